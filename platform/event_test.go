@@ -2,6 +2,7 @@ package platform_test
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -248,4 +249,50 @@ func TestEveryEventNamesTheTypeOfItsBody(t *testing.T) {
 	if e := (platform.Event{Type: "dev.atrium.api.iam.groupies.created.v1"}); e.BodyType() != "" {
 		t.Errorf("an unknown kind's body is %s", e.BodyType())
 	}
+}
+
+// The index of the resources that events mention must not slow down writes: those that mention
+// none write nothing to it, and a batch that does takes one statement more in the same round trip.
+func TestTheIndexOfMentionsTakesNoRoundTrip(t *testing.T) {
+	onEachEngine(t, func(t *testing.T, w *world) {
+		acme := w.found("acme")
+		repo := w.repo(acme.uid)
+		var bindings []platform.Input[*platform.RoleBinding]
+		for range platform.MaxBatchBindings {
+			bindings = append(bindings, binding(w.member(acme.uid, w.name()), platform.ViewerRole))
+		}
+		var tags []platform.BatchRequest[*platform.Tag]
+		for i := range 100 {
+			tags = append(tags, requests[*platform.Tag](repo, tagBody(fmt.Sprint("t", i), 1))...)
+		}
+		for name, c := range map[string]struct {
+			write    func(ctx context.Context) error
+			mentions int
+		}{
+			"a repo": {func(ctx context.Context) error {
+				_, err := w.p.Repos.Create(ctx, acme.uid, body[*platform.Repo](`{"name": "one"}`))
+				return err
+			}, 0},
+			"100 tags": {func(ctx context.Context) error { _, err := w.p.Tags.CreateBatch(ctx, tags); return err }, 0},
+			"25 bindings": {func(ctx context.Context) error {
+				_, err := w.p.RoleBindings.CreateBatch(ctx, newBatch(acme.uid, bindings))
+				return err
+			}, 3 * platform.MaxBatchBindings}, // the identity, the role and the group of each
+		} {
+			before := w.count("event_mention")
+			var cost platform.Trace
+			must(t, c.write(platform.WithTrace(acme.owner, &cost)))
+			if n := w.count("event_mention") - before; n != c.mentions {
+				t.Errorf("%s: %d mentions, want %d", name, n, c.mentions)
+			}
+			t.Logf("%s: %d statements in %d round trips", name, cost.Statements.Load(), cost.RoundTrips.Load())
+		}
+	})
+}
+
+// count counts the rows of a table.
+func (w *world) count(table string) (n int) {
+	w.Helper()
+	must(w, w.raw().QueryRowContext(w.Context(), "SELECT count(*) FROM "+table).Scan(&n))
+	return n
 }

@@ -39,7 +39,7 @@ func (s *Store) EventActivity(ctx context.Context, a platform.ActivityQuery) (co
 		q.addInterval("e.time", a)
 		q.plan = PlanOnceAlways
 		q.add(", CAST(SUM(CASE WHEN e.denied = '' THEN 1 ELSE 0 END) AS BIGINT), CAST(SUM(CASE WHEN e.denied = '' THEN 0 ELSE e.times END) AS BIGINT) FROM event e WHERE ")
-		addLogConditions(q, log, b, "e.id")
+		addLogConditions(q, log, b)
 		q.add(" GROUP BY 1")
 	})
 	return counts, err

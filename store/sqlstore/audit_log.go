@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"slices"
+	"strings"
 
 	"atrium/platform"
 )
@@ -86,53 +87,65 @@ func splitLog(a platform.AuditQuery) (parts []logPart) {
 	return parts
 }
 
-// addFrom adds the tables and the conditions of a part, and returns the column of the ids in the
-// index that finds its events.
-func (p logPart) addFrom(q *statement) (id string) {
-	uid, _ := resource(p.query)
-	id = "e.id"
-	switch p.role {
+// add adds a select of the ids of a part, without its end.
+func (p logPart) add(q *statement) {
+	q.add("SELECT ")
+	switch uid, _ := resource(p.query); p.role {
 	case asMention:
-		id = "m.event_id"
-		// CROSS JOIN makes SQLite start with the mentions.
-		if q.add("event_mention m CROSS JOIN event e WHERE e.id = m.event_id AND m.uid = ?", uid); p.branch.Relation != platform.Everything {
-			q.add(" AND m.root = ?", p.branch.UID.Root())
-		}
-		q.add(" AND ")
+		p.addMentions(q, uid)
+		return
 	case asSubject:
-		q.add("event e WHERE e.subject = ? AND ", string(uid))
-	default:
-		q.add("event e WHERE ")
-	}
-	if addLogConditions(q, p.query, p.branch, id); p.role == asActor {
+		// The index contains the last segment of the subject.
+		q.add("e.id FROM event e WHERE substr(e.subject, length(e.subject) - 15) = ? AND e.subject = ? AND ", string(uid[len(uid)-16:]), string(uid))
+	case asActor:
+		q.add("e.id FROM event e WHERE ")
 		addActor(q, string(uid), p.branch)
+		q.add(" AND ")
+	default:
+		q.add("e.id FROM event e WHERE ")
 	}
-	return id
+	addLogConditions(q, p.query, p.branch)
+}
+
+// addMentions selects the ids of events that mention a resource. The conditions of the event are
+// in an expression, so that no plan starts with the events.
+func (p logPart) addMentions(q *statement, uid platform.UID) {
+	q.add("m.event_id AS id FROM event_mention m WHERE m.uid = ?", uid)
+	if p.branch.Relation != platform.Everything {
+		q.add(" AND m.root = ?", p.branch.UID.Root())
+	}
+	if p.branch.UID.Depth() > 1 {
+		q.add(" AND m.subject >= ? AND m.subject < ?", packUID(p.branch.UID), pastSubtree(p.branch.UID))
+	}
+	addIDBounds(q, p.query, "m.event_id")
+	q.add(" AND (SELECT 1 FROM event e WHERE e.id = m.event_id AND ")
+	addEventConditions(q, p.query, p.branch)
+	q.add(") = 1")
 }
 
 // logPage builds a statement that reads a page from several parts. Each part returns at
 // most as many rows as the page can need.
 func (s *Store) logPage(a platform.AuditQuery, parts []logPart) *statement {
 	q := s.dialect.eventStatement()
-	direction, limit := " DESC LIMIT ?", int64(a.Limit)+1
+	order, limit := " ORDER BY e.id DESC LIMIT ?", int64(a.Limit)+1
 	if a.Backward {
-		direction = " LIMIT ?"
+		order = " ORDER BY e.id LIMIT ?"
 	}
-	q.add(selectEventTo + longOfEvents(a.Without) + selectEventFrom)
+	q.add(selectEventTo + longOfEvents(a.Without) + selectEventFrom + "event e WHERE ")
 	if len(parts) == 1 {
-		id := parts[0].addFrom(q)
-		return q.add(" ORDER BY "+id+direction, limit)
+		addLogConditions(q, parts[0].query, parts[0].branch) // one part has no resource
+		return q.add(order, limit)
 	}
-	q.add("event e WHERE e.id IN (SELECT e.id FROM (")
+	q.add("e.id IN (SELECT e.id FROM (")
 	for i, part := range parts {
 		if i > 0 {
 			q.add(" UNION ") // an event can be in several parts
 		}
-		q.add("SELECT * FROM (SELECT e.id FROM ")
-		id := part.addFrom(q)
-		q.add(" ORDER BY "+id+direction+") e", limit)
+		q.add("SELECT * FROM (")
+		part.add(q)
+		q.add(strings.ReplaceAll(order, "e.id", "id")+") e", limit)
 	}
-	return q.add(") e ORDER BY e.id"+direction+") ORDER BY e.id"+direction, limit, limit)
+	return q.add(") e"+order+")"+order, limit, limit)
 }
 
 // longOfEvents returns the columns of long texts, with empty values instead of those
@@ -186,26 +199,38 @@ const frequentEvent = "dev.atrium.api.platform.registry.tag.created.v1"
 
 // addActor adds the condition that an actor has caused an event of a branch.
 func addActor(q *statement, actor string, b platform.Branch) {
-	if q.add(" AND e.actor_subject = ?", actor); b.UID.Depth() > 1 {
+	if q.add("e.actor_subject = ?", actor); b.UID.Depth() > 1 {
 		q.add(" AND e.root = ?", string(b.UID.Root())) // the index of actors contains this column
 	}
 }
 
 // addLogConditions adds the conditions of a query, and that the subject of an event is in
-// a branch. The bounds are those of id, the column of the ids in the index that is read.
-func addLogConditions(q *statement, a platform.AuditQuery, b platform.Branch, id string) {
-	addEventBranch(q, b)
-	if a.Actor != "" {
-		addActor(q, a.Actor, b)
-	}
+// a branch.
+func addLogConditions(q *statement, a platform.AuditQuery, b platform.Branch) {
+	addEventConditions(q, a, b)
+	addIDBounds(q, a, "e.id")
+}
+
+// addIDBounds adds the bounds of a page to a column of ids.
+func addIDBounds(q *statement, a platform.AuditQuery, column string) {
 	passed := "<"
 	if a.Backward {
 		passed = ">"
 	}
 	for _, bound := range []struct{ compare, id string }{{passed, a.After}, {">=", a.From}, {"<", a.Before}} {
 		if bound.id != "" {
-			q.add(" AND "+id+" "+bound.compare+" ?", bound.id)
+			q.add(" AND "+column+" "+bound.compare+" ?", bound.id)
 		}
+	}
+}
+
+// addEventConditions adds the conditions of a query other than bounds and a resource, and that the
+// subject of an event is in a branch.
+func addEventConditions(q *statement, a platform.AuditQuery, b platform.Branch) {
+	addEventBranch(q, b)
+	if a.Actor != "" {
+		q.add(" AND ")
+		addActor(q, a.Actor, b)
 	}
 	switch len(a.Types) {
 	case 0:

@@ -67,15 +67,18 @@ func (tx *transaction) recordEvents(ctx context.Context) ([]*Statement, error) {
 	return run, nil
 }
 
+const insertMentions = "INSERT INTO event_mention (root, uid, subject, event_id) SELECT "
+
 // mentions are rows of event_mention, which finds events by the resources that they mention.
 type mentions struct {
-	roots, uids [][]byte
-	events      []string
+	roots, uids, subjects [][]byte
+	events                []string
 }
 
 func (m *mentions) add(e *platform.Event) {
 	for _, uid := range e.Mentions() {
-		m.roots, m.uids, m.events = append(m.roots, packUID(e.Subject.Root())), append(m.uids, packUID(uid)), append(m.events, e.ID)
+		m.roots, m.uids, m.subjects = append(m.roots, packUID(e.Subject.Root())), append(m.uids, packUID(uid)), append(m.subjects, packUID(e.Subject))
+		m.events = append(m.events, e.ID)
 	}
 }
 
@@ -84,8 +87,9 @@ func (m *mentions) insert(d *Dialect) []*Statement {
 	if len(m.events) == 0 {
 		return nil
 	}
-	q := d.statement().add("INSERT INTO event_mention (root, uid, event_id) SELECT p.root, p.uid, p.event_id FROM ")
-	q.sql.WriteString(d.Parents(q.arg, ParentColumn{Name: "root", Bytes: m.roots}, ParentColumn{Name: "uid", Bytes: m.uids}, ParentColumn{Name: "event_id", Texts: m.events}))
+	q := d.statement().add(insertMentions + "p.root, p.uid, p.subject, p.event_id FROM ")
+	q.sql.WriteString(d.Parents(q.arg, ParentColumn{Name: "root", Bytes: m.roots}, ParentColumn{Name: "uid", Bytes: m.uids},
+		ParentColumn{Name: "subject", Bytes: m.subjects}, ParentColumn{Name: "event_id", Texts: m.events}))
 	return []*Statement{q.build(nil)}
 }
 
@@ -100,8 +104,7 @@ func (tx *transaction) countDenial(e *platform.Event, row []any) []*Statement {
 		int64(e.Count), e.Denial, platform.FirstEventID(begin), platform.FirstEventID(platform.At(begin.Add(platform.DenialInterval))))
 	run := []*Statement{first, count.build(nil)}
 	for _, uid := range e.Mentions() { // the event is not stored if it is equal to an earlier one
-		run = append(run, tx.dialect.statement().add("INSERT INTO event_mention (root, uid, event_id) SELECT ?, ?, e.id FROM event e WHERE e.id = ?",
-			e.Subject.Root(), uid, e.ID).build(nil))
+		run = append(run, tx.dialect.statement().add(insertMentions+"?, ?, ?, e.id FROM event e WHERE e.id = ?", e.Subject.Root(), uid, e.Subject, e.ID).build(nil))
 	}
 	return run
 }

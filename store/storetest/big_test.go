@@ -120,6 +120,12 @@ const (
 	rareEvent     = "dev.atrium.api.iam.roles.deleted.v1"
 )
 
+// busyActor causes a third of all events, and rareActor those of the rare type, which name
+// rareTarget. Every tenth event names the viewer role.
+func (b *bigWorld) busyActor() platform.UID  { return b.root + "/00000000000000aa" }
+func (b *bigWorld) rareActor() platform.UID  { return b.root + "/00000000000000ab" }
+func (b *bigWorld) rareTarget() platform.UID { return b.root + "/00000000000000ac" }
+
 // recordEvents stores events of three months, in partitions of a week if the engine has
 // any. Most of them belong to the large organisation. It has 50 of a rare type.
 func (b *bigWorld) recordEvents(n int) {
@@ -134,12 +140,17 @@ func (b *bigWorld) recordEvents(n int) {
 					root = b.d.root()
 				}
 				at := platform.At(epoch.Add(months / time.Duration(n) * time.Duration(recorded)))
-				eventType := frequentEvent
-				if recorded%(n/50) == 1 {
-					eventType = rareEvent
+				e := &platform.Event{ID: platform.FirstEventID(at)[:14] + b.d.eventID()[14:], Type: frequentEvent, Subject: b.d.below(root), Group: root, Body: []byte("{}"), Time: at}
+				switch {
+				case recorded%(n/50) == 1:
+					e.Type, e.Actor.Subject, e.Body = rareEvent, string(b.rareActor()), []byte(`{"identity": {"uid": "`+b.rareTarget()+`"}}`)
+				case recorded%3 == 0:
+					e.Actor.Subject = string(b.busyActor())
+				}
+				if recorded%10 == 0 {
+					e.Body = []byte(`{"role": {"uid": "` + platform.ViewerRole + `"}}`)
 				}
 				recorded++
-				e := &platform.Event{ID: platform.FirstEventID(at)[:14] + b.d.eventID()[14:], Type: eventType, Subject: b.d.below(root), Group: root, Body: []byte("{}"), Time: at}
 				if len(b.eventIDs) < ordinarySizes.events {
 					b.eventIDs = append(b.eventIDs, e.ID)
 				}

@@ -207,9 +207,22 @@ func (r *readList) addSingleReads() {
 		"a frequent and a rare type":            {DescendantsOf: r.b.root, Types: []string{frequentEvent, rareEvent}},
 		"several types, some without events":    {DescendantsOf: r.b.root, Types: []string{rareEvent, "iam.roles.created", "iam.roles.updated"}},
 		"most types":                            {DescendantsOf: r.b.root, Types: platform.EventTypes()[:30]},
+
+		"the events of a rare resource":            {DescendantsOf: r.b.root, Subject: r.b.rareTarget()},
+		"the events of a rare resource in a group": {DescendantsOf: r.b.deep[1], Subject: r.b.rareTarget()},
+		"the events of a busy resource":            {DescendantsOf: r.b.root, Subject: r.b.busyActor()},
+		"the events of a rare actor":               {DescendantsOf: r.b.root, Subject: r.b.rareActor()},
+		"the events of a busy role":                {DescendantsOf: r.b.root, Target: platform.ViewerRole},
+		"the events of a busy role in a group":     {DescendantsOf: r.b.deep[1], Target: platform.ViewerRole},
+		"the oldest events of a busy role":         {DescendantsOf: r.b.root, Target: platform.ViewerRole, Backward: true},
+		"the later events of a busy role":          {DescendantsOf: r.b.root, Target: platform.ViewerRole, After: r.b.eventIDs[len(r.b.eventIDs)/2]},
+		"the events of nothing":                    {DescendantsOf: r.b.root, Subject: r.b.root + "/00000000000000ad"},
+		"a rare type of a rare resource":           {DescendantsOf: r.b.root, Subject: r.b.rareTarget(), Types: []string{rareEvent, frequentEvent}},
 	} {
 		list := r.add(name, 3*pageBuffers, func(ctx context.Context) error { _, err := p.AuditLog.List(ctx, req); return err })
-		if n := len(req.Types); n > 1 { // Each type is looked up in each partition, and the pages of the types are merged.
+		if req.Subject != "" || req.Target != "" { // The pages of the indexes are merged.
+			list.sorts, list.maxBuffers = true, 8*pageBuffers
+		} else if n := len(req.Types); n > 1 { // Each type is looked up in each partition, and the pages of the types are merged.
 			list.sorts, list.maxBuffers = true, 4*pageBuffers+n*typeBuffers
 		}
 	}

@@ -39,7 +39,7 @@ type hotRead struct {
 // bigTables lists the tables that are large in a bigWorld. Groups, roles and
 // subscriptions have at most some thousand rows, so a scan of such a table can be the
 // best plan.
-var bigTables = []string{"repo", "tag", "identity", "role_binding", "advisory", "advisory_alias", "vulnerability", "vulnerability_alias", "event", "artifact", "artifact_version"}
+var bigTables = []string{"repo", "tag", "identity", "role_binding", "advisory", "advisory_alias", "vulnerability", "vulnerability_alias", "event", "event_mention", "artifact", "artifact_version"}
 
 // maxSortedRows is the number of rows that a plan may sort: those of some pages.
 const maxSortedRows = 2500
