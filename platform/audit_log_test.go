@@ -337,6 +337,11 @@ func TestTheAuditLogFindsAResourceWhereverItStands(t *testing.T) {
 		expectRefused(t, "a change", w.p.Groups.Delete(w.as("ann"), acme.uid), platform.CodePermissionDenied)
 		expectRefused(t, "a change", w.p.Groups.Delete(w.as("ann"), acme.uid), platform.CodePermissionDenied) // It is counted with the first one.
 		must(t, w.p.RoleBindings.Delete(acme.owner, bound))
+		invite := w.inviteTo(acme.uid, role, `"ttl": "60s", "email": "bob@example.com"`)
+		for range 2 { // The second refusal is counted with the first one, which names the invite.
+			_, err = w.p.GroupInvites.Accept(w.as("ann"), invite.Code)
+			expectRefused(t, "an invite for somebody else", err, platform.CodePermissionDenied)
+		}
 
 		recorded := w.mustExport(platform.AuditRequest{})
 		found := map[string]int{}
@@ -346,7 +351,7 @@ func TestTheAuditLogFindsAResourceWhereverItStands(t *testing.T) {
 			scopes []platform.UID
 		}{{"owner", acme.owner, []platform.UID{acme.uid}}, {"lead", lead, []platform.UID{team}}, {"other", other.owner, []platform.UID{other.uid}}} {
 			for name, uid := range map[string]platform.UID{
-				"ann": ann, "role": role, "editor": platform.EditorRole, "bound": bound, "repo": repo, "team": team, "acme": acme.uid, "lead": platform.ActorOf(lead).Identities[0], "nobody": acme.uid + "/0123456789abcdef",
+				"ann": ann, "role": role, "editor": platform.EditorRole, "bound": bound, "repo": repo, "invite": invite.UID, "team": team, "acme": acme.uid, "lead": platform.ActorOf(lead).Identities[0], "nobody": acme.uid + "/0123456789abcdef",
 			} {
 				var want, wantTarget []string
 				for _, e := range recorded {
@@ -383,9 +388,9 @@ func TestTheAuditLogFindsAResourceWhereverItStands(t *testing.T) {
 		if n := len(w.mustExport(platform.AuditRequest{Subject: platform.EditorRole})); n != found["owner editor"]+found["other editor"] {
 			t.Errorf("the export of all organisations has %d events of a built-in role, want %d", n, found["owner editor"]+found["other editor"])
 		}
-		// ann was made, bound twice by one and once with others, rebound, unbound, and made a repo.
-		// Her refusals are one event.
-		for name, want := range map[string]int{"owner ann": 8, "owner role": 5, "lead ann": 2, "owner repo": 2, "other editor": 1, "other ann": 0, "owner nobody": 0} {
+		// ann was made, bound twice one by one and once with others, rebound, unbound, and made a repo.
+		// Her refusals of each kind are one event.
+		for name, want := range map[string]int{"owner ann": 9, "owner role": 6, "owner invite": 2, "lead ann": 2, "owner repo": 2, "other editor": 1, "other ann": 0, "owner nobody": 0} {
 			if found[name] != want {
 				t.Errorf("%s: %d events, want %d", name, found[name], want)
 			}
@@ -395,7 +400,7 @@ func TestTheAuditLogFindsAResourceWhereverItStands(t *testing.T) {
 			req  request
 			want int
 		}{
-			{request{Subject: ann, Types: []string{"iam.rolebindings.created"}}, 3}, {request{Subject: ann, Actor: string(ann)}, 2},
+			{request{Subject: ann, Types: []string{"iam.rolebindings.created"}}, 4}, {request{Subject: ann, Actor: string(ann)}, 3},
 			{request{Target: role, DescendantsOf: team, Types: []string{"iam.rolebindings.created.batch"}, Actor: string(acme.Identity.UID), Until: platform.At(epoch.Add(24 * time.Hour))}, 2},
 		} {
 			if got := w.mustReadLog(acme.owner, c.req); len(got) != c.want {

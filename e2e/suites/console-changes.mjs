@@ -235,7 +235,7 @@ await check('a webhook that was disabled says why, and is enabled again', async 
 
 await check('every type of event can be chosen, and no other', async () => {
   const { errors } = await ask('mutation M($input: CreateSubscriptionInput!) { createSubscription(input: $input) { secret } }', { input: { parent: acme, sink: 'https://hooks.example.com/types', types: ['none'] } });
-  const all = errors[0].extensions.fields[0].message.match(/dev\.atrium\.api\.[a-z_.]+?(?=\.v1)/g).map((type) => type.replace('dev.atrium.api.', ''));
+  const all = errors[0].extensions.details[0].metadata.types.split(', ').filter((type) => !type.endsWith('.batch')); // a type stands for its batches too
   await button(page, 'New webhook').click();
   const offered = await dialog(page).locator('.several label').evaluateAll((labels) => labels.map((label) => label.title));
   assert.deepEqual(offered.toSorted(), all.toSorted());

@@ -1,4 +1,5 @@
-// This file has the types of events by topic, without prefix and version, as the API accepts them.
+// This file has the types of events by topic, without prefix and version, as the API accepts them. A type stands for what was done to
+// many at once too, so it has none that ends in .batch.
 
 export interface Topic { value: string; name: string; types: string[] }
 
@@ -9,10 +10,10 @@ export const topics: Topic[] = [
   {
     value: 'people', name: 'Identities', types: [
       ...verbs('iam.identity', 'created', 'updated', 'deleted'), ...verbs('iam.group_invite', 'created', 'deleted'), ...verbs('iam.identity_providers', 'created', 'updated', 'deleted'),
-      ...verbs('iam.external_group_role_mappings', 'created', 'deleted', 'deleted.batch'), ...verbs('iam.group', 'issuer_allowed', 'issuer_revoked'),
+      ...verbs('iam.external_group_role_mappings', 'created', 'deleted'), ...verbs('iam.group', 'issuer_allowed', 'issuer_revoked'),
     ],
   },
-  { value: 'access', name: 'Access', types: [...verbs('iam.roles', 'created', 'updated', 'deleted'), ...verbs('iam.rolebindings', 'created', 'created.batch', 'updated', 'deleted')] },
+  { value: 'access', name: 'Access', types: [...verbs('iam.roles', 'created', 'updated', 'deleted'), ...verbs('iam.rolebindings', 'created', 'updated', 'deleted')] },
   { value: 'repos', name: 'Repos', types: verbs('platform.registry.repo', 'created', 'updated', 'deleted') },
   { value: 'tags', name: 'Tags', types: verbs('platform.registry.tag', 'created', 'deleted') },
   { value: 'webhooks', name: 'Webhooks', types: verbs('events.subscription', 'created', 'updated', 'deleted', 'test', 'disabled', 'redelivered') },
