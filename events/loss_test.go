@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"net/http"
 	"os"
 	"strings"
 	"sync/atomic"
@@ -264,7 +263,7 @@ func TestAnAttemptWithoutSigningKeysDoesNotCount(t *testing.T) {
 		}
 		return w.p.Webhooks.Keys(ctx)
 	}
-	sender := events.NewSender(events.SenderOptions{Client: new(http.Client), Keys: keys, Issuer: "https://atrium.example.com"})
+	sender := events.NewSender(events.SenderOptions{Client: newSinkClient(), Keys: keys, Issuer: "https://atrium.example.com"})
 	w.deliver(func(o *events.DelivererOptions) { o.Send, o.RetryPause = sender.Send, 100*time.Millisecond })
 	for id, d := range w.awaitEnd(s) {
 		if d.State != platform.DeliveryDelivered || d.Attempts != 1 {

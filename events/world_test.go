@@ -88,7 +88,7 @@ func (w *world) deliver(change ...func(*events.DelivererOptions)) *replica {
 // deliverFrom starts a replica of the process that owns p.
 func (w *world) deliverFrom(p *platform.Platform, change ...func(*events.DelivererOptions)) *replica {
 	w.t.Helper()
-	sender := events.NewSender(events.SenderOptions{Client: &http.Client{Transport: &http.Transport{Proxy: locateSink}}, Keys: p.Webhooks.Keys, Issuer: "https://atrium.example.com"})
+	sender := events.NewSender(events.SenderOptions{Client: newSinkClient(), Keys: p.Webhooks.Keys, Issuer: "https://atrium.example.com"})
 	r := new(replica)
 	options := events.DelivererOptions{
 		DatabaseURL: w.url, Logger: slog.New(slog.NewTextHandler(testLog{w.t}, nil)), PollInterval: 50 * time.Millisecond,
@@ -171,6 +171,9 @@ func newSink(t testing.TB, answer func(w http.ResponseWriter, r *http.Request, a
 // sinkHost is the host of the URLs of all sinks, which the platforms allow. Their paths
 // begin with their ports.
 const sinkHost = "sinks.test:80"
+
+// newSinkClient returns a client that finds the sinks.
+func newSinkClient() *http.Client { return &http.Client{Transport: &http.Transport{Proxy: locateSink}} }
 
 // locateSink returns the URL of the server of a sink.
 func locateSink(r *http.Request) (*url.URL, error) {
