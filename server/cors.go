@@ -23,22 +23,22 @@ func crossOrigin(origins []string, refuse errorWriter) layer {
 	}
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			h, origin, isPreflight := w.Header(), r.Header.Get("Origin"), isPreflight(r)
+			h, origin, asks := w.Header(), r.Header.Get("Origin"), isPreflight(r)
 			if len(origins) > 0 {
 				h.Add("Vary", "Origin")
-				if isPreflight {
+				if asks {
 					h.Add("Vary", "Access-Control-Request-Method, Access-Control-Request-Headers")
 				}
 			}
 			switch isListed := slices.Contains(origins, origin); {
-			case isListed && isPreflight:
+			case isListed && asks:
 				allowPage(h, r, origin)
 				w.WriteHeader(http.StatusNoContent)
 				return
 			case isListed:
 				h.Set("Access-Control-Allow-Origin", origin)
 				h.Set("Access-Control-Expose-Headers", "*")
-			case isPreflight && !isOwnOrigin(r, origin):
+			case asks && !isOwnOrigin(r, origin):
 				refuse(w, r, foreignOrigin(origin))
 				return
 			case isHidden(r, origin) || protection.Check(r) != nil:
