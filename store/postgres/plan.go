@@ -37,7 +37,7 @@ func (c conn) pipeline(statements []*sqlstore.Statement) []*sqlstore.Statement {
 	for _, s := range statements {
 		s.Failed = false
 	}
-	if last := len(statements) - 1; last > 0 && statements[last].IsLast {
+	if last := len(statements) - 1; last > 0 && statements[last].Place == sqlstore.Last {
 		return append(c.pipeline(statements[:last]), statements[last])
 	}
 	if !c.prepares || len(statements) == 0 {

@@ -173,7 +173,7 @@ func (p *preparedConn) prepare(ctx context.Context, conn *pgconn.PgConn, stateme
 		return nil
 	}
 	pipeline := conn.StartPipeline(ctx)
-	limitsWait := statements[0].LimitsWait
+	limitsWait := statements[0].Place == sqlstore.LimitsWait
 	if limitsWait {
 		pipeline.SendQueryParams(statements[0].SQL, nil, nil, nil, nil)
 	}

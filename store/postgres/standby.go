@@ -132,7 +132,7 @@ func (s *standbys) identify(ctx context.Context, primary *Engine) error {
 // AskPosition returns a statement by which the primary sets at to its position. It is the last,
 // so that the position is not older than what the others read.
 func (s *standbys) AskPosition(at *sqlstore.Position) *sqlstore.Statement {
-	return &sqlstore.Statement{SQL: askPosition, Plan: sqlstore.PlanBySession, IsLast: true, Row: func(scan func(...any) error) error {
+	return &sqlstore.Statement{SQL: askPosition, Plan: sqlstore.PlanBySession, Place: sqlstore.Last, Row: func(scan func(...any) error) error {
 		var answer string
 		if err := scan(&answer); err != nil {
 			return err

@@ -2,106 +2,85 @@ package sqlstore
 
 import (
 	"context"
-	"time"
-
-	"atrium/platform"
+	"slices"
 )
 
-// A database sends the statements of a Store to its engine. It gathers the statements
-// of concurrent calls, proves who the caller is, reserves connections for requests, and
-// notifies observers.
+// A database is the way of a Store to its engine. Reads pass wrappers, each of which has one
+// concern and a file of its own, and hands the statements to the next one. A wrapper can be
+// left out: then nobody serves its concern, and the answers are the same.
 type database struct {
 	Engine
-	standbys  Standbys // nil means that there are none
-	observers []Observer
-	quick     *quickReader
-	slots     chan struct{} // holds one element for each statement or transaction in the background
+	primary Conn // reads from the primary
+	reads   Conn // reads that a standby may answer
+
+	observers observers
+	slots     backgroundSlots
+	quick     *quickReader // nil if it is left out
 }
 
-// newDatabase returns a database that limits background work to half of the
-// connections of an engine. Requests may use all of them.
-func newDatabase(e Engine, observers []Observer) *database {
-	d := &database{Engine: e, standbys: e.Standbys(), observers: observers, slots: make(chan struct{}, max(1, e.Connections()/2))}
-	d.quick = newQuickReader(d)
+// A wrapper returns a Conn that serves one concern, and hands the statements to next.
+type wrapper struct {
+	name string
+	wrap func(d *database, next Conn) Conn
+}
+
+// The wrappers, from the engine outwards.
+var (
+	// These send what they get to the primary.
+	primaryWrappers = []wrapper{
+		{"observe", newObserved},   // observe.go: observers get each round trip
+		{"share", newSharing},      // quick.go: reads by key of several requests share a round trip
+		{"standby", newPositioned}, // standby.go: the primary tells what a standby must have reached
+		{"reserve", newReserved},   // background.go: work in the background leaves room for requests
+		{"prove", newProving},      // presumption.go: the first statements of a request prove its caller
+	}
+	// This one may send what it gets to a standby.
+	standbyWrapper = wrapper{"standby", newStandbyReader} // standby.go
+	// These get the statements of one call.
+	callWrappers = []wrapper{
+		{"gather", newGathering}, // level.go: concurrent calls for one response share a round trip
+		{"measure", newMeasured}, // measure.go: a response reads no more than its limit
+	}
+)
+
+// Wrappers lists the names of the wrappers.
+func Wrappers() (names []string) {
+	for _, w := range slices.Concat(primaryWrappers, callWrappers) {
+		names = append(names, w.name)
+	}
+	return names
+}
+
+// newDatabase returns a database with all wrappers except one; "" leaves out none.
+func newDatabase(e Engine, all observers, without string) *database {
+	d := &database{Engine: e, observers: all, slots: newBackgroundSlots(e)}
+	wrap := func(conn Conn, wrappers ...wrapper) Conn {
+		for _, w := range wrappers {
+			if w.name != without {
+				conn = w.wrap(d, conn)
+			}
+		}
+		return conn
+	}
+	primary := wrap(e, primaryWrappers...)
+	d.primary = wrap(primary, callWrappers...)
+	d.reads = wrap(wrap(primary, standbyWrapper), callWrappers...)
 	return d
-}
-
-// A sender sends statements in one round trip.
-type sender interface {
-	send(ctx context.Context, statements []*Statement) error
 }
 
 // Run reads from the primary, outside of any transaction.
 func (d *database) Run(ctx context.Context, statements ...*Statement) error {
-	return read(ctx, d, statements)
+	return d.primary.Run(ctx, statements...)
 }
 
-// read runs statements of a response, whose rows it measures. A call of a level waits for
-// the other calls of the level.
-func read(ctx context.Context, to sender, statements []*Statement) (err error) {
-	answer := measureRows(ctx, statements)
-	if l := levelOf(ctx); l != nil {
-		err = l.run(newPendingCall(ctx, to, statements))
-	} else {
-		err = to.send(ctx, statements)
-	}
-	if err != nil {
-		return err
-	}
-	return answer.Read(ctx, 0)
-}
-
-// send sends statements to the primary in one round trip. If nothing has proven the
-// presumption about the caller yet, the statement that proves it comes first. For a
-// request that only reads, the last statement asks for the position of the primary.
-func (d *database) send(ctx context.Context, statements []*Statement) error {
-	proof, err := takeProof(ctx, d.Dialect())
-	if err != nil {
-		return err
-	}
-	release, err := d.acquire(ctx)
-	defer release()
-	if err == nil {
-		sent, note := d.addPosition(ctx, proof.addTo(statements))
-		if d.quick.accepts(ctx, sent) {
-			err = d.quick.run(ctx, sent)
-		} else {
-			err = d.runAlone(ctx, sent)
-		}
-		note()
-	}
-	return proof.resolve(ctx, d, err)
-}
-
-// runAlone runs statements in a round trip of their own.
-func (d *database) runAlone(ctx context.Context, statements []*Statement) error {
-	start := time.Now()
-	err := d.Engine.Run(ctx, statements...)
-	d.report(ctx, statements, start, err)
-	return err
-}
-
-// Write runs unit in a transaction.
+// Write runs unit in a transaction. It takes a slot as reads do, reports the round trips,
+// and keeps the later reads of the request from standbys.
 func (d *database) Write(ctx context.Context, unit func(TxConn) error) error {
 	noteWrite(ctx)
-	release, err := d.acquire(ctx)
+	release, err := d.slots.acquire(ctx)
 	defer release()
 	if err != nil {
 		return err
 	}
-	return d.Engine.Write(ctx, func(conn TxConn) error { return unit(observedTx{conn, d}) })
-}
-
-// acquire takes a slot for background work, and waits until one is free. Requests
-// need none. The caller calls release in any case.
-func (d *database) acquire(ctx context.Context) (release func(), err error) {
-	if !platform.IsBackground(ctx) {
-		return func() {}, nil
-	}
-	select {
-	case d.slots <- struct{}{}:
-		return func() { <-d.slots }, nil
-	case <-ctx.Done():
-		return func() {}, ctx.Err()
-	}
+	return d.Engine.Write(ctx, func(conn TxConn) error { return unit(observedTx{conn, d.observers}) })
 }

@@ -105,39 +105,43 @@ type Statement struct {
 	SQL  string
 	Args []any
 
-	// Plan says how often PostgreSQL should plan the statement.
-	Plan Plan
+	// Row is called for each row; scan accepts the same destinations as database/sql.
+	Row func(scan func(dest ...any) error) error
 
-	// Slow means that the statement counts rows or searches for words.
-	Slow bool
+	// The builder of the statement knows the following.
 
-	// Quick means that the statement only finds a few rows by their keys, so that it may share
-	// a round trip with statements of other requests.
-	Quick bool
-
-	// LimitsWait means that the statement, which is the first, limits how long the others wait
-	// for locks. They may need locks also to be prepared.
-	LimitsWait bool
-
-	// IsLast means that no other statement may run after this one.
-	IsLast bool
+	Plan  Plan // how often PostgreSQL should plan the statement
+	Slow  bool // whether it counts rows or searches for words: the other calls of a level do not wait for two of them
+	Quick bool // whether it only finds a few rows by their keys, so that it may share a round trip with other requests
 
 	// Several requests may run copies of one statement. Original is that statement; nil means
 	// that this one is no copy. Of the copies in one round trip, only one runs.
 	Original *Statement
 
-	// Row is called for each row; scan accepts the same destinations as database/sql.
-	Row func(scan func(dest ...any) error) error
+	// Place restricts where the statement stands in a round trip.
+	Place Place
 
-	// Affected is set to the number of changed rows if Row is nil.
-	Affected int64
+	Outcome
+}
 
-	// Done is set when the statement has run and all of its rows were read.
-	Done bool
+// A Place is where a statement stands in a round trip.
+type Place int
 
-	// Failed is set if the round trip has failed at the statement. An engine without pipelines
-	// need not set it.
-	Failed bool
+const (
+	// Anywhere is the place of nearly all statements.
+	Anywhere Place = iota
+	// LimitsWait is the first place. The statement limits how long the others wait for locks,
+	// which they may need also to be prepared.
+	LimitsWait
+	// Last means that no other statement may run after this one.
+	Last
+)
+
+// An Outcome is what came of a statement. The engine sets it.
+type Outcome struct {
+	Affected int64 // number of changed rows, if the statement has no function for rows
+	Done     bool  // whether the statement has run and all of its rows were read
+	Failed   bool  // whether the round trip has failed at the statement; an engine without pipelines need not set it
 }
 
 // A Plan says how often PostgreSQL should plan a prepared statement.

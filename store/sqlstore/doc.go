@@ -22,12 +22,14 @@
 //
 // The way to the database:
 //
-//	database.go    sends statements; observe.go reports each round trip, measure.go counts
-//	               what a response reads
+//	database.go    lists the wrappers between a Store and its engine, each of which can be
+//	               left out
+//	observe.go     reports each round trip; measure.go counts what a response reads
 //	level.go       gathers the statements of one level of a response
 //	quick.go       gathers the reads by key of all requests; shared_trip.go is such a
 //	               round trip
 //	standby.go     lets read replicas of the database answer reads
+//	background.go  keeps connections free for requests
 //
 // Tables that grow with time, and changes of the schema:
 //

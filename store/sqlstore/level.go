@@ -19,16 +19,29 @@ type level struct {
 	timer   *time.Timer // sends the waiting statements if a call takes too long; nil means that no call waits
 }
 
+// gathering lets a call of a level wait for the other calls of the level.
+type gathering struct{ next Conn }
+
+func newGathering(_ *database, next Conn) Conn { return &gathering{next} }
+
+// Run runs statements.
+func (g *gathering) Run(ctx context.Context, statements ...*Statement) error {
+	if l := levelOf(ctx); l != nil {
+		return l.run(newPendingCall(ctx, g.next, statements))
+	}
+	return g.next.Run(ctx, statements...)
+}
+
 // A pendingCall holds the statements that one call waits for.
 type pendingCall struct {
 	ctx        context.Context //nolint:containedctx // the context of the call
-	to         sender
+	to         Conn
 	statements []*Statement
 	err        error
 	done       chan struct{}
 }
 
-func newPendingCall(ctx context.Context, to sender, statements []*Statement) *pendingCall {
+func newPendingCall(ctx context.Context, to Conn, statements []*Statement) *pendingCall {
 	return &pendingCall{ctx: ctx, to: to, statements: statements, done: make(chan struct{})}
 }
 
@@ -102,7 +115,7 @@ func (l *level) run(d *pendingCall) error {
 		l.lock.Unlock()
 		l.end()
 		defer l.rejoin()
-		return d.to.send(d.ctx, d.statements)
+		return d.to.Run(d.ctx, d.statements...)
 	}
 	ready := l.takeWaiting(false)
 	if ready == nil && l.timer == nil {
@@ -128,7 +141,8 @@ func (l *level) rejoin() {
 	l.lock.Unlock()
 }
 
-// sendAll runs the statements of all calls, those with the same sender in one round trip.
+// sendAll runs the statements of all calls, those with the same way to the database in one
+// round trip.
 func sendAll(all []*pendingCall) {
 	for len(all) > 0 {
 		to := all[0].to
@@ -149,7 +163,7 @@ func sendAll(all []*pendingCall) {
 	}
 }
 
-// sendTogether runs the statements of calls with the same sender in one round trip.
+// sendTogether runs the statements of calls with the same way in one round trip.
 // The error is that of the call whose statement failed. Statements that did not run because
 // of it are run separately, so that the error of one call does not affect the others.
 func sendTogether(all []*pendingCall) {
@@ -180,7 +194,7 @@ func (d *pendingCall) send(statements []*Statement) (err error) {
 			err = fmt.Errorf("panic: %v\n%s", cause, debug.Stack())
 		}
 	}()
-	return d.to.send(d.ctx, statements)
+	return d.to.Run(d.ctx, statements...)
 }
 
 func (d *pendingCall) hasFailed() bool {

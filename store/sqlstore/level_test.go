@@ -64,7 +64,7 @@ func runLevel(engine *scriptedEngine, calls ...func(ctx context.Context, conn Co
 	s := &Store{tables: tables{dialect: &Dialect{Pipelines: true}}}
 	join, end := s.Gather(len(calls))
 	errs := make([]error, len(calls))
-	conn := newDatabase(engine, nil)
+	conn := newDatabase(engine, nil, "")
 	var all sync.WaitGroup
 	for i, call := range calls {
 		all.Go(func() {

@@ -8,6 +8,20 @@ import (
 	"atrium/platform"
 )
 
+// measured runs statements of a response, whose rows it measures.
+type measured struct{ next Conn }
+
+func newMeasured(_ *database, next Conn) Conn { return &measured{next} }
+
+// Run runs statements.
+func (m *measured) Run(ctx context.Context, statements ...*Statement) error {
+	answer := measureRows(ctx, statements)
+	if err := m.next.Run(ctx, statements...); err != nil {
+		return err
+	}
+	return answer.Read(ctx, 0)
+}
+
 // measureRows makes statements count the bytes that they read for the response of ctx.
 // They stop reading when the response exceeds its limit.
 //

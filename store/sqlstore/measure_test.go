@@ -61,7 +61,7 @@ func TestMeasuringAllocatesIndependentlyOfRows(t *testing.T) {
 	allocations := func(rows int) float64 {
 		ctx := countingContext(t)
 		return testing.AllocsPerRun(10, func() {
-			if err := readPage(ctx, newDatabase(rowsEngine{rows: rows}, nil)); err != nil {
+			if err := readPage(ctx, newDatabase(rowsEngine{rows: rows}, nil, "")); err != nil {
 				t.Error(err)
 			}
 		})
@@ -73,7 +73,7 @@ func TestMeasuringAllocatesIndependentlyOfRows(t *testing.T) {
 
 // BenchmarkMeasure measures what the meter adds to a page of 200 rows.
 func BenchmarkMeasure(b *testing.B) {
-	for name, conn := range map[string]Conn{"plain": rowsEngine{rows: 200}, "measured": newDatabase(rowsEngine{rows: 200}, nil)} {
+	for name, conn := range map[string]Conn{"plain": rowsEngine{rows: 200}, "measured": newDatabase(rowsEngine{rows: 200}, nil, "")} {
 		b.Run(name, func(b *testing.B) {
 			ctx := countingContext(b)
 			b.ReportAllocs()

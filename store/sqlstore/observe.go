@@ -14,26 +14,44 @@ type Observer interface {
 	RoundTrip(ctx context.Context, statements []*Statement, took time.Duration, err error)
 }
 
+type observers []Observer
+
 // report notifies the observers of a round trip that has just ended.
-func (d *database) report(ctx context.Context, statements []*Statement, start time.Time, err error) {
+func (o observers) report(ctx context.Context, statements []*Statement, start time.Time, err error) {
 	took := time.Since(start)
 	platform.TraceOf(ctx).NoteWait(took)
-	for _, observer := range d.observers {
+	for _, observer := range o {
 		observer.RoundTrip(ctx, statements, took, err)
 	}
+}
+
+// observed reports each round trip.
+type observed struct {
+	next      Conn
+	observers observers
+}
+
+func newObserved(d *database, next Conn) Conn { return &observed{next, d.observers} }
+
+// Run runs statements.
+func (o *observed) Run(ctx context.Context, statements ...*Statement) error {
+	start := time.Now()
+	err := o.next.Run(ctx, statements...)
+	o.observers.report(ctx, statements, start, err)
+	return err
 }
 
 // An observedTx reports the round trips of a transaction.
 type observedTx struct {
 	TxConn
-	database *database
+	observers observers
 }
 
 // Run runs statements in the transaction.
 func (t observedTx) Run(ctx context.Context, statements ...*Statement) error {
 	start := time.Now()
 	err := t.TxConn.Run(ctx, statements...)
-	t.database.report(ctx, statements, start, err)
+	t.observers.report(ctx, statements, start, err)
 	return err
 }
 
@@ -41,6 +59,6 @@ func (t observedTx) Run(ctx context.Context, statements ...*Statement) error {
 func (t observedTx) Copy(ctx context.Context, table string, columns []string, rows [][]any) error {
 	start := time.Now()
 	err := t.TxConn.Copy(ctx, table, columns, rows)
-	t.database.report(ctx, []*Statement{{SQL: "COPY " + table}}, start, err)
+	t.observers.report(ctx, []*Statement{{SQL: "COPY " + table}}, start, err)
 	return err
 }

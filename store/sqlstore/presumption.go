@@ -18,6 +18,24 @@ type presumptionProof struct {
 	found       signIns
 }
 
+// proving adds the proof of the presumption about the caller to the first statements of a
+// request.
+type proving struct {
+	next    Conn
+	dialect *Dialect
+}
+
+func newProving(d *database, next Conn) Conn { return &proving{next, d.Dialect()} }
+
+// Run runs statements.
+func (p *proving) Run(ctx context.Context, statements ...*Statement) error {
+	proof, err := takeProof(ctx, p.dialect)
+	if err != nil {
+		return err
+	}
+	return proof.resolve(ctx, p, p.next.Run(ctx, proof.addTo(statements)...))
+}
+
 // takeProof returns the proof that the next statements of ctx must include, or nil if
 // there is none. It fails once the presumption is refuted or cannot be proven.
 func takeProof(ctx context.Context, dialect *Dialect) (*presumptionProof, error) {
@@ -59,7 +77,7 @@ func (p *presumptionProof) addTo(statements []*Statement) []*Statement {
 
 // resolve compares what was read with the presumption. err is the error of the round
 // trip. The result is err, or the reason why the request cannot be answered.
-func (p *presumptionProof) resolve(ctx context.Context, d *database, err error) error {
+func (p *presumptionProof) resolve(ctx context.Context, by *proving, err error) error {
 	switch {
 	case p == nil:
 		return err
@@ -71,7 +89,7 @@ func (p *presumptionProof) resolve(ctx context.Context, d *database, err error) 
 		return err
 	case p.comparing: // a right has changed, perhaps that of another caller
 		p.found, p.statement = signIns{}, p.readAll()
-		if failed := d.send(ctx, []*Statement{&p.statement}); failed != nil {
+		if failed := by.next.Run(ctx, &p.statement); failed != nil {
 			p.presumption.Fail(ctx, failed)
 			return failed
 		}
@@ -79,6 +97,6 @@ func (p *presumptionProof) resolve(ctx context.Context, d *database, err error) 
 	if refuted := p.presumption.Resolve(&p.found); refuted != nil {
 		return refuted
 	}
-	p.proof.Keep(p.known.bind(d.Dialect(), p.proof.Bearer(), &p.found, time.Now()))
+	p.proof.Keep(p.known.bind(by.dialect, p.proof.Bearer(), &p.found, time.Now()))
 	return err
 }

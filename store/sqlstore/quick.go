@@ -21,9 +21,11 @@ import (
 // A round trip has only statements of requests that have been received before it begins, so
 // it proves who their callers are as well as a round trip of each request would.
 
-// A quickReader sends the quick statements of all requests.
+// A quickReader sends the quick statements of all requests, and hands the others to next.
 type quickReader struct {
-	database *database
+	next      Conn
+	engine    Engine
+	observers observers
 
 	lock    sync.Mutex
 	free    int // number of round trips that may begin
@@ -42,15 +44,24 @@ const (
 	maxTurnWait = 5 * time.Millisecond
 )
 
-// newQuickReader returns a quickReader with one round trip at a time for two processors. With
+// newSharing returns a quickReader with one round trip at a time for two processors. With
 // more round trips at a time, too few requests would share one.
-func newQuickReader(d *database) *quickReader {
-	return &quickReader{database: d, free: max(1, runtime.GOMAXPROCS(0)/2)}
+func newSharing(d *database, next Conn) Conn {
+	d.quick = &quickReader{next: next, engine: d.Engine, observers: d.observers, free: max(1, runtime.GOMAXPROCS(0)/2)}
+	return d.quick
+}
+
+// Run runs statements.
+func (q *quickReader) Run(ctx context.Context, statements ...*Statement) error {
+	if q.accepts(ctx, statements) {
+		return q.run(ctx, statements)
+	}
+	return q.next.Run(ctx, statements...)
 }
 
 // accepts reports whether statements can share a round trip with those of other requests.
 func (q *quickReader) accepts(ctx context.Context, statements []*Statement) bool {
-	return q.database.Dialect().LimitSharedWait != "" && !platform.IsBackground(ctx) && len(statements) <= maxQuickStatements &&
+	return q.engine.Dialect().LimitSharedWait != "" && !platform.IsBackground(ctx) && len(statements) <= maxQuickStatements &&
 		!slices.ContainsFunc(statements, func(s *Statement) bool { return !s.Quick })
 }
 
@@ -65,10 +76,10 @@ func (q *quickReader) run(ctx context.Context, statements []*Statement) error {
 	}
 	switch {
 	case c.isUndone:
-		return q.database.runAlone(ctx, listUndone(statements))
+		return q.next.Run(ctx, listUndone(statements)...)
 	case c.isShared:
 		platform.TraceOf(ctx).NoteStatements(len(statements))
-		q.database.report(ctx, statements, c.start, c.err)
+		q.observers.report(ctx, statements, c.start, c.err)
 	}
 	return c.err
 }
@@ -132,7 +143,7 @@ func (q *quickReader) lead(c *quickCall, hasTurn bool) {
 	}
 	calls := q.take(c)
 	if calls == nil {
-		c.err = q.database.runAlone(c.ctx, c.statements)
+		c.err = q.next.Run(c.ctx, c.statements...)
 		return
 	}
 	var err error
@@ -178,11 +189,11 @@ func (q *quickReader) send(calls []*quickCall) (err error) {
 			err = fmt.Errorf("panic: %v\n%s", cause, debug.Stack())
 		}
 	}()
-	trip := newSharedTrip(q.database.Dialect(), calls)
+	trip := newSharedTrip(q.engine.Dialect(), calls)
 	defer trip.tellCopies()
 	ctx, cancel := context.WithTimeout(context.Background(), maxQuickTime)
 	defer cancel()
-	err = q.database.Engine.Run(ctx, trip.statements...)
+	err = q.engine.Run(ctx, trip.statements...)
 	if err != nil && ctx.Err() != nil {
 		return platform.Unavailable("the database does not answer", err)
 	}

@@ -35,7 +35,7 @@ type copiedStatement struct {
 }
 
 func newSharedTrip(dialect *Dialect, calls []*quickCall) *sharedTrip {
-	t := &sharedTrip{statements: []*Statement{{SQL: dialect.LimitSharedWait, Plan: PlanBySession, LimitsWait: true}}}
+	t := &sharedTrip{statements: []*Statement{{SQL: dialect.LimitSharedWait, Plan: PlanBySession, Place: LimitsWait}}}
 	for _, c := range calls {
 		c.isShared = true
 		for _, s := range c.statements {
@@ -76,7 +76,7 @@ func (s *copiedStatement) pass(scan func(dest ...any) error) error {
 func (t *sharedTrip) tellCopies() {
 	for _, copied := range t.copied {
 		for _, s := range copied.copies {
-			s.Done, s.Failed = copied.Done, copied.Failed
+			s.Outcome = copied.Outcome
 		}
 	}
 }

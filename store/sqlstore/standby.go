@@ -63,7 +63,7 @@ type readingKey struct{}
 // AllowStandby returns a context for a request that changes nothing. Standbys may answer
 // its reads.
 func (s *Store) AllowStandby(ctx context.Context) context.Context {
-	if s.engine.standbys == nil {
+	if s.engine.Standbys() == nil {
 		return ctx
 	}
 	return context.WithValue(ctx, readingKey{}, &reading{})
@@ -98,20 +98,26 @@ func noteWrite(ctx context.Context) {
 	}
 }
 
-// A standbyReader runs statements that a standby may answer.
-type standbyReader struct{ *database }
-
-// Run reads outside of any transaction, like database.Run.
-func (r standbyReader) Run(ctx context.Context, statements ...*Statement) error {
-	return read(ctx, r, statements)
+// A standbyReader sends statements to a standby, or to the primary if the request does not
+// allow a standby or none can answer.
+type standbyReader struct {
+	primary   Conn
+	standbys  Standbys
+	observers observers
 }
 
-// send sends statements to a standby, or to the primary if the request does not allow a
-// standby or none can answer.
-func (r standbyReader) send(ctx context.Context, statements []*Statement) error {
+func newStandbyReader(d *database, primary Conn) Conn {
+	if d.Standbys() == nil {
+		return primary
+	}
+	return &standbyReader{primary, d.Standbys(), d.observers}
+}
+
+// Run runs statements.
+func (r *standbyReader) Run(ctx context.Context, statements ...*Statement) error {
 	request := readingOf(ctx)
 	if request == nil || platform.IsBackground(ctx) {
-		return r.database.send(ctx, statements)
+		return r.primary.Run(ctx, statements...)
 	}
 	at, err := r.askPosition(ctx, request)
 	if err != nil {
@@ -120,11 +126,11 @@ func (r standbyReader) send(ctx context.Context, statements []*Statement) error 
 	if at.History != "" {
 		start := time.Now()
 		if done, err := r.standbys.Run(ctx, at, statements...); done {
-			r.report(ctx, statements, start, err)
+			r.observers.report(ctx, statements, start, err)
 			return err
 		}
 	}
-	return r.database.send(ctx, listUndone(statements))
+	return r.primary.Run(ctx, listUndone(statements)...)
 }
 
 // isNew reports whether the request has neither a position nor written.
@@ -136,11 +142,11 @@ func (r *reading) isNew() bool {
 // askPosition returns the position that standbys must have reached, or none if the request
 // has written. The first call of a request asks the primary for it, together with the
 // proof of who the caller is.
-func (d *database) askPosition(ctx context.Context, request *reading) (Position, error) {
+func (r *standbyReader) askPosition(ctx context.Context, request *reading) (Position, error) {
 	request.asking.Lock()
 	defer request.asking.Unlock()
 	if request.isNew() {
-		if err := d.send(ctx, nil); err != nil {
+		if err := r.primary.Run(ctx); err != nil {
 			return Position{}, err
 		}
 	}
@@ -151,21 +157,34 @@ func (d *database) askPosition(ctx context.Context, request *reading) (Position,
 	return at, platform.PresumptionOf(ctx).Err()
 }
 
-// addPosition adds, to the statements of a request that only reads, the one that asks the
+// positioned adds, to the statements of a request that only reads, the one that asks the
 // primary for its position. What a standby answers later is then not older than what the
-// primary answers now. note must be called when all of them have run.
-func (d *database) addPosition(ctx context.Context, statements []*Statement) (_ []*Statement, note func()) {
+// primary answers now.
+type positioned struct {
+	next     Conn
+	standbys Standbys
+}
+
+func newPositioned(d *database, next Conn) Conn {
+	if d.Standbys() == nil {
+		return next
+	}
+	return &positioned{next, d.Standbys()}
+}
+
+// Run runs statements.
+func (p *positioned) Run(ctx context.Context, statements ...*Statement) error {
 	request := readingOf(ctx)
 	if request == nil || platform.IsBackground(ctx) {
-		return statements, func() {}
+		return p.next.Run(ctx, statements...)
 	}
 	at := new(Position)
-	ask := d.standbys.AskPosition(at)
-	return append(append(make([]*Statement, 0, len(statements)+1), statements...), ask), func() {
-		if ask.Done {
-			request.advance(*at)
-		}
+	ask := p.standbys.AskPosition(at)
+	err := p.next.Run(ctx, append(append(make([]*Statement, 0, len(statements)+1), statements...), ask)...)
+	if ask.Done {
+		request.advance(*at)
 	}
+	return err
 }
 
 func listUndone(statements []*Statement) (undone []*Statement) {

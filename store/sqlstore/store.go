@@ -21,12 +21,17 @@ var _ platform.Store = (*Store)(nil)
 // New makes a store of an engine whose schema is up to date. The observers are
 // notified of each round trip.
 func New(engine Engine, observers ...Observer) *Store {
-	d := newDatabase(engine, observers)
-	t := tables{conn: d, reads: d, dialect: d.Dialect()}
-	if d.standbys != nil {
-		t.reads = standbyReader{d}
-	}
-	return &Store{tables: t, engine: d, stored: make(chan struct{}, 1)}
+	return newStore(newDatabase(engine, observers, ""))
+}
+
+// NewWithout makes a store that leaves out one of Wrappers, to find out whether it is the cause
+// of a fault. It answers the same.
+func NewWithout(engine Engine, wrapper string) *Store {
+	return newStore(newDatabase(engine, nil, wrapper))
+}
+
+func newStore(d *database) *Store {
+	return &Store{tables: tables{conn: d, reads: d.reads, dialect: d.Dialect()}, engine: d, stored: make(chan struct{}, 1)}
 }
 
 // Follow exchanges notifications of stored events with other processes.
@@ -40,10 +45,11 @@ func (s *Store) Pool() PoolState { return s.engine.Pool() }
 // Standbys describes the standbys that answer reads, and counts by reason the reads that
 // the primary had to answer instead. Both are nil if there are no standbys.
 func (s *Store) Standbys() ([]StandbyState, map[string]int64) {
-	if s.engine.standbys == nil {
+	standbys := s.engine.Standbys()
+	if standbys == nil {
 		return nil, nil
 	}
-	return s.engine.standbys.States(), s.engine.standbys.Fallbacks()
+	return standbys.States(), standbys.Fallbacks()
 }
 
 // Close ends every connection.
