@@ -174,6 +174,12 @@ func fieldsAdvisory(resolvers ResolverRoot) *execute.Object {
 		"aliases": {Append: func(b []byte, parent any) []byte {
 			return execute.AppendList(b, parent.(*platform.Advisory).Aliases, func(b []byte, v string) []byte { return scalar.AppendString(b, v, false) })
 		}},
+		"upstream": {Append: func(b []byte, parent any) []byte {
+			return execute.AppendList(b, parent.(*platform.Advisory).Upstream, func(b []byte, v string) []byte { return scalar.AppendString(b, v, false) })
+		}},
+		"related": {Append: func(b []byte, parent any) []byte {
+			return execute.AppendList(b, parent.(*platform.Advisory).Related, func(b []byte, v string) []byte { return scalar.AppendString(b, v, false) })
+		}},
 		"events":     {Get: func(parent any, _ map[string]any) any { return execute.Structs(parent.(*platform.Advisory).Events) }},
 		"severities": {Get: func(parent any, _ map[string]any) any { return execute.Structs(parent.(*platform.Advisory).Severities) }},
 		"severity":   {Get: func(parent any, _ map[string]any) any { return execute.Pointer(&parent.(*platform.Advisory).Severity) }},
@@ -2779,7 +2785,7 @@ func fieldsQuery(resolvers ResolverRoot) *execute.Object {
 		},
 		"_entities": {Arguments: field_Query__entities_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values := (&executionContext{graphql.GetOperationContext(ctx), resolvers}).__resolve_entities(ctx, arguments["representations"].([]map[string]any))
+				values := (&executionContext{graphql.GetOperationContext(ctx), resolvers}).resolveEntities(ctx, arguments["representations"].([]map[string]any))
 				var err error
 				return execute.One(values, err, execute.Interfaces)
 			},
@@ -3563,6 +3569,15 @@ func fieldsVulnerabilityMetadata(_ ResolverRoot) *execute.Object {
 		"severities": {Get: func(parent any, _ map[string]any) any {
 			return execute.Structs(parent.(*platform.Vulnerability).Severities)
 		}},
+		"aliases": {Append: func(b []byte, parent any) []byte {
+			return execute.AppendList(b, parent.(*platform.Vulnerability).Aliases, func(b []byte, v string) []byte { return scalar.AppendString(b, v, false) })
+		}},
+		"upstream": {Append: func(b []byte, parent any) []byte {
+			return execute.AppendList(b, parent.(*platform.Vulnerability).Upstream, func(b []byte, v string) []byte { return scalar.AppendString(b, v, false) })
+		}},
+		"related": {Append: func(b []byte, parent any) []byte {
+			return execute.AppendList(b, parent.(*platform.Vulnerability).Related, func(b []byte, v string) []byte { return scalar.AppendString(b, v, false) })
+		}},
 	}}
 }
 
@@ -3725,21 +3740,36 @@ func fields__Type(_ ResolverRoot) *execute.Object {
 		}},
 		"fields": {Arguments: field___Type_fields_args,
 			Get: func(parent any, arguments map[string]any) any {
+				if !hasMembers(parent.(*introspection.Type), "fields") {
+					return nil
+				}
 				return func(list []introspection.Field) any { return execute.Nullable(list, execute.Structs) }(parent.(*introspection.Type).Fields(arguments["includeDeprecated"].(bool)))
 			},
 		},
 		"interfaces": {Get: func(parent any, _ map[string]any) any {
+			if !hasMembers(parent.(*introspection.Type), "interfaces") {
+				return nil
+			}
 			return func(list []introspection.Type) any { return execute.Nullable(list, execute.Structs) }(parent.(*introspection.Type).Interfaces())
 		}},
 		"possibleTypes": {Get: func(parent any, _ map[string]any) any {
+			if !hasMembers(parent.(*introspection.Type), "possibleTypes") {
+				return nil
+			}
 			return func(list []introspection.Type) any { return execute.Nullable(list, execute.Structs) }(parent.(*introspection.Type).PossibleTypes())
 		}},
 		"enumValues": {Arguments: field___Type_enumValues_args,
 			Get: func(parent any, arguments map[string]any) any {
+				if !hasMembers(parent.(*introspection.Type), "enumValues") {
+					return nil
+				}
 				return func(list []introspection.EnumValue) any { return execute.Nullable(list, execute.Structs) }(parent.(*introspection.Type).EnumValues(arguments["includeDeprecated"].(bool)))
 			},
 		},
 		"inputFields": {Get: func(parent any, _ map[string]any) any {
+			if !hasMembers(parent.(*introspection.Type), "inputFields") {
+				return nil
+			}
 			return func(list []introspection.InputValue) any { return execute.Nullable(list, execute.Structs) }(parent.(*introspection.Type).InputFields())
 		}},
 		"ofType": {Get: func(parent any, _ map[string]any) any { return execute.Pointer(parent.(*introspection.Type).OfType()) }},

@@ -242,7 +242,7 @@ type ListDocumentsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Only the document with this id.
 	Id string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
-	// Only documents with an advisory on one of these ids or aliases of vulnerabilities.
+	// Only documents with an advisory on one of these ids, aliases or upstream ids of vulnerabilities.
 	Cves          []string `protobuf:"bytes,2,rep,name=cves,proto3" json:"cves,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -402,7 +402,7 @@ type DocumentAdvisory struct {
 	Events []*DocumentEvent `protobuf:"bytes,2,rep,name=events,proto3" json:"events,omitempty"`
 	// Other ids of the same vulnerability. Output only.
 	Aliases []string `protobuf:"bytes,3,rep,name=aliases,proto3" json:"aliases,omitempty"`
-	// The distribution or ecosystem that the artifact belongs to. Output only.
+	// The distribution or ecosystem that the artifact belongs to, with its release. Output only.
 	PackageNamespace string `protobuf:"bytes,4,opt,name=package_namespace,json=packageNamespace,proto3" json:"package_namespace,omitempty"`
 	unknownFields    protoimpl.UnknownFields
 	sizeCache        protoimpl.SizeCache
@@ -650,9 +650,9 @@ func (*DocumentEvent_PendingUpstreamFix) isDocumentEvent_Data() {}
 // Requests one page of vulnerabilities.
 type ListVulnerabilityMetadataRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Only the vulnerability with this id or alias.
+	// Only vulnerabilities with this id, alias or upstream id.
 	Id string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
-	// Only vulnerabilities with one of these ids or aliases.
+	// Only vulnerabilities with one of these ids, aliases or upstream ids.
 	Ids []string `protobuf:"bytes,2,rep,name=ids,proto3" json:"ids,omitempty"`
 	// Maximum number of items on the page, at most 200; 0 means 50.
 	PageSize int32 `protobuf:"varint,10,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`

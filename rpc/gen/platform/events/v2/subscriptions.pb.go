@@ -31,7 +31,8 @@ type Subscription struct {
 	Uid string `protobuf:"bytes,1,opt,name=uid,proto3" json:"uid,omitempty"`
 	// The https URL that events are sent to, unique in its group. Required.
 	Sink string `protobuf:"bytes,2,opt,name=sink,proto3" json:"sink,omitempty"`
-	// Event types to send; empty means all.
+	// Event types to send; empty means all. A type also selects changes that were made together with
+	// others, whose types end in `.batch.v1`.
 	Types []string `protobuf:"bytes,100,rep,name=types,proto3" json:"types,omitempty"`
 	// The secret that signs deliveries. Only the response to CreateSubscription contains it. Output only.
 	Secret string `protobuf:"bytes,101,opt,name=secret,proto3" json:"secret,omitempty"`

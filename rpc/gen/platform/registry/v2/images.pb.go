@@ -129,8 +129,8 @@ type GetSizeRequest struct {
 	RepoUid string `protobuf:"bytes,1,opt,name=repo_uid,json=repoUid,proto3" json:"repo_uid,omitempty"`
 	// The digest of an image, sha256 and 64 hex digits. Required.
 	Digest string `protobuf:"bytes,2,opt,name=digest,proto3" json:"digest,omitempty"`
-	// The architecture, or its name in official images (arm64v8); empty means
-	// amd64, or the first one of an image without amd64.
+	// The architecture in any usual spelling (arm64v8, aarch64, linux/arm64);
+	// empty means amd64, or the first one of an image without amd64.
 	Architecture  string `protobuf:"bytes,3,opt,name=architecture,proto3" json:"architecture,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

@@ -1816,11 +1816,11 @@ type ListAdvisoriesRequest struct {
 	AdvisoryIds []string `protobuf:"bytes,2,rep,name=advisory_ids,json=advisoryIds,proto3" json:"advisory_ids,omitempty"`
 	// Only advisories whose legacy id is one of these.
 	LegacyAdvisoryIds []string `protobuf:"bytes,3,rep,name=legacy_advisory_ids,json=legacyAdvisoryIds,proto3" json:"legacy_advisory_ids,omitempty"`
-	// Only advisories whose artifact is one of these.
+	// Only advisories whose artifact is one of these. Names are compared as the ecosystem of the artifact does it.
 	ArtifactNames []string `protobuf:"bytes,4,rep,name=artifact_names,json=artifactNames,proto3" json:"artifact_names,omitempty"`
 	// Only advisories whose type of the artifact is one of these.
 	ArtifactTypes []string `protobuf:"bytes,5,rep,name=artifact_types,json=artifactTypes,proto3" json:"artifact_types,omitempty"`
-	// Only advisories whose architecture of the artifact is one of these.
+	// Only advisories whose architecture of the artifact is one of these, in any usual spelling: x86_64 is amd64.
 	ArtifactArchitectures []string `protobuf:"bytes,6,rep,name=artifact_architectures,json=artifactArchitectures,proto3" json:"artifact_architectures,omitempty"`
 	// Only advisories whose component is one of these.
 	ComponentNames []string `protobuf:"bytes,7,rep,name=component_names,json=componentNames,proto3" json:"component_names,omitempty"`
@@ -1828,7 +1828,7 @@ type ListAdvisoriesRequest struct {
 	ComponentTypes []string `protobuf:"bytes,8,rep,name=component_types,json=componentTypes,proto3" json:"component_types,omitempty"`
 	// Only advisories whose location of the component is one of these.
 	ComponentLocations []string `protobuf:"bytes,9,rep,name=component_locations,json=componentLocations,proto3" json:"component_locations,omitempty"`
-	// Only advisories with one of these aliases.
+	// Only advisories with one of these aliases or upstream ids.
 	Aliases []string `protobuf:"bytes,10,rep,name=aliases,proto3" json:"aliases,omitempty"`
 	// Only advisories from this feed.
 	Origin *string `protobuf:"bytes,11,opt,name=origin,proto3,oneof" json:"origin,omitempty"`
@@ -1852,7 +1852,7 @@ type ListAdvisoriesRequest struct {
 	OrderBy string `protobuf:"bytes,32,opt,name=order_by,json=orderBy,proto3" json:"order_by,omitempty"`
 	// Number of items to skip, counted from the page token.
 	Skip int32 `protobuf:"varint,34,opt,name=skip,proto3" json:"skip,omitempty"`
-	// Only advisories whose id, alias, artifact or component contains this text, ignoring case.
+	// Only advisories whose artifact, component, id or an id of another vulnerability that they name contains this text, ignoring case.
 	Query string `protobuf:"bytes,35,opt,name=query,proto3" json:"query,omitempty"`
 	// Only advisories whose rating is one of these.
 	Severities []SeverityRating `protobuf:"varint,100,rep,packed,name=severities,proto3,enum=platform.vulnerabilities.v2.SeverityRating" json:"severities,omitempty"`

@@ -66,7 +66,9 @@ type IdentitiesServiceClient interface {
 	UpdateIdentity(context.Context, *v2.UpdateIdentityRequest) (*v2.Identity, error)
 	// Lists identities. Needs CAP_IAM_IDENTITY_LIST.
 	ListIdentities(context.Context, *v2.ListIdentitiesRequest) (*v2.ListIdentitiesResponse, error)
-	// Finds the identity that tokens of an issuer and subject act as. Every caller with a valid token may call it.
+	// Finds the identity whose rule names exactly this issuer and subject, the oldest of several. Every caller with a valid
+	// token may call it. It finds the identities that this token acts as, and those that the caller may list with
+	// CAP_IAM_IDENTITY_LIST. NOT_FOUND if there is none.
 	LookupIdentity(context.Context, *v2.LookupIdentityRequest) (*v2.LookupIdentityResponse, error)
 }
 
@@ -199,7 +201,9 @@ type IdentitiesServiceHandler interface {
 	UpdateIdentity(context.Context, *v2.UpdateIdentityRequest) (*v2.Identity, error)
 	// Lists identities. Needs CAP_IAM_IDENTITY_LIST.
 	ListIdentities(context.Context, *v2.ListIdentitiesRequest) (*v2.ListIdentitiesResponse, error)
-	// Finds the identity that tokens of an issuer and subject act as. Every caller with a valid token may call it.
+	// Finds the identity whose rule names exactly this issuer and subject, the oldest of several. Every caller with a valid
+	// token may call it. It finds the identities that this token acts as, and those that the caller may list with
+	// CAP_IAM_IDENTITY_LIST. NOT_FOUND if there is none.
 	LookupIdentity(context.Context, *v2.LookupIdentityRequest) (*v2.LookupIdentityResponse, error)
 }
 
