@@ -48,7 +48,7 @@ const stage = `
 	type Mutation { touch(id: ID): Item batchTouch(input: BatchTouchInput!): BatchTouchPayload }
 	type BatchTouchPayload { items: [Item!]! item: Item ids: [ID!]! }
 	input BatchTouchInput { requests: [ItemFilter!] uids: [ID!] }
-	type Subscription { countdown(n: Int!, delayMs: Int = 0): Int! panics: Int! floods: String! breaks: Int! }
+	type Subscription { countdown(n: Int!, delayMs: Int = 0): Int! panics: Int! floods: String! breaks: Int! expires: Int! }
 	interface Node { id: ID! }
 	type Item implements Node { id: ID! name(long: Boolean): String item: Item items(first: Int): ItemConnection }
 	type ItemConnection { totalCount: Int! nodes: [Item!]! edges: [ItemEdge!]! pageInfo: PageInfo! }
@@ -127,6 +127,9 @@ func stageStream(field graphql.CollectedField) execute.Next {
 			panic("of the stage")
 		case "breaks":
 			execute.EndWith(ctx, platform.Unavailable("the stage is away", nil))
+			return nil, false
+		case "expires":
+			execute.EndWith(ctx, platform.Unauthenticated("the token has expired"))
 			return nil, false
 		}
 		return fmt.Appendf(nil, `{"floods":"%s"}`, strings.Repeat("x", 1<<20)), true

@@ -161,7 +161,9 @@ func (x *Executor) runSubscription(ctx context.Context, operation *graphql.Opera
 		}
 		if response == nil {
 			if err := ending.reason(); err != nil {
-				yield(x.errorResponse(ctx, err))
+				response = x.errorResponse(ctx, err)
+				response.HasNext = new(bool) // says that a subscription which was open has ended
+				yield(response)
 			}
 			return
 		}

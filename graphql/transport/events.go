@@ -6,6 +6,7 @@ import (
 	"io"
 	"iter"
 	"net/http"
+	"strings"
 	"sync"
 	"time"
 
@@ -68,16 +69,30 @@ func (e *endpoint) stream(ctx context.Context, end func(), w http.ResponseWriter
 	alive.Go(func() { out.keepAlive(ctx, e.KeepAlive, end) })
 
 	for response := range responses {
+		if isInterrupted(response) {
+			out.interrupt(response.Errors[0])
+			return
+		}
 		if out.event("next", encode(response)) != nil {
 			return
 		}
 	}
 	if reason := reasonOf(ctx); reason != nil {
-		_ = out.event("next", encode(&graphql.Response{Errors: gqlerror.List{e.Present(ctx, reason)}}))
-	} else if ctx.Err() != nil {
-		return
+		out.interrupt(e.Present(ctx, reason))
+	} else if ctx.Err() == nil {
+		_ = out.event("complete", nil)
 	}
-	_ = out.event("complete", nil)
+}
+
+// isInterrupted reports whether a response is the end of a subscription that goes on if the
+// client subscribes again: with a new token, or a little later. A subscription that was
+// refused has never been open.
+func isInterrupted(response *graphql.Response) bool {
+	if response.HasNext == nil || len(response.Errors) != 1 {
+		return false
+	}
+	code := codeOf(response.Errors[0])
+	return code == refusal.Unauthenticated || code == refusal.Unavailable
 }
 
 // An eventWriter writes events with a deadline for each.
@@ -86,6 +101,13 @@ type eventWriter struct {
 	control *http.ResponseController
 	wait    time.Duration
 	lock    sync.Mutex
+}
+
+// interrupt ends the stream so that clients subscribe again. They do so if a stream ends without
+// `complete`. An error in `next` would be the last answer for some of them, so the reason is in a
+// comment, for people.
+func (out *eventWriter) interrupt(reason *gqlerror.Error) {
+	_ = out.write(": " + strings.ReplaceAll(reason.Message, "\n", " ") + "\n\n")
 }
 
 // event writes one event. Browsers ignore an event without data.

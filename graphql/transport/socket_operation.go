@@ -5,8 +5,10 @@ import (
 	"sync"
 
 	"atrium/graphql/limit"
+	"atrium/graphql/refusal"
 
 	"github.com/99designs/gqlgen/graphql"
+	"github.com/coder/websocket"
 	"github.com/vektah/gqlparser/v2/ast"
 	"github.com/vektah/gqlparser/v2/gqlerror"
 )
@@ -60,7 +62,7 @@ func (s *socket) execute(ctx context.Context, op *socketOperation, raw *graphql.
 		authorized, err := s.Authorize(ctx, s.authorization)
 		if err != nil {
 			leave() // the client may be slow to read
-			s.fail(ctx, op, gqlerror.List{s.Present(ctx, err)})
+			s.refuse(ctx, op, err)
 			return
 		}
 		ctx = authorized
@@ -82,6 +84,10 @@ func (s *socket) execute(ctx context.Context, op *socketOperation, raw *graphql.
 		defer leave()
 	}
 	for response := range s.executor.Run(ctx, prepared) {
+		if isSubscription && isInterrupted(response) {
+			s.interrupt(response.Errors[0])
+			return
+		}
 		if !isSubscription {
 			leave() // the work is done, and the client may be slow to read
 		}
@@ -101,6 +107,26 @@ func (s *socket) admit(ctx context.Context) (leave func(), err error) {
 		return func() {}, nil
 	}
 	return s.Admit(ctx)
+}
+
+// refuse ends an operation whose caller is not authenticated any more, and the websocket with it.
+func (s *socket) refuse(ctx context.Context, op *socketOperation, err error) {
+	shown := s.Present(ctx, err)
+	if codeOf(shown) == refusal.Unauthenticated {
+		s.interrupt(shown)
+		return
+	}
+	s.fail(ctx, op, gqlerror.List{shown})
+}
+
+// interrupt closes the websocket so that the client opens another one, with a new token, and
+// subscribes again. Clients do not do so after `error` and `complete`.
+func (s *socket) interrupt(reason *gqlerror.Error) {
+	if codeOf(reason) == refusal.Unauthenticated {
+		_ = s.conn.Close(closeForbidden, "Token expired")
+		return
+	}
+	_ = s.conn.Close(websocket.StatusTryAgainLater, "Try again later")
 }
 
 // fail ends an operation that was not executed.

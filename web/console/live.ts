@@ -34,17 +34,18 @@ export function useLive(uid: string, types: string[] | undefined, { paused = fal
       let failed = false;
       setState(tries === 0 ? 'live' : 'waiting');
       const subscription = client.subscription<LiveSubscription>(Live, { uid, types, after: last.current } as never).subscribe(({ data, error, hasNext }) => {
-        if (data?.events) {
+        if (data?.events && data.events.id !== last.current) { // The last result of a stream repeats its last event.
           tries = 0;
           last.current = data.events.id;
           setState('live');
           setEvents((old) => (old.some(({ id }) => id === data.events.id) ? old : [data.events, ...old].slice(0, mostKept)));
-        } else if ((error || hasNext === false) && !failed) {
+        }
+        if ((error || hasNext === false) && !failed) {
           failed = true;
           const codes = error?.graphQLErrors.map(({ extensions }) => extensions?.code) ?? [];
           if (codes.includes('PERMISSION_DENIED') || codes.includes('NOT_FOUND')) setState('refused');
           else if (codes.includes('INVALID_ARGUMENT') && last.current) void readAgain().then((done) => reopen(done ? 0 : tries + 1));
-          else if (codes.includes('UNAUTHENTICATED') && error?.response?.ok) reopen(0); // The token of the stream has expired, and the next stream has a newer one.
+          else if (codes.length === 0 && (!error || error.response?.ok)) reopen(0); // The stream has ended, for example with its token: the next one has a newer token.
           else reopen(tries + 1);
         }
       });
