@@ -10,7 +10,7 @@ import (
 	"github.com/99designs/gqlgen/graphql"
 
 	"atrium/graph/scalar"
-	"atrium/graphql/refusal"
+	"atrium/platform"
 )
 
 // resolveEntities reads the objects of representations, those of each type together. A
@@ -36,16 +36,18 @@ func (ec *executionContext) resolveEntities(ctx context.Context, representations
 
 // checkRepresentation returns an error for a representation without a key of its type.
 func checkRepresentation(i int, typeName string, representation map[string]any) error {
-	field := func(name string) string { return fmt.Sprintf("representations[%d].%s", i, name) }
+	invalid := func(field, description string) error {
+		return platform.Invalid(platform.Violation{Field: fmt.Sprintf("representations[%d].%s", i, field), Description: description})
+	}
 	if !isMulti(typeName) {
-		return refusal.NewInvalid(field("__typename"), "must be the name of an entity of this service")
+		return invalid("__typename", "must be the name of an entity of this service")
 	}
 	fields, _ := Schema().Types[typeName].Directives.ForName("key").ArgumentMap(nil)["fields"].(string)
 	for name := range strings.FieldsSeq(fields) {
 		switch representation[name].(type) {
 		case string, json.Number: // the core says what is wrong with it
 		default:
-			return refusal.NewInvalid(field(name), "is required, and must be a string")
+			return invalid(name, "is required, and must be a string")
 		}
 	}
 	return nil

@@ -50,7 +50,7 @@ func (o *Presenter) Present(ctx context.Context, err error) *gqlerror.Error {
 	switch {
 	case cause == nil: // the error has no cause, and the log needs its text
 		cause = errors.New(presented.Message)
-	case isRepresentation(ctx) && !isPlatform(cause) && !isRefusal(cause):
+	case isRepresentation(ctx) && !isPlatform(cause):
 		cause = platform.Invalid(platform.Violation{Field: "representations", Description: cause.Error()})
 	}
 	e := edge.Show(coreError(cause), areaOf(ctx))
@@ -100,11 +100,6 @@ func coreError(err error) *platform.Error {
 
 func isPlatform(err error) bool {
 	var e *platform.Error
-	return errors.As(err, &e)
-}
-
-func isRefusal(err error) bool {
-	var e *refusal.Error
 	return errors.As(err, &e)
 }
 

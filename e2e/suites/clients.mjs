@@ -55,41 +55,90 @@ export async function names(endpoint: string, token: string): Promise<string[]> 
 `);
 write('src/page.ts', `
 import { graphql } from './gql';
-export const page = graphql(\`query Page($after: String) {
-  repos(first: 2, after: $after, orderBy: {field: NAME}) { totalCount pageInfo { endCursor hasNextPage } edges { cursor node { id name createTime } } }
+export const edges = graphql(\`query Edges($scope: ID!, $after: String) {
+  repos(descendantsOf: $scope, first: 1, after: $after, orderBy: {field: NAME}) { totalCount pageInfo { endCursor hasNextPage } edges { cursor node { id name createTime } } }
 }\`);
+export const nodes = graphql(\`query Nodes($scope: ID!, $after: String) {
+  repos(descendantsOf: $scope, first: 1, after: $after, orderBy: {field: NAME}) { pageInfo { endCursor } nodes { id name } }
+}\`);
+export const nested = graphql(\`query Nested($scope: ID!, $after: String) {
+  group(uid: $scope) { id advisorySummary { open { total } } repos(first: 1, after: $after) { pageInfo { endCursor } nodes { id name } } }
+}\`);
+export const whole = graphql(\`query Whole($scope: ID!) { repos(descendantsOf: $scope, first: 3, orderBy: {field: NAME}) { nodes { name } } }\`);
+export const scopes = graphql(\`query Scopes { groups(first: 200) { nodes { uid repos(first: 0) { totalCount } } } }\`);
 `);
 const main = `
 import { apollo } from './apollo';
 import { urql } from './urql';
-import { page } from './page';
+import { edges, nested, nodes, scopes, whole } from './page';
 import { names } from '../relay/pages';
 
 const endpoint = process.env.ENDPOINT!, token = process.env.TOKEN!;
-const same = (what: string, names: string[]) => {
-  if (names.length !== 4 || new Set(names).size !== 4) throw new Error(\`\${what} has \${names}\`);
-  console.log(what, names.join(' '));
+const same = (what: string, got: string[], want: string[]) => {
+  if (got.join() !== want.join()) throw new Error(\`\${what} has \${got}, want \${want}\`);
+  console.log(what, got.join(' '));
 };
 
+/** Pages through three pages of a list. */
+async function readThree(read: (after: string | null | undefined) => Promise<string | null | undefined>) {
+  let after: string | null | undefined = await read(undefined);
+  for (let page = 2; page <= 3; page++) after = await read(after);
+}
+
 async function main() {
-  same('relay', await names(endpoint, token));
+  const four = await names(endpoint, token);
+  if (four.length !== 4 || new Set(four).size !== 4) throw new Error(\`relay has \${four}\`);
 
-  const client = apollo(endpoint, token), query = client.watchQuery({ query: page });
-  query.subscribe(() => {});
-  const first = await client.query({ query: page });
-  const after: string | null | undefined = first.data!.repos!.pageInfo.endCursor;
-  await query.fetchMore({ variables: { after } });
-  const all = client.readQuery({ query: page })!;
-  same('apollo', all.repos!.edges.map((edge) => edge.node.name));
-  const time: string = all.repos!.edges[0].node.createTime; // A DateTime is a string.
-  if (Number.isNaN(Date.parse(time))) throw new Error(time);
+  const direct = apollo(endpoint, token), groups = (await direct.query({ query: scopes })).data!.groups!.nodes;
+  const first: Record<string, string[]> = {};
+  for (const { uid } of groups.filter((group) => group.repos!.totalCount >= 3)) {
+    first[uid] = (await direct.query({ query: whole, variables: { scope: uid }, fetchPolicy: 'no-cache' })).data!.repos!.nodes.map((repo) => repo.name);
+  }
+  const [one, two] = Object.keys(first).filter((uid, i, all) => all.findIndex((other) => first[other].join() === first[uid].join()) === i);
+  if (!two) throw new Error('there are no two groups with three repos each that differ');
 
-  const other = urql(endpoint, token);
-  const one = await other.query(page, {}).toPromise();
-  if (one.error) throw one.error;
-  await other.query(page, { after: one.data!.repos!.pageInfo.endCursor }).toPromise();
-  const both = await other.query(page, { after: one.data!.repos!.pageInfo.endCursor }, { requestPolicy: 'cache-only' }).toPromise();
-  same('urql', both.data!.repos!.edges.map((edge) => edge.node.name));
+  const client = apollo(endpoint, token);
+  for (const scope of [one, two]) {
+    const byEdges = client.watchQuery({ query: edges, variables: { scope } });
+    byEdges.subscribe(() => {});
+    await readThree(async (after) => (after === undefined ? await client.query({ query: edges, variables: { scope } }) : await byEdges.fetchMore({ variables: { after } })).data!.repos!.pageInfo.endCursor);
+  }
+  for (const scope of [one, two]) {
+    const { repos } = client.readQuery({ query: edges, variables: { scope } })!;
+    same('apollo, edges', repos!.edges.map((edge) => edge.node.name), first[scope]);
+    const time: string = repos!.edges[0].node.createTime; // A DateTime is a string.
+    if (Number.isNaN(Date.parse(time))) throw new Error(time);
+  }
+  const other = apollo(endpoint, token);
+  for (const scope of [one, two]) {
+    await readThree(async (after) => (await other.query({ query: nodes, variables: { scope, after }, fetchPolicy: 'network-only' })).data!.repos!.pageInfo.endCursor);
+    await readThree(async (after) => (await other.query({ query: nested, variables: { scope, after }, fetchPolicy: 'network-only' })).data!.group!.repos!.pageInfo.endCursor);
+  }
+  for (const scope of [one, two]) {
+    same('apollo, nodes', other.readQuery({ query: nodes, variables: { scope } })!.repos!.nodes.map((repo) => repo.name), first[scope]);
+    same('apollo, nested', other.readQuery({ query: nested, variables: { scope } })!.group!.repos!.nodes.map((repo) => repo.name), first[scope]);
+  }
+
+  const warned: string[] = [];
+  console.warn = (...said: unknown[]) => { warned.push(said.join(' ')); };
+  const graphcache = urql(endpoint, token);
+  for (const scope of [one, two]) {
+    for (const query of [edges, nodes, nested]) {
+      await readThree(async (after) => {
+        const { data, error } = await graphcache.query(query as typeof nested, { scope, after }).toPromise();
+        if (error) throw error;
+        const list = data!.group?.repos ?? (data as unknown as { repos: NonNullable<NonNullable<NonNullable<typeof data>['group']>['repos']> }).repos;
+        return list.pageInfo.endCursor;
+      });
+    }
+  }
+  for (const scope of [one, two]) {
+    const cached = { requestPolicy: 'cache-only' } as const;
+    same('urql, edges', (await graphcache.query(edges, { scope }, cached).toPromise()).data!.repos!.edges.map((edge) => edge.node.name), first[scope]);
+    same('urql, nodes', (await graphcache.query(nodes, { scope }, cached).toPromise()).data!.repos!.nodes.map((repo) => repo.name), first[scope]);
+    same('urql, nested', (await graphcache.query(nested, { scope }, cached).toPromise()).data!.group!.repos!.nodes.map((repo) => repo.name), first[scope]);
+  }
+  if (warned.length > 0) throw new Error(warned[0]);
 }
 main().then(() => process.exit(0), (problem) => { console.error(problem); process.exit(1); });
 `;
@@ -106,7 +155,7 @@ await check('relay-compiler accepts the configuration of the page', async () => 
   await must(compiler, 'relay.config.json');
 }, 60);
 await check('Relay, Apollo Client and urql compile with what they generate', async () => { await must(join(programs, 'tsc'), '-p', '.'); }, 90);
-await check('all clients page through a list and join the pages', async () => (await must(process.execPath, 'out/src/main.js')).replaceAll('\n', ', '), 60);
+await check('all clients join three pages of each of two lists', async () => (await must(process.execPath, 'out/src/main.js')).replaceAll('\n', ', '), 60);
 await check('the types reject an unknown field and a wrong type', async () => {
   write('src/main.ts', main.replace('edge.node.name', 'edge.node.title').replace('const time: string', 'const time: number'));
   const { code, text } = await run(join(programs, 'tsc'), ['-p', '.', '--noEmit'], {}, folder);
