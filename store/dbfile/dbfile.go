@@ -16,10 +16,14 @@ import (
 const mode = 0o600
 
 // Create creates an empty file if there is none. A file created by SQLite would be
-// readable by everybody. SQLite's side files (-wal, -shm) get the mode of the file.
+// readable by everybody. SQLite's side files (-wal, -shm) get the mode of the file. A
+// symbolic link may lead to a file that does not exist yet.
 func Create(path string) error {
 	if _, err := os.Stat(path); err == nil {
 		return nil
+	}
+	if _, err := os.Readlink(path); err == nil {
+		path = Resolve(path)
 	}
 	if err := checkFolder(path); err != nil {
 		return err
@@ -35,7 +39,10 @@ func Create(path string) error {
 	if err == nil {
 		err = os.Link(made.Name(), path)
 	}
-	if err != nil && !errors.Is(err, fs.ErrExist) {
+	if errors.Is(err, fs.ErrExist) { // another process has created it
+		_, err = os.Stat(path)
+	}
+	if err != nil {
 		return fmt.Errorf("cannot create the database %s: %w", path, err)
 	}
 	return nil
@@ -111,21 +118,28 @@ func IsFileOf(database, path string) bool {
 	return false
 }
 
-// Resolve resolves the symbolic links of a path. If there is no such file, it resolves those
-// of the folder.
+// maxLinks limits how many links lead to a file, as systems do.
+const maxLinks = 40
+
+// Resolve resolves the symbolic links of a path, also if the file does not exist.
 func Resolve(path string) string {
-	resolved, err := filepath.EvalSymlinks(path)
-	if err != nil {
-		folder, err := filepath.EvalSymlinks(filepath.Dir(path))
-		if err != nil {
-			folder = filepath.Dir(path)
+	for range maxLinks {
+		if folder, err := filepath.EvalSymlinks(filepath.Dir(path)); err == nil {
+			path = filepath.Join(folder, filepath.Base(path))
 		}
-		resolved = filepath.Join(folder, filepath.Base(path))
+		target, err := os.Readlink(path)
+		if err != nil { // path is no link
+			break
+		}
+		if !filepath.IsAbs(target) {
+			target = filepath.Join(filepath.Dir(path), target)
+		}
+		path = target
 	}
-	if absolute, err := filepath.Abs(resolved); err == nil {
+	if absolute, err := filepath.Abs(path); err == nil {
 		return absolute
 	}
-	return resolved
+	return path
 }
 
 // isSame reports whether two paths lead to one file, which may have several names.

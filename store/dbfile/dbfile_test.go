@@ -44,6 +44,50 @@ func TestAFileIsCreatedOnceAndOnlyForItsOwner(t *testing.T) {
 	}
 }
 
+// SQLite would create the file that a link names, readable by everybody.
+func TestAFileThatALinkNamesIsCreatedOnlyForItsOwner(t *testing.T) {
+	t.Parallel()
+	folder, data := t.TempDir(), t.TempDir()
+	linked := filepath.Join(folder, "linked")
+	absolute, relative, second := filepath.Join(folder, "a.db"), filepath.Join(data, "b.db"), filepath.Join(folder, "c.db")
+	err := errors.Join(os.Symlink(data, linked), os.Symlink(filepath.Join(linked, "real-a.db"), absolute), os.Symlink("real-b.db", relative), os.Symlink(relative, second))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for path, file := range map[string]string{absolute: "real-a.db", filepath.Join(linked, "b.db"): "real-b.db", second: "real-b.db"} {
+		file = filepath.Join(data, file)
+		release, err := dbfile.Acquire(path) // before the file exists
+		if err == nil {
+			err = dbfile.Create(path)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if info, err := os.Stat(file); err != nil || info.Mode().Perm() != 0o600 {
+			t.Errorf("%s leads to %v (%v), want a file of mode 0600", path, info, err)
+		}
+		if _, err := dbfile.Acquire(file); !errors.Is(err, dbfile.ErrInUse) {
+			t.Errorf("%s: got %v, want %v", file, err, dbfile.ErrInUse)
+		}
+		if err := release(); err != nil {
+			t.Error(err)
+		}
+	}
+	loop := filepath.Join(folder, "loop.db")
+	if err := errors.Join(os.Symlink(loop, loop), dbfile.Create(filepath.Join(folder, "fine.db"))); err != nil {
+		t.Fatal(err)
+	}
+	if err := dbfile.Create(loop); err == nil {
+		t.Error("a link to itself is no error")
+	}
+	if err := os.Symlink(filepath.Join(folder, "nowhere", "x.db"), filepath.Join(folder, "lost.db")); err != nil {
+		t.Fatal(err)
+	}
+	if err := dbfile.Create(filepath.Join(folder, "lost.db")); err == nil || !strings.Contains(err.Error(), "nowhere does not exist") {
+		t.Errorf("got %v, want an error that names the missing folder", err)
+	}
+}
+
 func TestFilesThatOthersMayReadAreFound(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "a.db")
