@@ -112,7 +112,7 @@ func (a *answer) err() error {
 	}
 	all := make([]string, len(a.Errors))
 	for i, e := range a.Errors {
-		all[i] = printable(e.Message)
+		all[i] = escapeLine(e.Message)
 	}
 	return &platform.Error{Code: a.Errors[0].Extensions.Status, Message: strings.Join(all, "; ")}
 }
@@ -209,7 +209,7 @@ func (c *graphqlClient) refusal(response *http.Response) error {
 	_ = json.Unmarshal(raw, &status) // status stays empty if the body is not JSON
 	e := &platform.Error{
 		Code:    cmp.Or(status.Code, codeOf(response.StatusCode)),
-		Message: cmp.Or(printable(status.Message), fmt.Sprintf("%s answered %d %s", c.server, response.StatusCode, http.StatusText(response.StatusCode))),
+		Message: cmp.Or(escapeLine(status.Message), fmt.Sprintf("%s answered %d %s", c.server, response.StatusCode, http.StatusText(response.StatusCode))),
 	}
 	return c.addHint(e)
 }

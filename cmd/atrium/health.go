@@ -116,7 +116,7 @@ func (c *healthCommand) run(ctx context.Context, p program) error {
 	var said struct{ Message string }
 	_ = json.NewDecoder(response.Body).Decode(&said) // the body does not matter if the server is ready
 	if response.StatusCode != http.StatusOK {
-		return fmt.Errorf("the server at %s is not ready: %s", c.URL, printable(said.Message))
+		return fmt.Errorf("the server at %s is not ready: %s", c.URL, escapeLine(said.Message))
 	}
 	_, err = fmt.Fprintln(p.stdout, "ready")
 	return err

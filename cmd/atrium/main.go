@@ -28,13 +28,14 @@ func main() {
 	context.AfterFunc(ctx, stop) // a second signal ends the program immediately
 	err := run(ctx, os.Args[1:], program{os.Args[0], os.Getenv, os.Stdin, os.Stdout, os.Stderr})
 	if err != nil {
-		fmt.Fprintln(os.Stderr, "atrium:", explain(err))
+		fmt.Fprintln(plainWriter{os.Stderr}, "atrium:", explain(err))
 	}
 	os.Exit(exitCode(err))
 }
 
-// run runs the command that the arguments name.
+// run runs the command that the arguments name. Its output is plain text.
 func run(ctx context.Context, args []string, p program) error {
+	p.stdout, p.stderr = plainWriter{p.stdout}, plainWriter{p.stderr}
 	command, err := parse(args, p)
 	if command == nil || err != nil {
 		return err

@@ -28,11 +28,11 @@ const (
 
 func newMeter(out io.Writer) *meter {
 	now := time.Now()
-	return &meter{out: out, terminal: isTerminal(out), start: now, shown: now}
+	return &meter{out: terminalOf(out), terminal: isTerminal(out), start: now, shown: now}
 }
 
 func isTerminal(out io.Writer) bool {
-	file, ok := out.(*os.File)
+	file, ok := terminalOf(out).(*os.File)
 	if !ok {
 		return false
 	}
@@ -61,6 +61,7 @@ func (m *meter) show(p ingest.Progress) {
 
 // print writes a line that is not overwritten.
 func (m *meter) print(line string) {
+	line = escape(line)
 	if m.terminal {
 		line = clearLine + line
 	}

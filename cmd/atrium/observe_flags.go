@@ -79,7 +79,7 @@ func startTraces(ctx context.Context, p program, logger *slog.Logger) (_ *teleme
 
 // logger returns a logger that writes to a buffer in the chosen form.
 func (o *observeFlags) logger(to *logBuffer, terminal bool) *slog.Logger {
-	var handler slog.Handler = slog.NewJSONHandler(to, &slog.HandlerOptions{Level: o.level})
+	var handler slog.Handler = slog.NewJSONHandler(plainWriter{to}, &slog.HandlerOptions{Level: o.level})
 	if o.LogFormat == "text" || o.LogFormat == "auto" && terminal {
 		handler = newTextHandler(to, o.level, terminal)
 	}

@@ -123,7 +123,7 @@ func (c *serveCommand) run(ctx context.Context, p program) error {
 	}
 	limitMemory(c.memoryLimit(), serverGCPercent)
 	defer runtime.KeepAlive(newBallast())
-	logs := newLogBuffer(p.stderr)
+	logs := newLogBuffer(terminalOf(p.stderr))
 	defer logs.flush()
 	config := c.config(p, c.logger(logs, isTerminal(p.stderr)))
 	traces, end, err := startTraces(ctx, p, config.Logger)

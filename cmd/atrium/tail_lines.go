@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"io"
 	"strings"
-	"unicode"
 	"unicode/utf8"
 
 	"atrium/platform"
@@ -16,7 +15,7 @@ func newPrinter(output string, p program) func(json.RawMessage, *receivedEvent) 
 		return func(raw json.RawMessage, _ *receivedEvent) error { return writeLine(p.stdout, raw) }
 	}
 	lines := &eventLines{
-		out: p.stdout, colour: isTerminal(p.stdout) && p.env("NO_COLOR") == "",
+		out: terminalOf(p.stdout), colour: isTerminal(p.stdout) && p.env("NO_COLOR") == "",
 		widths: [...]int{len(eventTime), 30, 57, 8, 0},
 	}
 	return func(_ json.RawMessage, c *receivedEvent) error { return lines.write(c) }
@@ -39,7 +38,7 @@ func (l *eventLines) write(c *receivedEvent) error {
 	var line strings.Builder
 	gap := 0
 	for i, cell := range cells {
-		cell = printable(cell)
+		cell = escapeLine(cell)
 		width := utf8.RuneCountInString(cell)
 		l.widths[i] = max(l.widths[i], width)
 		if cell != "" {
@@ -90,14 +89,4 @@ func nameOf(body json.RawMessage) string {
 		return "" // other bodies have no name
 	}
 	return named.Name
-}
-
-// printable returns text without characters that control a terminal.
-func printable(text string) string {
-	return strings.Map(func(r rune) rune {
-		if unicode.IsPrint(r) {
-			return r
-		}
-		return unicode.ReplacementChar
-	}, text)
 }

@@ -48,7 +48,7 @@ func (h *textHandler) Handle(_ context.Context, r slog.Record) error {
 	case r.Level >= slog.LevelWarn:
 		colour = yellow
 	}
-	fmt.Fprintf(&line, " %s %s%s", h.colour(colour, fmt.Sprintf("%-5s", r.Level)), r.Message, h.before)
+	fmt.Fprintf(&line, " %s %s%s", h.colour(colour, fmt.Sprintf("%-5s", r.Level)), escapeLine(r.Message), h.before)
 	r.Attrs(func(a slog.Attr) bool {
 		h.add(&line, h.prefix, a)
 		return true
