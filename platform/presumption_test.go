@@ -234,14 +234,15 @@ func TestAWriteReadsItsCallerAndNothingElseForItsAuthority(t *testing.T) {
 				_, err := w.p.Roles.Update(ctx, role, body[*platform.Role](`{"description": %q, "capabilities": ["tag.list"]}`, w.name()))
 				return err
 			}},
-			{"a new binding", 8, func(ctx context.Context) error {
+			// One statement is for the resources that the event of a binding mentions.
+			{"a new binding", 9, func(ctx context.Context) error {
 				made, err := w.p.RoleBindings.Create(ctx, acme.uid, binding(member, role))
 				if err == nil {
 					bound = made.UID
 				}
 				return err
 			}},
-			{"the end of a binding", 6, func(ctx context.Context) error { return w.p.RoleBindings.Delete(ctx, bound) }},
+			{"the end of a binding", 7, func(ctx context.Context) error { return w.p.RoleBindings.Delete(ctx, bound) }},
 		} {
 			var presumed, known platform.Trace
 			must(t, c.write(w.p.Presume(platform.WithTrace(t.Context(), &presumed), claims, last)))
