@@ -14,20 +14,20 @@ import (
 func TestTheHealthCommandReportsReadiness(t *testing.T) {
 	t.Parallel()
 	server := start(t, storetest.SQLite(t))
-	if out, _, err := atrium(t, nil, "health", "--url", server.url); err != nil || out != "ready\n" {
+	if out, _, err := atrium(t, nil, "health", "--timeout", "1m", "--url", server.url); err != nil || out != "ready\n" {
 		t.Errorf("of a server that is ready: %v %q, want %q", err, out, "ready\n")
 	}
 	if err := server.end(); err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := atrium(t, nil, "health", "--url", server.url); exitCode(err) != 1 || !strings.Contains(err.Error(), "no server answers at "+server.url) {
+	if _, _, err := atrium(t, nil, "health", "--timeout", "1m", "--url", server.url); exitCode(err) != 1 || !strings.Contains(err.Error(), "no server answers at "+server.url) {
 		t.Errorf("of none: %v, want exit code 1", err)
 	}
 	untrusted := httptest.NewUnstartedServer(http.NotFoundHandler())
 	untrusted.Config.ErrorLog = log.New(io.Discard, "", 0)
 	untrusted.StartTLS()
 	t.Cleanup(untrusted.Close)
-	if _, _, err := atrium(t, nil, "health", "--url", untrusted.URL); exitCode(err) != 1 || !strings.Contains(err.Error(), "at "+untrusted.URL+": ") || !strings.Contains(err.Error(), "certificate") {
+	if _, _, err := atrium(t, nil, "health", "--timeout", "1m", "--url", untrusted.URL); exitCode(err) != 1 || !strings.Contains(err.Error(), "at "+untrusted.URL+": ") || !strings.Contains(err.Error(), "certificate") {
 		t.Errorf("of one with an untrusted certificate: %v, want an error with 'certificate'", err)
 	}
 	starting := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -35,7 +35,7 @@ func TestTheHealthCommandReportsReadiness(t *testing.T) {
 		_, _ = w.Write([]byte(`{"status": "unavailable", "message": "the server is starting"}`))
 	}))
 	t.Cleanup(starting.Close)
-	if _, _, err := atrium(t, nil, "health", "--url", starting.URL); exitCode(err) != 1 || !strings.Contains(err.Error(), "is not ready: the server is starting") {
+	if _, _, err := atrium(t, nil, "health", "--timeout", "1m", "--url", starting.URL); exitCode(err) != 1 || !strings.Contains(err.Error(), "is not ready: the server is starting") {
 		t.Errorf("of one that starts: %v, want an error with 'is not ready: the server is starting'", err)
 	}
 	if _, _, err := atrium(t, nil, "health", "--url", "x", "--timeout", "0s"); exitCode(err) != 2 {
@@ -68,7 +68,7 @@ func TestTheHealthCommandFindsTheServerByTheSettingsOfTheServer(t *testing.T) {
 			"with a key instead":     {"0.0.0.0" + port(secure), pair.keyFile, 2, "contains no certificate"},
 			"of no address":          {"x", "", 2, "--addr"},
 		} {
-			out, _, err := atrium(t, map[string]string{"ATRIUM_ADDR": c.addr, "ATRIUM_TLS_CERT": c.cert}, "health")
+			out, _, err := atrium(t, map[string]string{"ATRIUM_ADDR": c.addr, "ATRIUM_TLS_CERT": c.cert}, "health", "--timeout", "1m")
 			if exitCode(err) != c.code || err == nil && out != "ready\n" || err != nil && !strings.Contains(err.Error(), c.says) {
 				t.Errorf("%s: %v %q, want exit code %d and %q", name, err, out, c.code, c.says)
 			}

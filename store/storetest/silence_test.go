@@ -132,7 +132,7 @@ func TestNothingMoreIsSentToASilentServer(t *testing.T) {
 func TestACommitToASilentServerIsUncertain(t *testing.T) {
 	t.Parallel()
 	relay := storetest.NewRelay(t, storetest.Postgres(t))
-	engine := openPostgres(t, addParameters(t, relay.URL, url.Values{"statement_timeout": {"1s"}}), postgres.Options{})
+	engine := openPostgres(t, relay.URL, postgres.Options{})
 	defer relay.Cut() // Otherwise, the pool would wait for silent connections.
 	runs := 0
 	expectUncertain(t, engine.Write(t.Context(), func(sqlstore.TxConn) error {
