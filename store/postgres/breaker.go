@@ -78,13 +78,16 @@ func limitTime(ctx context.Context, limit time.Duration) (context.Context, conte
 
 // end returns the error of work that has waited: the server is unavailable if its response is
 // overdue.
-func (w *wait) end(err error) error {
-	var said *pgconn.PgError
-	switch {
-	case w.within.Err() == nil, errors.As(err, &said):
+func (w wait) end(err error) error {
+	if w.within.Err() == nil {
 		w.breaker.responses.Add(1)
 		return err
-	case err == nil || w.caller.Err() != nil:
+	}
+	if err == nil || w.caller.Err() != nil {
+		return err
+	}
+	if said := (*pgconn.PgError)(nil); errors.As(err, &said) {
+		w.breaker.responses.Add(1)
 		return err
 	}
 	if w.breaker.responses.Load() == w.before {
