@@ -3,22 +3,16 @@ package events
 import (
 	"cmp"
 	"context"
-	"crypto/rand"
 	"log/slog"
+	"sync"
+	"sync/atomic"
 	"time"
-
-	"github.com/riverqueue/river"
-	"github.com/riverqueue/river/rivertype"
 
 	"atrium/platform"
 )
 
 // DelivererOptions configures a Deliverer. A duration of zero means the default.
 type DelivererOptions struct {
-	DatabaseURL string
-	// DirectURL leads past a pooler to the same PostgreSQL database; "" if there
-	// is none.
-	DirectURL string
 	// Send makes one attempt to deliver. In production it is Sender.Send.
 	Send   func(context.Context, *platform.Dispatch) platform.Attempt
 	Logger *slog.Logger
@@ -26,188 +20,159 @@ type DelivererOptions struct {
 	// DrainTimeout is how long Run waits at shutdown for running attempts.
 	// The default is 10 s.
 	DrainTimeout time.Duration
-	// RescueAfter is the age at which a running attempt counts as lost with its
-	// process. The default is 85 s.
-	RescueAfter time.Duration
-	// RetryPause is the time before a job is tried again that failed on this
-	// side, for example because its result could not be stored. The default
-	// is 5 s.
-	RetryPause time.Duration
-	// PollInterval is how often the queue looks for new jobs when no
-	// notification arrives. The default is 1 s.
+	// Lease is how long a claimed delivery belongs to this process after it has stopped.
+	// The default is 6 s.
+	Lease time.Duration
+	// PollInterval is the longest time between two looks at the queue. The default is
+	// 1.5 s, so that others take over within 7.5 s from a process that has stopped.
 	PollInterval time.Duration
-	// HeartbeatInterval is the time between two heartbeats, by which replicas
-	// know that the others are alive. The default is 1.5 s.
-	HeartbeatInterval time.Duration
 }
 
 const (
+	drainTimeout = 10 * time.Second
+	lease        = 6 * time.Second
+	pollInterval = 1500 * time.Millisecond
+
+	// renewals is how many times a lease is renewed before it would end.
+	renewals = 4
 	// databaseTimeout limits each call to the database.
 	databaseTimeout = 10 * time.Second
-	// jobTimeout limits an attempt including its reads and writes.
-	jobTimeout = sendTimeout + databaseTimeout
-	// rescueAfter leaves time for a process that was only suspended.
-	rescueAfter  = jobTimeout + time.Minute
-	drainTimeout = 10 * time.Second
-	retryPause   = 5 * time.Second
-	pollInterval = time.Second
-
-	// fetchCooldown is the shortest time between two fetches of jobs. It lets
-	// one fetch take many jobs under load.
-	fetchCooldown = 10 * time.Millisecond
-	// notifyCooldown is the shortest time between two notifications of new
-	// jobs. It is river's minimum, because a job without a notification waits
-	// for the next poll.
-	notifyCooldown = river.FetchCooldownMin
-	// maxWorkers limits the attempts that one process makes at the same time.
-	// It is high because workers mostly wait for sinks.
-	maxWorkers = 500
-	// jobRetention is how long the queue keeps finished jobs. Nobody reads them:
-	// the result of a delivery is stored with the delivery.
-	jobRetention = 5 * time.Minute
-	// maxTries limits the tries of one job. A job fails only through an error of
-	// this program or its database; RequeueLost queues a discarded one again.
-	maxTries = 1000
-
-	queueName = "deliveries"
 )
 
 // A Deliverer delivers recorded events to the sinks of subscriptions. The
 // Deliverers of several processes share the work.
 type Deliverer struct {
-	webhooks          platform.Webhooks
-	self              *platform.Replica
-	heartbeatInterval time.Duration
-	changed           func() <-chan struct{}
-	send              func(context.Context, *platform.Dispatch) platform.Attempt
-	logger            *slog.Logger
-	connection        *connection
-	queue             client
-	wakeups           chan struct{} // signals that deliveries may be ready for the queue
-	slots             slots
+	webhooks platform.Webhooks
+	queue    *platform.DeliveryQueue
+	changed  func() <-chan struct{}
+	send     func(context.Context, *platform.Dispatch) platform.Attempt
+	logger   *slog.Logger
+	lease    time.Duration
+	poll     time.Duration
+	drain    time.Duration
+
+	outage   outage
+	wakeups  chan struct{} // signals that deliveries may be due
+	slots    slots
+	attempts sync.WaitGroup
+	warned   atomic.Int64 // time of the last warning about an attempt, in seconds since 1970
 }
 
-// NewDeliverer connects to the queue. It fails unless Migrate of the same
-// program has created the tables.
-func NewDeliverer(ctx context.Context, p *platform.Platform, o DelivererOptions) (*Deliverer, error) {
-	c, err := connect(ctx, o.DatabaseURL, o.DirectURL)
-	if err != nil {
-		return nil, err
-	}
+// NewDeliverer returns a Deliverer of the events of p.
+func NewDeliverer(p *platform.Platform, o DelivererOptions) *Deliverer {
 	d := &Deliverer{
-		webhooks: p.Webhooks, changed: p.Changed, send: o.Send, logger: o.Logger, connection: c,
-		wakeups: make(chan struct{}, 1), slots: slots{taken: map[platform.UID]int{}},
-		heartbeatInterval: cmp.Or(o.HeartbeatInterval, platform.BeatInterval),
+		webhooks: p.Webhooks, changed: p.Changed, send: o.Send, logger: o.Logger,
+		lease: cmp.Or(o.Lease, lease), poll: cmp.Or(o.PollInterval, pollInterval), drain: cmp.Or(o.DrainTimeout, drainTimeout),
+		outage: outage{logger: o.Logger}, wakeups: make(chan struct{}, 1), slots: newSlots(),
 	}
-	id := rand.Text() // the queue records which replica runs a job by this id
-	d.self = p.Webhooks.Replica(id)
-	if err = c.check(ctx); err == nil {
-		d.queue, err = c.newClient(d.riverConfig(id, o))
-	}
-	if err != nil {
-		c.close()
-		return nil, err
-	}
-	return d, nil
+	d.queue = p.Webhooks.Queue(d.lease)
+	return d
 }
 
-// Ready fails if the queue does not answer, or does not have the tables that this
-// program knows.
-func (d *Deliverer) Ready(ctx context.Context) error { return d.connection.check(ctx) }
+// Running returns the number of deliveries that this process is attempting.
+func (d *Deliverer) Running() int { return d.slots.count() }
 
-// riverConfig returns the configuration of the queue for the replica id.
-func (d *Deliverer) riverConfig(id string, o DelivererOptions) *river.Config {
-	workers := river.NewWorkers()
-	river.AddWorker(workers, &worker{deliverer: d})
-	return &river.Config{
-		ID:                          id,
-		Queues:                      map[string]river.QueueConfig{queueName: {MaxWorkers: maxWorkers, FetchCooldown: fetchCooldown}},
-		Workers:                     workers,
-		Logger:                      slog.New(newQueueLog(o.Logger.Handler())),
-		MaxAttempts:                 maxTries,
-		RetryPolicy:                 fixedRetry(cmp.Or(o.RetryPause, retryPause)),
-		FetchCooldown:               notifyCooldown,
-		FetchPollInterval:           cmp.Or(o.PollInterval, pollInterval),
-		JobTimeout:                  min(jobTimeout, cmp.Or(o.RescueAfter, jobTimeout)),
-		RescueStuckJobsAfter:        cmp.Or(o.RescueAfter, rescueAfter),
-		SoftStopTimeout:             cmp.Or(o.DrainTimeout, drainTimeout),
-		CompletedJobRetentionPeriod: jobRetention,
-		CancelledJobRetentionPeriod: jobRetention,
-		DiscardedJobRetentionPeriod: jobRetention,
-		ReindexerIndexNames:         d.connection.indexes,
-	}
-}
-
-// fixedRetry is a retry policy with the same pause after each failure.
-type fixedRetry time.Duration
-
-func (f fixedRetry) NextRetry(*rivertype.JobRow) time.Time {
-	return time.Now().Add(time.Duration(f))
-}
-
-// Run delivers events until ctx ends. It then waits for running attempts and
-// cancels those that exceed the drain timeout; another process makes them again.
-// Run may be called once. It may not return while the database does not answer,
-// so the caller must limit how long it waits for Run.
+// Run delivers events until ctx ends. It then waits for running attempts, and interrupts
+// those that exceed the drain timeout; another process makes them again. Run may be called
+// once. It may not return while the database does not answer, so the caller must limit how
+// long it waits for Run.
 func (d *Deliverer) Run(ctx context.Context) {
 	ctx = platform.InBackground(ctx) // attempts inherit it from this context
-	defer d.connection.close()
-	var retries backoff
-	for retries.record(ctx, d.logger, d.start(ctx)) {
-		if !retries.wait(ctx, nil, nil) {
+	attempting, interrupt := context.WithCancel(context.WithoutCancel(ctx))
+	defer interrupt()
+	var loops, renewing sync.WaitGroup
+	renewing.Go(func() { d.renewLeases(attempting) })
+	loops.Go(func() { d.relayEvents(ctx) })
+	loops.Go(func() { d.claimDeliveries(ctx, attempting) })
+	loops.Wait()
+	limit := time.AfterFunc(d.drain, interrupt)
+	defer limit.Stop()
+	d.attempts.Wait()
+	interrupt()
+	renewing.Wait()
+}
+
+// renewLeases renews the leases of all running attempts until ctx ends.
+func (d *Deliverer) renewLeases(ctx context.Context) {
+	tick := time.NewTicker(d.lease / renewals)
+	defer tick.Stop()
+	retries := backoff{outage: &d.outage}
+	for {
+		select {
+		case <-ctx.Done():
 			return
+		case <-tick.C:
 		}
+		var err error
+		if held := d.slots.held(); len(held) > 0 {
+			err = withTimeout(ctx, func(ctx context.Context) error { return d.queue.Renew(ctx, held) })
+		}
+		retries.record(ctx, err)
 	}
-	leave := d.startHeartbeats(ctx)
-	d.relayEvents(ctx)
-	err := d.queue.Stop(context.WithoutCancel(ctx))
-	if err != nil {
-		d.logger.Error("shutdown of event delivery failed; other processes repeat the interrupted attempts", "error", err)
-	}
-	leave(err == nil)
 }
 
-// start sends the first heartbeat, makes deliveries ready again that the queue
-// has lost, and starts the queue.
-func (d *Deliverer) start(ctx context.Context) error {
-	limited, cancel := context.WithTimeout(ctx, databaseTimeout)
+// withTimeout calls work with a context that ends after databaseTimeout.
+func withTimeout(ctx context.Context, work func(context.Context) error) error {
+	ctx, cancel := context.WithTimeout(ctx, databaseTimeout)
 	defer cancel()
-	if _, err := d.self.Heartbeat(limited); err != nil {
-		return err
-	}
-	unfinished, err := d.queue.JobList(limited, river.NewJobListParams().First(1).Queues(queueName).States(unfinishedStates()...))
-	if err != nil {
-		return err
-	}
-	if err := d.webhooks.RequeueLost(limited, len(unfinished.Jobs) == 0); err != nil {
-		return err
-	}
-	return d.queue.Start(context.WithoutCancel(ctx)) // Run calls Stop
+	return work(ctx)
 }
 
-// unfinishedStates lists the states of jobs that the queue still has to run or is
-// running.
-func unfinishedStates() []rivertype.JobState {
-	return []rivertype.JobState{
-		rivertype.JobStateAvailable, rivertype.JobStatePending, rivertype.JobStateRetryable, rivertype.JobStateRunning, rivertype.JobStateScheduled,
+// An outage is logged once, however many loops fail in it, and once when all work again.
+type outage struct {
+	logger *slog.Logger
+	lock   sync.Mutex
+	failed int // number of loops whose last call has failed
+}
+
+// change adds to the number of loops that fail. err is the error of the newest one.
+func (o *outage) change(by int, err error) {
+	o.lock.Lock()
+	defer o.lock.Unlock()
+	switch o.failed += by; {
+	case o.failed == 0:
+		o.logger.Info("event delivery works again")
+	case o.failed == 1 && by > 0:
+		o.logger.Warn("events cannot be delivered; retrying", "error", err)
 	}
 }
 
-// depthTimeout limits how long Depth asks the database.
-const depthTimeout = 2 * time.Second
+// A backoff counts calls of a loop that failed in a row, and spaces the retries.
+type backoff struct {
+	outage   *outage
+	failures int
+}
 
-// Depth returns how many deliveries the queue has to make, by the state of their
-// job. Jobs that have ended are not counted, because the queue soon forgets them.
-func (d *Deliverer) Depth() (map[string]int, error) {
-	ctx, cancel := context.WithTimeout(platform.InBackground(context.Background()), depthTimeout)
-	defer cancel()
-	found, err := d.connection.depth(ctx)
-	if err != nil {
-		return nil, err
+// record counts the result of a call. A shutdown is not an outage.
+func (b *backoff) record(ctx context.Context, err error) {
+	switch {
+	case ctx.Err() != nil:
+	case err != nil:
+		if b.failures++; b.failures == 1 {
+			b.outage.change(1, err)
+		}
+	case b.failures > 0:
+		b.failures = 0
+		b.outage.change(-1, nil)
 	}
-	depth := map[string]int{}
-	for _, state := range unfinishedStates() {
-		depth[string(state)] = found[state]
+}
+
+const (
+	firstBackoff = time.Second
+	lastBackoff  = 10 * time.Second
+)
+
+// wait returns after a pause, when ctx has ended, or after the signal, which it reports.
+// After a failure it ignores the signal and the pause, and waits for the backoff.
+func (b *backoff) wait(ctx context.Context, signal <-chan struct{}, pause time.Duration) (signalled bool) {
+	if b.failures > 0 {
+		signal, pause = nil, min(firstBackoff<<min(b.failures-1, 4), lastBackoff)
 	}
-	return depth, nil
+	select {
+	case <-ctx.Done():
+	case <-signal:
+		return true
+	case <-time.After(pause):
+	}
+	return false
 }

@@ -173,28 +173,48 @@ func TestARestartLosesNothing(t *testing.T) {
 	})
 }
 
-// A process that is killed stores nothing, neither in the database nor in the
-// queue.
-func TestAnAttemptOfADeadProcessIsRepeated(t *testing.T) {
+// An attempt that reacts to nothing holds its delivery as long as its process waits for it,
+// and no longer.
+func TestAnAttemptThatDoesNotEndIsRepeatedByAnotherProcess(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		sink := newSink(t, nil)
 		w.subscribe(sink.url)
 		dead := make(chan struct{})
 		started := make(chan struct{}, 100)
-		first := w.deliver(func(o *events.DelivererOptions) {
-			o.RescueAfter, o.DrainTimeout = time.Hour, time.Hour
-			o.Send = func(ctx context.Context, _ *platform.Dispatch) platform.Attempt {
+		first := w.deliver(quickLease, func(o *events.DelivererOptions) {
+			o.DrainTimeout = time.Millisecond
+			o.Send = func(context.Context, *platform.Dispatch) platform.Attempt {
 				started <- struct{}{}
-				<-dead // Like a killed process, it neither ends nor reacts to its context.
+				<-dead
 				return platform.Attempt{Error: "dead"}
 			}
 		})
 		uids := w.write(1)
 		<-started
-		go first.stop() // The replica gives up the leadership of the queue.
+		go first.stop()
 		t.Cleanup(func() { close(dead) })
-		w.deliver(func(o *events.DelivererOptions) { o.RescueAfter, o.RetryPause = time.Second, time.Second })
+		w.deliver(quickLease)
 		await(t, "the attempt of another process", func() bool { return sink.countArrived(uids) == 1 })
+	})
+}
+
+// A lease is much shorter than the time that a sink may take. It is renewed meanwhile.
+func TestASlowSinkReceivesAnEventOnce(t *testing.T) {
+	onEachEngine(t, func(t *testing.T, w *world) {
+		sink := newSink(t, func(http.ResponseWriter, *http.Request, int) { time.Sleep(3 * testLease) })
+		s := w.subscribe(sink.url, repoCreated)
+		w.deliver(quickLease)
+		w.deliver(quickLease)
+		uids := w.write(20)
+		await(t, "every event", func() bool { return sink.countArrived(uids) == len(uids) })
+		for id, d := range w.awaitEnd(s) {
+			if d.State != platform.DeliveryDelivered || d.Attempts != 1 || d.Ticket != 1 {
+				t.Errorf("the delivery of %s is %s after %d attempts and %d claims, want it delivered with the first", id, d.State, d.Attempts, d.Ticket)
+			}
+		}
+		if n := sink.total(); n != len(uids) {
+			t.Errorf("%d events arrived, want %d", n, len(uids))
+		}
 	})
 }
 

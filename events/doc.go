@@ -1,13 +1,11 @@
 // Package events delivers recorded events to the sinks of subscriptions.
-// Who gets which event, and what becomes of a delivery, is decided by package
-// platform; events sends, and must not read or change a kind by itself.
+// Who gets which event, when it is sent again and when it is given up, is decided by
+// package platform; events sends, and must not read or change a kind by itself.
 //
-//	deliverer.go the Deliverer and its options
-//	relay.go     turns recorded events into deliveries and queues them
-//	worker.go    takes a delivery from the queue and makes one attempt
-//	replica.go   heartbeats, and taking over from processes that have stopped
-//	database.go  the tables of the queue
-//	log.go       the log of the queue, without repeated messages
+//	deliverer.go the Deliverer and its options; it renews leases
+//	relay.go     turns recorded events into deliveries
+//	worker.go    claims deliveries that are due, and makes an attempt of each
+//	slots.go     limits attempts, and shares them fairly between organisations
 //	sender.go    the Sender: one attempt is one POST
 //	message.go   an event in the HTTP binding of CloudEvents
 //	token.go     the bearer token of a delivery
@@ -15,9 +13,36 @@
 //	signature.go the signature headers of Standard Webhooks
 //	failure.go   texts that tell the subscriber why a sink gave no answer
 //
-// platform.Webhooks decides what is delivered, when it is retried and when it is
-// given up, and stores that with the events. The queue only distributes and schedules
-// the work: everything in it may be lost and is then queued again.
+// # The queue
+//
+// The rows of the table delivery are the queue; there is no other. A delivery is queued
+// (platform.StageQueued) until it has ended. A queued delivery has the time at which its
+// next attempt is due and, while a process attempts it, the end of a lease:
+//
+//	recorded   relayEvents: one transaction writes a queued delivery of each event for
+//	           each subscription, due at once, and the position of the relay
+//	due        claimDeliveries: a claim gives the delivery a lease and the next ticket
+//	leased     work: BeginAttempt reads what to send, Send sends it, and EndAttempt
+//	           records the result; renewLeases extends the lease meanwhile
+//	planned    after a failed attempt: the next one is due later, and the lease is removed
+//	ended      the delivery has arrived, or was given up; Redeliver makes it due again
+//
+// Any number of processes do this with one database. Only its clock decides what is due
+// and which leases have ended, so clocks of processes may differ. If a process dies
+//
+//	before the relay commits        another process relays the events
+//	after that                      the deliveries are due, and another process claims them
+//	after a claim, before it sends  the lease ends, and another process sends
+//	after it has sent               the lease ends, and another process sends again: this
+//	                                is why a sink can receive an event twice
+//	after the result is recorded    nothing is left to do
+//
+// A process that was only slow, so that its lease has ended, finds that its ticket is not the
+// newest any more. Its result is ignored. A process that ends regularly stops to claim,
+// waits for its attempts, and releases the leases of those that it interrupts.
+//
+// Processes learn of new events by Platform.Changed. They also poll, because a pooler
+// may prevent that, and because leases end without a notification.
 //
 // # What a sink receives
 //

@@ -6,8 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"os"
-	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -83,7 +81,6 @@ func TestOnlyTransactionsOfTheStoreDelayEvents(t *testing.T) {
 	begin(w.url, "CREATE SCHEMA others", "CREATE TABLE others.event (n int)", "INSERT INTO others.event VALUES (1)")
 	begin(w.url, "CREATE SCHEMA copies", "CREATE TABLE copies.event AS SELECT * FROM event")                           // This transaction reads what the store writes.
 	begin(w.url, "SELECT pg_advisory_xact_lock_shared(1635021417, hashtext('tenant'))", "SELECT pg_current_xact_id()") // This is a transaction of Atrium in another schema.
-	begin(w.url, "UPDATE river_job SET id = id WHERE id < 0", "SELECT pg_current_xact_id()")                           // This is a transaction of the queue.
 	begin(w.url, "ANALYZE event", "SELECT pg_current_xact_id()")                                                       // This transaction analyses tables, as autovacuum does.
 	otherDatabase := storetest.Postgres(t)
 	prepared := begin(otherDatabase, "CREATE TABLE elsewhere (n int)", "PREPARE TRANSACTION 'forgotten'")
@@ -142,7 +139,7 @@ func execute(t *testing.T, url, statement string) {
 	}
 }
 
-func TestAQueueThatLostEverythingIsFilledAgain(t *testing.T) {
+func TestAnAttemptThatThisProcessInterruptsDoesNotCount(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		sink := newSink(t, nil)
 		s := w.subscribe(sink.url)
@@ -158,7 +155,6 @@ func TestAQueueThatLostEverythingIsFilledAgain(t *testing.T) {
 		uids := w.write(30)
 		<-started
 		r.stop()
-		w.loseQueue()
 		w.deliver()
 		await(t, "every event", func() bool { return sink.countArrived(uids) == len(uids) })
 		for id, d := range w.awaitEnd(s) {
@@ -169,32 +165,8 @@ func TestAQueueThatLostEverythingIsFilledAgain(t *testing.T) {
 	})
 }
 
-func (w *world) loseQueue() {
-	w.t.Helper()
-	path, embedded := strings.CutPrefix(w.url, "sqlite:")
-	if !embedded {
-		db, err := sql.Open("pgx", w.url)
-		if err != nil {
-			w.t.Fatal(err)
-		}
-		defer db.Close()
-		if _, err := db.ExecContext(w.t.Context(), "TRUNCATE river_job"); err != nil {
-			w.t.Fatal(err)
-		}
-		return
-	}
-	file := strings.TrimSuffix(path, ".db") + ".queue.db"
-	if err := os.Remove(file); err != nil {
-		w.t.Fatal(err)
-	}
-	_, _ = os.Remove(file+"-wal"), os.Remove(file+"-shm") // These files may not exist.
-	if err := events.Migrate(w.t.Context(), w.url); err != nil {
-		w.t.Fatal(err)
-	}
-}
-
-// A redelivery that is requested at once makes the delivery ready while the queue still
-// completes the job of the last attempt.
+// A redelivery can be requested as soon as the result of an attempt is recorded, while the
+// worker still frees its slot.
 func TestARedeliveryIsMade(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		sink := newSink(t, nil)
@@ -239,17 +211,8 @@ func TestAnOutageOfTheDatabaseIsLoggedOnceAndLosesNothing(t *testing.T) {
 	}
 }
 
-func TestAnErrorDoesNotShowThePasswordOfTheDatabase(t *testing.T) {
-	t.Parallel()
-	for _, url := range []string{"postgres://atrium:hunter2@127.0.0.1:port/atrium", "postgres://atrium:hunter2@127.0.0.1:1/atrium?connect_timeout=1"} {
-		if err := events.Migrate(t.Context(), url); err == nil || strings.Contains(err.Error(), "hunter2") {
-			t.Errorf("%v", err)
-		}
-	}
-}
-
-// A failure of this service is not one of the sink: the attempt does not count, and the queue
-// makes it again.
+// A failure of this service is not one of the sink: the attempt does not count, and is made
+// again when its lease has ended.
 func TestAnAttemptWithoutSigningKeysDoesNotCount(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, storetest.SQLite(t))
@@ -264,7 +227,7 @@ func TestAnAttemptWithoutSigningKeysDoesNotCount(t *testing.T) {
 		return w.p.Webhooks.Keys(ctx)
 	}
 	sender := events.NewSender(events.SenderOptions{Client: newSinkClient(), Keys: keys, Issuer: "https://atrium.example.com"})
-	w.deliver(func(o *events.DelivererOptions) { o.Send, o.RetryPause = sender.Send, 100*time.Millisecond })
+	w.deliver(quickLease, func(o *events.DelivererOptions) { o.Send = sender.Send })
 	for id, d := range w.awaitEnd(s) {
 		if d.State != platform.DeliveryDelivered || d.Attempts != 1 {
 			t.Errorf("the delivery of %s is %s after %d attempts, want it delivered with the first", id, d.State, d.Attempts)

@@ -28,10 +28,10 @@ func (w *world) organisation(name string) *world {
 const repoCreated = "dev.atrium.api.platform.registry.repo.created.v1"
 
 // The attack is an organisation with so many subscriptions to sinks that hang that each stays
-// within its own limit, and together they use all workers.
+// within its own limit, and together they use all slots.
 func TestAnOrganisationWhoseSinksHangDelaysNoOther(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
-		const subscriptions, each = 80, 8 // Each has at most 8 deliveries in the queue: 640 for 500 workers.
+		const subscriptions, each = 80, 8 // These are 640 attempts for 500 slots.
 		for i := range subscriptions {
 			w.subscribe(fmt.Sprintf("https://hanging.example.com/%d", i), repoCreated)
 		}

@@ -2,122 +2,123 @@ package events
 
 import (
 	"context"
-	"encoding/json"
-	"math/rand/v2"
-	"sync"
 	"time"
-
-	"github.com/riverqueue/river"
 
 	"atrium/platform"
 )
 
-// deliveryArgs are the arguments of a job: make the attempts of one ticket, until
-// the delivery has ended or the ticket is no longer valid.
-type deliveryArgs struct {
-	UID    platform.UID `json:"uid"`
-	Ticket int64        `json:"ticket,omitempty"`
-}
+// claimPause is the shortest time between two looks at the queue. It lets one claim take
+// many deliveries under load.
+const claimPause = 10 * time.Millisecond
 
-func (a deliveryArgs) ticket() platform.Ticket {
-	return platform.Ticket{Delivery: a.UID, Number: a.Ticket}
-}
-
-// Kind returns the name of this kind of job in the queue.
-func (deliveryArgs) Kind() string { return "delivery" }
-
-// InsertOpts returns options by which the queue contains each ticket once.
-func (deliveryArgs) InsertOpts() river.InsertOpts {
-	return river.InsertOpts{Queue: queueName, UniqueOpts: river.UniqueOpts{ByArgs: true, ByState: unfinishedStates()}}
-}
-
-const (
-	// slotsPerSubscription limits the attempts that one process makes for one
-	// subscription at the same time, so that a sink that hangs does not use all
-	// workers.
-	slotsPerSubscription = 16
-	// slotPause is the longest time after which a job that found no free slot is
-	// tried again. The time is random, so that thousands of such jobs do not
-	// return together and block the queue. It begins with at most firstSlotPause, so
-	// that jobs follow soon on others whose sinks answer, and doubles with each pause.
-	slotPause      = 30 * time.Second
-	firstSlotPause = time.Second
-	// maxEarly is how long before its planned time an attempt may be made. It
-	// allows for clocks that differ.
-	maxEarly = time.Second
-)
-
-// A worker makes the attempts of jobs for a Deliverer.
-type worker struct {
-	river.WorkerDefaults[deliveryArgs]
-	deliverer *Deliverer
-}
-
-// Work makes one attempt. It returns an error only if the database or this program
-// failed, never because of the sink; the queue then tries the job again soon. At
-// shutdown it gives the ticket of an interrupted attempt back, so that another
-// process makes the attempt immediately.
-func (w *worker) Work(ctx context.Context, job *river.Job[deliveryArgs]) error {
-	d, ticket := w.deliverer, job.Args.ticket()
-	subscription := ticket.Delivery.Parent()
-	if !d.slots.take(subscription) {
-		return river.JobSnooze(rand.N(longestPause(countPauses(job)))) //nolint:gosec // not a secret
+// claimDeliveries claims deliveries when they are due, until ctx ends. Their attempts have
+// the context attempting, and may run longer.
+func (d *Deliverer) claimDeliveries(ctx, attempting context.Context) {
+	retries := backoff{outage: &d.outage}
+	for ctx.Err() == nil {
+		next, err := d.claimDue(ctx, attempting)
+		time.Sleep(claimPause)
+		retries.record(ctx, err)
+		retries.wait(ctx, d.wakeups, next)
 	}
-	defer d.slots.free(subscription)
-	pause, again, err := d.process(ctx, ticket)
-	switch {
-	case err != nil && ctx.Err() != nil:
-		return d.withTimeout(context.WithoutCancel(ctx), func(ctx context.Context) error { return d.webhooks.Requeue(ctx, ticket) })
-	case err == nil && again:
-		return river.JobSnooze(max(pause, 0))
+}
+
+// claimDue claims all deliveries that are due and for which there is a free slot. It
+// returns the time until it should be called again, if no signal comes before.
+func (d *Deliverer) claimDue(ctx, attempting context.Context) (next time.Duration, err error) {
+	for turns := 0; turns < 2 && d.slots.haveRoom(); { // all subscriptions had their turn since the last claim
+		var due platform.DueDeliveries
+		var claimed int
+		err := withTimeout(ctx, func(ctx context.Context) (err error) {
+			if due, err = d.queue.Due(ctx); err == nil {
+				claimed, err = d.claim(ctx, attempting, due.UIDs)
+			}
+			return err
+		})
+		switch {
+		case err != nil:
+			return 0, err
+		case !due.IsPart && due.Next > 0:
+			return min(due.Next, d.poll), nil
+		case !due.IsPart:
+			return d.poll, nil
+		case claimed > 0:
+			turns = 0
+		}
+		if due.IsLastPart {
+			turns++
+		}
 	}
-	return err
+	return d.poll, nil
 }
 
-// longestPause returns the longest time after which a job is tried again that found no free
-// slot after a number of pauses.
-func longestPause(pauses int) time.Duration {
-	return min(firstSlotPause<<min(pauses, 5), slotPause)
-}
-
-// countPauses returns how often a job was postponed, which the queue records.
-func countPauses(job *river.Job[deliveryArgs]) int {
-	var recorded struct {
-		Snoozes int `json:"snoozes"`
+// claim claims those of the deliveries for which there is a free slot, and starts their
+// attempts.
+func (d *Deliverer) claim(ctx, attempting context.Context, due []platform.UID) (claimed int, err error) {
+	wanted := d.slots.reserve(due)
+	if len(wanted) == 0 {
+		return 0, nil
 	}
-	_ = json.Unmarshal(job.Metadata, &recorded) // the first pause is not wrong either
-	return recorded.Snoozes
+	tickets, err := d.queue.Claim(ctx, wanted)
+	d.slots.occupy(wanted, tickets)
+	for _, ticket := range tickets {
+		d.attempts.Go(func() { d.work(attempting, ticket) })
+	}
+	return len(tickets), err
 }
 
-// process makes the attempt of a ticket and stores its result. It does nothing for
-// a ticket that is no longer valid. If again is true, the ticket is to be used
-// again after the pause.
-func (d *Deliverer) process(ctx context.Context, ticket platform.Ticket) (pause time.Duration, again bool, err error) {
-	dispatch, err := d.webhooks.BeginAttempt(ctx, ticket)
+// work makes the attempt of a ticket. If an attempt has no result because of this process,
+// its lease ends, and the delivery is due again. At shutdown the ticket of an interrupted
+// attempt is given back, so that another process makes the attempt immediately.
+func (d *Deliverer) work(ctx context.Context, ticket platform.Ticket) {
+	again, err := d.process(ctx, ticket)
+	if err != nil && ctx.Err() != nil {
+		err = withTimeout(context.WithoutCancel(ctx), func(ctx context.Context) error { return d.queue.Release(ctx, ticket) })
+	}
+	if err != nil {
+		d.warn(ticket, err)
+	}
+	if awaited := d.slots.free(ticket); awaited || again {
+		d.wake()
+	}
+}
+
+// warn logs that an attempt has no result, at most once a minute, because in an outage
+// hundreds have none.
+func (d *Deliverer) warn(ticket platform.Ticket, err error) {
+	now, last := time.Now().Unix(), d.warned.Load()
+	if now-last >= 60 && d.warned.CompareAndSwap(last, now) {
+		d.logger.Warn("a delivery has no result and will be attempted again", "delivery", ticket.Delivery, "error", err)
+	}
+}
+
+// process makes the attempt of a ticket and records its result. It does nothing for a
+// ticket that is no longer valid. again reports whether a further attempt is planned. The
+// error is one of the database or of this program, never one of the sink.
+func (d *Deliverer) process(ctx context.Context, ticket platform.Ticket) (again bool, err error) {
+	var dispatch *platform.Dispatch
+	err = withTimeout(ctx, func(ctx context.Context) (err error) {
+		dispatch, err = d.webhooks.BeginAttempt(ctx, ticket)
+		return err
+	})
 	if err != nil || dispatch == nil {
-		return 0, false, err
-	}
-	// A process may have died before it could postpone the job. A first attempt is always
-	// due, whatever the clock of the process showed that planned it.
-	if pause := time.Until(dispatch.Delivery.NextAttemptTime.Time); pause > maxEarly && dispatch.Delivery.Attempts > 0 {
-		return pause, true, nil
+		return false, err
 	}
 	if dispatch.Cause != nil {
 		d.logger.Error("a delivery could not be prepared", "delivery", ticket.Delivery, "error", dispatch.Cause)
 	}
 	attempt := d.attempt(ctx, dispatch)
 	if err := ctx.Err(); err != nil && attempt.Status == 0 {
-		return 0, false, err // this process interrupted it, so the sink has not failed
+		return false, err // this process interrupted it, so the sink has not failed
 	}
 	if attempt.OwnFault != nil {
-		return 0, false, attempt.OwnFault
+		return false, attempt.OwnFault
 	}
-	ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), databaseTimeout)
-	defer cancel()
-	if pause, again, err = d.webhooks.EndAttempt(ending, dispatch, attempt); err == nil {
-		d.wake() // another delivery of the subscription may be ready now
-	}
-	return pause, again, err
+	err = withTimeout(context.WithoutCancel(ctx), func(ctx context.Context) (err error) {
+		again, err = d.webhooks.EndAttempt(ctx, dispatch, attempt)
+		return err
+	})
+	return again, err
 }
 
 // attempt makes the attempt of a dispatch, unless that has a fault.
@@ -128,49 +129,10 @@ func (d *Deliverer) attempt(ctx context.Context, dispatch *platform.Dispatch) pl
 	return d.send(ctx, dispatch)
 }
 
-// wake makes relayEvents look for ready deliveries without waiting.
+// wake makes claimDeliveries look for due deliveries without waiting.
 func (d *Deliverer) wake() {
 	select {
 	case d.wakeups <- struct{}{}:
 	default: // a wakeup is pending already
-	}
-}
-
-// slots counts the running attempts of this process: in total, of each subscription, and
-// of each organisation.
-type slots struct {
-	lock  sync.Mutex
-	total int
-	taken map[platform.UID]int
-}
-
-// take reports whether there was a free slot for the subscription, and occupies it. An
-// organisation gets slots only while it has fewer than are free. So one organisation has
-// at most half of them, and however many organisations have sinks that hang, some slots
-// stay free for the others.
-func (s *slots) take(subscription platform.UID) bool {
-	s.lock.Lock()
-	defer s.lock.Unlock()
-	if s.taken[subscription] == slotsPerSubscription || s.taken[subscription.Root()] >= maxWorkers-s.total {
-		return false
-	}
-	s.add(subscription, 1)
-	return true
-}
-
-// free gives back the slot that take has occupied.
-func (s *slots) free(subscription platform.UID) {
-	s.lock.Lock()
-	defer s.lock.Unlock()
-	s.add(subscription, -1)
-}
-
-// add changes the counts of a subscription. The caller must hold the lock.
-func (s *slots) add(subscription platform.UID, n int) {
-	s.total += n
-	for _, uid := range []platform.UID{subscription, subscription.Root()} {
-		if s.taken[uid] += n; s.taken[uid] == 0 {
-			delete(s.taken, uid)
-		}
 	}
 }

@@ -58,9 +58,6 @@ func newWorld(t testing.TB, url string) *world {
 		t.Fatal(err)
 	}
 	w.ctx = platform.WithActor(t.Context(), actor)
-	if err := events.Migrate(t.Context(), url); err != nil {
-		t.Fatal(err)
-	}
 	return w
 }
 
@@ -91,7 +88,7 @@ func (w *world) deliverFrom(p *platform.Platform, change ...func(*events.Deliver
 	sender := events.NewSender(events.SenderOptions{Client: newSinkClient(), Keys: p.Webhooks.Keys, Issuer: "https://atrium.example.com"})
 	r := new(replica)
 	options := events.DelivererOptions{
-		DatabaseURL: w.url, Logger: slog.New(slog.NewTextHandler(testLog{w.t}, nil)), PollInterval: 50 * time.Millisecond,
+		Logger: slog.New(slog.NewTextHandler(testLog{w.t}, nil)), PollInterval: 50 * time.Millisecond,
 		Send: func(ctx context.Context, d *platform.Dispatch) platform.Attempt {
 			r.sent.Add(1)
 			return sender.Send(ctx, d)
@@ -100,10 +97,7 @@ func (w *world) deliverFrom(p *platform.Platform, change ...func(*events.Deliver
 	for _, c := range change {
 		c(&options)
 	}
-	d, err := events.NewDeliverer(w.t.Context(), p, options)
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	d := events.NewDeliverer(p, options)
 	ctx, cancel := context.WithCancel(w.t.Context())
 	ended := make(chan struct{})
 	go func() { defer close(ended); d.Run(ctx) }()

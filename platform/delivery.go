@@ -23,12 +23,13 @@ type Delivery struct {
 
 	Stage  DeliveryStage `json:"-"`
 	Ticket int64         `json:"-"` // number of the valid ticket
+	Lease  Time          `json:"-"` // time until which a process holds the delivery; zero if none does
 }
 
-// A Ticket is the right to attempt a delivery. Each delivery has only one valid
-// ticket. When the delivery is queued again, because it is redelivered or because
-// its process is gone, it gets the next number. Attempts with an older ticket are
-// ignored.
+// A Ticket is the right to attempt a delivery, which a process gets when it claims the
+// delivery. Each claim, and each redelivery, has the next number, and only the newest
+// ticket is valid: if the lease of a process has ended and another one has claimed the
+// delivery, the result of the first is ignored.
 type Ticket struct {
 	Delivery UID
 	Number   int64
@@ -53,19 +54,13 @@ func (DeliveryState) Values() []DeliveryState {
 	return []DeliveryState{DeliveryPending, DeliveryRetrying, DeliveryDelivered, DeliveryFailed}
 }
 
-// A DeliveryStage is the position of a delivery in the queue. The numbers are
-// stored.
+// A DeliveryStage says whether a delivery is in the queue. The numbers are stored.
 type DeliveryStage int32
 
-// The stages. Only a few deliveries of a subscription that were never attempted
-// are in the queue; the others are held. Otherwise a sink that hangs would fill
-// the queue.
+// The stages.
 const (
-	StageHeld        DeliveryStage = iota // the delivery waits until an earlier one of the subscription was attempted
-	StageReady                            // the delivery can be added to the queue
-	StageQueued                           // the delivery is in the queue, for its first attempt
-	StageRetryQueued                      // the delivery is in the queue, for a further attempt
-	StageEnded
+	StageQueued DeliveryStage = 1 // the delivery has a time at which its next attempt is due
+	StageEnded  DeliveryStage = 4
 )
 
 // DeliveryFilter restricts a list of deliveries.
@@ -133,15 +128,14 @@ func (s Deliveries) redeliver(ctx context.Context, uids []UID) ([]*Delivery, err
 	}
 	again := make([]*Delivery, len(uids))
 	err := s.p.store.Write(ctx, func(tx Tx) error {
-		parents := parentsOf(uids)
-		if err := lockSubscriptions(ctx, tx, parents); err != nil {
+		if err := lockSubscriptions(ctx, tx, parentsOf(uids)); err != nil {
 			return err
 		}
 		found, err := tx.Deliveries().Get(ctx, Keys{uids: uids})
 		if err != nil {
 			return err
 		}
-		waiting, err := tx.CountWaiting(ctx, parents)
+		now, err := tx.Now(ctx)
 		if err != nil {
 			return err
 		}
@@ -153,7 +147,7 @@ func (s Deliveries) redeliver(ctx context.Context, uids []UID) ([]*Delivery, err
 			if again[i] = found[n]; again[i].Stage != StageEnded {
 				continue
 			}
-			again[i].restart(s.p.now(), nextStage(waiting, uid.Parent()))
+			again[i].restart(now)
 			if err := tx.DeliveryWriter().Update(ctx, again[i], deliveryProgress...); err != nil {
 				return err
 			}
@@ -202,13 +196,13 @@ func (s Deliveries) checkMayRedeliver(ctx context.Context, uids []UID) error {
 }
 
 // deliveryProgress lists the fields that attempts change.
-var deliveryProgress = []string{"state", "stage", "ticket", "attempts", "lastStatus", "lastError", "lastAnswer", "lastAttemptTime", "nextAttemptTime"}
+var deliveryProgress = []string{"state", "stage", "ticket", "attempts", "lastStatus", "lastError", "lastAnswer", "lastAttemptTime", "nextAttemptTime", "lease"}
 
 // restart resets a delivery to its state before the first attempt, with the next
 // ticket.
-func (d *Delivery) restart(now Time, stage DeliveryStage) {
+func (d *Delivery) restart(now Time) {
 	*d = Delivery{
-		UID: d.UID, EventID: d.EventID, EventType: d.EventType, State: DeliveryPending, Stage: stage, Ticket: d.Ticket + 1,
+		UID: d.UID, EventID: d.EventID, EventType: d.EventType, State: DeliveryPending, Stage: StageQueued, Ticket: d.Ticket + 1,
 		NextAttemptTime: now, CreateTime: d.CreateTime, UpdateTime: now,
 	}
 }

@@ -80,12 +80,12 @@ func (d *Delivery) recordAttempt(a Attempt, now Time, random, scale float64) {
 	default:
 		wait := float64(deliverySchedule[d.Attempts]) * (1 + deliveryJitter*(2*random-1))
 		wait = max(wait, float64(a.requestedDelay())) * scale
-		d.State, d.Stage, d.NextAttemptTime, d.UpdateTime = DeliveryRetrying, StageRetryQueued, At(now.Add(time.Duration(wait))), now
+		d.State, d.NextAttemptTime, d.Lease, d.UpdateTime = DeliveryRetrying, At(now.Add(time.Duration(wait))), Time{}, now
 	}
 }
 
 func (d *Delivery) finish(state DeliveryState, now Time) {
-	d.State, d.Stage, d.NextAttemptTime, d.UpdateTime = state, StageEnded, Time{}, now
+	d.State, d.Stage, d.NextAttemptTime, d.Lease, d.UpdateTime = state, StageEnded, Time{}, Time{}, now
 }
 
 // recordAttempt updates a subscription after an attempt of one of its deliveries.

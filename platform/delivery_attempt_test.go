@@ -17,11 +17,11 @@ func TestADeliveryIsTriedTenTimesOverThreeDays(t *testing.T) {
 		10 * time.Hour, 14 * time.Hour, 20 * time.Hour, 24 * time.Hour,
 	}
 	for _, jitter := range []struct{ random, factor float64 }{{0, 0.9}, {0.5, 1}, {0.9999999, 1.1}} {
-		d, now := &Delivery{State: DeliveryPending}, attemptsStart
+		d, now := &Delivery{State: DeliveryPending, Stage: StageQueued}, attemptsStart
 		for i, wait := range want {
 			d.recordAttempt(Attempt{Status: 500}, now, jitter.random, 1)
 			got := d.NextAttemptTime.Sub(now.Time)
-			if off := got - time.Duration(float64(wait)*jitter.factor); off.Abs() > time.Second || d.State != DeliveryRetrying || d.Stage != StageRetryQueued {
+			if off := got - time.Duration(float64(wait)*jitter.factor); off.Abs() > time.Second || d.State != DeliveryRetrying || d.Stage != StageQueued {
 				t.Errorf("after attempt %d: %s, and %s to wait; want %s times %g", i+1, d.State, got, wait, jitter.factor)
 			}
 			now = d.NextAttemptTime
@@ -48,7 +48,7 @@ func TestTenAttemptsFitIntoTheDocumentedTime(t *testing.T) {
 	if says := fmt.Sprintf("ten attempts within %g h", deliveryPeriod.Hours()); !strings.Contains(string(guide), says) {
 		t.Errorf("docs/events.md does not say %q", says)
 	}
-	d, now := &Delivery{State: DeliveryPending}, attemptsStart
+	d, now := &Delivery{State: DeliveryPending, Stage: StageQueued}, attemptsStart
 	for d.State != DeliveryFailed {
 		d.recordAttempt(Attempt{Status: 503, RetryAfter: 24 * time.Hour}, now, 0.9999999, 1)
 		if d.State != DeliveryFailed {

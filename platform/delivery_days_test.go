@@ -1,6 +1,7 @@
 package platform_test
 
 import (
+	"cmp"
 	"context"
 	"testing"
 	"testing/synctest"
@@ -19,7 +20,8 @@ type post struct {
 	org    platform.UID
 	answer platform.Attempt
 	tried  map[platform.UID][]time.Time
-	due    map[platform.Ticket]time.Time // These deliveries must be tried again at these times.
+	queue  *platform.DeliveryQueue
+	next   time.Time // At this time the next attempt is due.
 }
 
 func newPost(t *testing.T, answer platform.Attempt) *post {
@@ -33,7 +35,7 @@ func newPost(t *testing.T, answer platform.Attempt) *post {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d := &post{t: t, store: store, p: p, org: org.Group.UID, answer: answer, tried: map[platform.UID][]time.Time{}, due: map[platform.Ticket]time.Time{}}
+	d := &post{t: t, store: store, p: p, org: org.Group.UID, answer: answer, tried: map[platform.UID][]time.Time{}, queue: p.Webhooks.Queue(time.Minute)}
 	actor, err := p.Authenticate(t.Context(), platform.Claims{Issuer: issuer, Subject: "owner", ServiceAudience: true})
 	if err != nil {
 		t.Fatal(err)
@@ -69,20 +71,15 @@ func (d *post) round() {
 		}
 	}
 	for {
-		ready, err := d.p.Webhooks.ListReady(d.t.Context(), 100)
+		due, err := d.queue.Due(d.t.Context())
 		d.must(err)
-		d.must(d.p.Webhooks.MarkQueued(d.t.Context(), ready))
-		for _, ticket := range ready {
+		claimed, err := d.queue.Claim(d.t.Context(), due.UIDs)
+		d.must(err)
+		for _, ticket := range claimed {
 			d.try(ticket)
 		}
-		if len(ready) == 0 {
+		if d.next = time.Now().Add(cmp.Or(due.Next, time.Hour)); len(claimed) == 0 {
 			break
-		}
-	}
-	for ticket, at := range d.due {
-		if !time.Now().Before(at) {
-			delete(d.due, ticket)
-			d.try(ticket)
 		}
 	}
 }
@@ -96,11 +93,8 @@ func (d *post) try(ticket platform.Ticket) {
 	}
 	uid := ticket.Delivery
 	d.tried[uid] = append(d.tried[uid], time.Now())
-	wait, again, err := d.p.Webhooks.EndAttempt(d.t.Context(), dispatch, d.answer)
+	_, err = d.p.Webhooks.EndAttempt(d.t.Context(), dispatch, d.answer)
 	d.must(err)
-	if again {
-		d.due[ticket] = time.Now().Add(wait)
-	}
 }
 
 func TestFiveDaysOfFailuresDisableASubscriptionAndSaySo(t *testing.T) {
@@ -121,7 +115,7 @@ func TestFiveDaysOfFailuresDisableASubscriptionAndSaySo(t *testing.T) {
 				_, err := d.p.Repos.Create(d.ctx, d.org, platform.TypedInput(&platform.Repo{Name: newName()}, "name"))
 				d.must(err)
 				d.round()
-			} else if len(d.due) > 0 && d.anyDue() {
+			} else if !time.Now().Before(d.next) {
 				d.round()
 			}
 		}
@@ -155,15 +149,6 @@ func TestFiveDaysOfFailuresDisableASubscriptionAndSaySo(t *testing.T) {
 		}
 		d.checkEnded(s)
 	})
-}
-
-func (d *post) anyDue() bool {
-	for _, at := range d.due {
-		if !time.Now().Before(at) {
-			return true
-		}
-	}
-	return false
 }
 
 // checkEnded expects that every delivery has failed, and that an event says that the

@@ -64,9 +64,9 @@
 //	audit_log.go   recorded events and denials; activity.go counts events by day or week,
 //	               retention.go deletes old ones
 //	webhook.go     events on their way to sinks: webhook_relay.go makes deliveries of
-//	               them, webhook_queue.go is for the queue, webhook_attempt.go for attempts;
-//	               delivery_attempt.go decides what follows an attempt, replica.go which
-//	               processes deliver, sink.go where they may deliver to
+//	               them, webhook_queue.go says which are due and gives them to processes,
+//	               webhook_attempt.go is for attempts; delivery_attempt.go decides what
+//	               follows an attempt, sink.go where events may be delivered to
 //
 // The database and the process:
 //
@@ -110,11 +110,11 @@
 // written last, in one round trip, before the commit.
 //
 // An event on its way to a webhook. Webhooks.Relay (webhook_relay.go) reads new events and
-// writes a delivery for each subscription that wants one. relayEvents
-// (events/relay.go) puts deliveries that are ready into the queue. The queue calls
-// Work (events/worker.go): BeginAttempt (webhook_attempt.go) reads what to send, Send
+// writes a delivery for each subscription that wants one. claimDue (events/worker.go)
+// finds those that are due (Due in webhook_queue.go), and claims as many as it has slots
+// for. In each attempt, BeginAttempt (webhook_attempt.go) reads what to send, Send
 // (events/sender.go) signs and sends it, and EndAttempt records what came of it and
-// says when to try again.
+// when to try again.
 //
 // # Adding a kind
 //

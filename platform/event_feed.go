@@ -27,10 +27,8 @@ type EventStore interface {
 	EventPosition(ctx context.Context, id string) (at EventPosition, found bool, err error)
 
 	// Changed returns a channel that is closed when this process stores the next
-	// event, when Wake is called or, while Follow runs, when another process may
-	// have stored an event.
+	// event or, while Follow runs, when another process may have stored an event.
 	Changed() <-chan struct{}
-	Wake()
 
 	// Event reads one event, or nil if it does not exist.
 	Event(ctx context.Context, id string) (*Event, error)

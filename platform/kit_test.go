@@ -52,13 +52,39 @@ func onEachEngine(t *testing.T, test func(t *testing.T, w *world)) {
 // replica returns another platform on the same data.
 func (w *world) replica(s platform.Store, o platform.Options) *platform.Platform {
 	w.Helper()
-	o.Clock = func() time.Time { return epoch.Add(time.Duration(w.clock.Add(1)) * time.Millisecond) }
-	p, err := platform.New(w.Context(), s, o)
+	if o.Clock == nil {
+		o.Clock = w.now
+	}
+	p, err := platform.New(w.Context(), sharedClock{s, w.now}, o)
 	if err != nil {
 		w.Fatal(err)
 	}
 	return p
 }
+
+// now reads the clock.
+func (w *world) now() time.Time {
+	return epoch.Add(time.Duration(w.clock.Add(1)) * time.Millisecond)
+}
+
+// A sharedClock is a store whose clock is that of a world, on every engine.
+type sharedClock struct {
+	platform.Store
+	now func() time.Time
+}
+
+func (s sharedClock) Now(context.Context) (platform.Time, error) { return platform.At(s.now()), nil }
+
+func (s sharedClock) Write(ctx context.Context, unit func(platform.Tx) error) error {
+	return s.Store.Write(ctx, func(tx platform.Tx) error { return unit(sharedClockTx{tx, s}) })
+}
+
+type sharedClockTx struct {
+	platform.Tx
+	clock sharedClock
+}
+
+func (tx sharedClockTx) Now(ctx context.Context) (platform.Time, error) { return tx.clock.Now(ctx) }
 
 // pass advances the clock.
 func (w *world) pass(d time.Duration) { w.clock.Add(d.Milliseconds()) }

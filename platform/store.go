@@ -67,16 +67,17 @@ type Store interface {
 // WebhookStore finds the work of those who deliver events.
 type WebhookStore interface {
 	// OldestWaiting returns the time of the first event that has not been relayed, and
-	// the time at which the first delivery is due that has not ended and is not held.
-	// They are zero if there is none.
+	// the time at which the first delivery is due that has not ended. They are zero if
+	// there is none.
 	OldestWaiting(ctx context.Context) (event, delivery Time, err error)
-	// ReadyDeliveries returns the tickets of deliveries at StageReady, oldest
-	// first.
-	ReadyDeliveries(ctx context.Context, limit int) ([]Ticket, error)
-	// Heartbeat increments the heartbeat count of a replica and returns the counts
-	// of all replicas. RemoveReplicas removes replicas.
-	Heartbeat(ctx context.Context, replica string) (map[string]int64, error)
-	RemoveReplicas(ctx context.Context, replicas []string) error
+	// DueDeliveries lists up to limit deliveries that are due now and have no lease that
+	// lasts longer, the oldest first. next is the time at which the first of the others is
+	// due, or zero.
+	DueDeliveries(ctx context.Context, now Time, limit int) (due []UID, next Time, err error)
+	// DueDeliveriesInTurn lists up to share such deliveries of each of the next
+	// subscriptions after one that have any queued. It returns the last one of these, or
+	// "" if no other follows.
+	DueDeliveriesInTurn(ctx context.Context, now Time, after UID, subscriptions, share int) (due []UID, last UID, err error)
 }
 
 // A Reader reads rows. It does not check access.
@@ -105,6 +106,10 @@ type Reader interface {
 	SearchReads
 	EventReads
 
+	// Now returns the time of the clock that all processes on this database share: that of
+	// its server, or of the only machine that uses an embedded database.
+	Now(ctx context.Context) (Time, error)
+
 	// Exists reports whether any kind has a resource uid.
 	Exists(ctx context.Context, uid UID) (bool, error)
 }
@@ -126,12 +131,6 @@ type Table[T, F any] interface {
 	// ListEach reads the same page of many scopes in one statement (and one more
 	// for totals), in the order of scopes. It ignores q.Scope.
 	ListEach(ctx context.Context, q Query[F], scopes []Scope) ([]Rows[T], error)
-}
-
-// An OverdueDelivery is a delivery whose next attempt should have been made at a time.
-type OverdueDelivery struct {
-	UID UID
-	At  Time
 }
 
 // Tx is a running transaction. It reads its own writes.
@@ -175,41 +174,16 @@ type WebhookWrites interface {
 	RelayPosition(ctx context.Context) (EventPosition, error)
 	SetRelayPosition(ctx context.Context, at EventPosition) error
 
-	// CountWaiting counts the deliveries of subscriptions at StageReady and
-	// StageQueued.
-	CountWaiting(ctx context.Context, subscriptions []UID) (map[UID]int, error)
-
-	// MarkQueued moves deliveries from StageReady to StageQueued, or to
-	// StageRetryQueued after a first attempt. It skips tickets that are no longer
-	// valid.
-	MarkQueued(ctx context.Context, tickets []Ticket) error
-
-	// Requeue moves deliveries that have not ended to StageReady, each with the
-	// next ticket. It skips tickets that are no longer valid.
-	Requeue(ctx context.Context, tickets []Ticket) error
-
-	// ReleaseNextHeld moves the oldest held delivery of a subscription to
-	// StageReady.
-	ReleaseNextHeld(ctx context.Context, subscription UID) error
-
-	// OverdueDeliveries returns up to limit queued deliveries that are overdue since a
-	// time, in the order of their times and UIDs, beginning after another delivery.
-	OverdueDeliveries(ctx context.Context, due Time, after OverdueDelivery, limit int) ([]OverdueDelivery, error)
-
-	// RequeueLost moves those of the deliveries to StageReady that are queued and
-	// overdue since a time.
-	RequeueLost(ctx context.Context, due Time, deliveries []UID) error
-
-	// ReleaseIdle moves a held delivery to StageReady for each of up to limit
-	// subscriptions that have only held ones. It returns their number.
-	ReleaseIdle(ctx context.Context, limit int) (int, error)
+	// ClaimDeliveries gives leases, and the next tickets, to those of the deliveries that are
+	// due now and have no lease that lasts longer. It waits for no other transaction: it
+	// skips the deliveries that another one changes, as SetLeases does.
+	ClaimDeliveries(ctx context.Context, deliveries []UID, now, until Time) ([]Ticket, error)
+	// SetLeases changes the end of leases. It skips tickets that are no longer valid.
+	SetLeases(ctx context.Context, tickets []Ticket, until Time) error
 
 	// FailDeliveries ends up to limit pending deliveries of a disabled subscription as
 	// failed, and returns their number. It does nothing for other subscriptions.
 	FailDeliveries(ctx context.Context, subscription UID, reason string, at Time, limit int) (int, error)
-
-	// DisabledWithPending returns the disabled subscriptions that have pending deliveries.
-	DisabledWithPending(ctx context.Context) ([]UID, error)
 }
 
 // RowWriter changes the rows of one kind. It updates the counters as well.

@@ -2,8 +2,8 @@ package platform
 
 import (
 	"context"
+	"errors"
 	"math/rand/v2"
-	"time"
 )
 
 // A Dispatch holds the data for one attempt of a delivery.
@@ -28,15 +28,15 @@ func (w Webhooks) BeginAttempt(ctx context.Context, ticket Ticket) (*Dispatch, e
 		return nil, err
 	}
 	d, s := found[0], subscriptions[0]
+	if !s.DisableTime.IsZero() { // a process has ended before it failed all of them
+		return nil, w.failPending(ctx, s.UID)
+	}
 	event, err := w.p.store.Event(ctx, d.EventID)
 	if err != nil {
 		return nil, err
 	}
 	if event == nil {
 		return nil, w.failDelivery(ctx, d, "the event has been deleted")
-	}
-	if !s.DisableTime.IsZero() {
-		return nil, w.failDelivery(ctx, d, s.disabledFault())
 	}
 	secrets, err := w.p.decryptSecrets(s)
 	if err != nil {
@@ -59,45 +59,41 @@ func (w Webhooks) failDelivery(ctx context.Context, begun *Delivery, reason stri
 		if err != nil || !mine {
 			return err
 		}
-		d.finish(DeliveryFailed, w.p.now())
-		d.LastError = reason
-		if err := tx.DeliveryWriter().Update(ctx, d, deliveryProgress...); err != nil || d.Attempts > 0 {
+		now, err := tx.Now(ctx)
+		if err != nil {
 			return err
 		}
-		return tx.ReleaseNextHeld(ctx, d.UID.Parent())
+		d.finish(DeliveryFailed, now)
+		d.LastError = reason
+		return tx.DeliveryWriter().Update(ctx, d, deliveryProgress...)
 	})
 }
 
-// getBegun locks the subscription and reads a delivery again. mine reports
+// getBegun locks the subscription and a delivery, and reads it again. mine reports
 // whether the delivery is unchanged since the attempt began: if this process was
-// slow, another one may have recorded an attempt. d is nil if the delivery does not
-// exist any more.
+// slow, another one may have claimed it, or may have recorded an attempt. d is nil if the
+// delivery does not exist any more.
 func (w Webhooks) getBegun(ctx context.Context, tx Tx, begun *Delivery) (d *Delivery, mine bool, err error) {
 	if err := tx.Lock(ctx, begun.UID.Parent()); err != nil { // attempts also update the subscription
 		return nil, false, err
 	}
-	found, err := tx.Deliveries().Get(ctx, Keys{uids: []UID{begun.UID}})
-	if err != nil || len(found) == 0 {
+	d, err = tx.DeliveryWriter().GetForUpdate(ctx, begun.UID)
+	switch {
+	case errors.Is(err, ErrNotFound):
+		return nil, false, nil
+	case err != nil:
 		return nil, false, err
 	}
-	d = found[0]
-	return d, d.Stage != StageEnded && d.Ticket == begun.Ticket && d.Attempts == begun.Attempts, nil
+	return d, d.Stage != StageEnded && d.ticket() == begun.ticket() && d.Attempts == begun.Attempts, nil
 }
 
-// EndAttempt records the result of an attempt. again reports whether the queue
-// must try again with the same ticket after wait.
-func (w Webhooks) EndAttempt(ctx context.Context, begun *Dispatch, a Attempt) (wait time.Duration, again bool, err error) {
+// EndAttempt records the result of an attempt, unless another process has claimed the
+// delivery meanwhile. again reports whether a further attempt of the delivery is planned.
+func (w Webhooks) EndAttempt(ctx context.Context, begun *Dispatch, a Attempt) (again bool, err error) {
 	var became *Delivery
 	var more bool
-	err = w.p.store.Write(ctx, func(tx Tx) error {
-		now := w.p.now()
-		var d *Delivery
-		var err error
-		d, more, err = w.storeAttempt(ctx, tx, begun.Delivery, a, now)
-		if again = d != nil && d.Stage == StageRetryQueued && d.Ticket == begun.Delivery.Ticket; again {
-			wait = d.NextAttemptTime.Sub(now.Time)
-		}
-		became = d
+	err = w.p.store.Write(ctx, func(tx Tx) (err error) {
+		became, more, err = w.storeAttempt(ctx, tx, begun.Delivery, a)
 		return err
 	})
 	if err == nil && became != nil && begun.Event != nil {
@@ -108,12 +104,12 @@ func (w Webhooks) EndAttempt(ctx context.Context, begun *Dispatch, a Attempt) (w
 			w.p.options.Logger.Warn("a disabled subscription still has pending deliveries, which will be failed later", "error", failed)
 		}
 	}
-	return wait, again, err
+	return err == nil && became != nil && became.Stage == StageQueued, err
 }
 
 // storeAttempt records an attempt and returns the resulting delivery. more reports whether
 // the attempt has disabled the subscription, and more of its deliveries must be failed.
-func (w Webhooks) storeAttempt(ctx context.Context, tx Tx, begun *Delivery, a Attempt, now Time) (d *Delivery, more bool, err error) {
+func (w Webhooks) storeAttempt(ctx context.Context, tx Tx, begun *Delivery, a Attempt) (d *Delivery, more bool, err error) {
 	d, mine, err := w.getBegun(ctx, tx, begun)
 	if err != nil || !mine {
 		return d, false, err
@@ -123,14 +119,13 @@ func (w Webhooks) storeAttempt(ctx context.Context, tx Tx, begun *Delivery, a At
 		return nil, false, err
 	}
 	s := subscriptions[0]
+	now, err := tx.Now(ctx)
+	if err != nil {
+		return nil, false, err
+	}
 	d.recordAttempt(a, now, rand.Float64(), w.p.options.DeliveryTimeScale) //nolint:gosec // jitter is no secret
 	if err := tx.DeliveryWriter().Update(ctx, d, deliveryProgress...); err != nil {
 		return nil, false, err
-	}
-	if d.Attempts == 1 { // it was one of those that were never attempted; a further attempt makes no room
-		if err := tx.ReleaseNextHeld(ctx, s.UID); err != nil {
-			return nil, false, err
-		}
 	}
 	if s.recordAttempt(a, now) {
 		more, err = w.updateHealth(ctx, tx, s)
@@ -159,7 +154,11 @@ func (w Webhooks) updateHealth(ctx context.Context, tx Tx, s *Subscription) (mor
 // failSome fails some pending deliveries of a disabled subscription, and reports whether
 // there can be more.
 func (w Webhooks) failSome(ctx context.Context, tx Tx, s *Subscription) (more bool, err error) {
-	n, err := tx.FailDeliveries(ctx, s.UID, s.disabledFault(), w.p.now(), changeLimit)
+	now, err := tx.Now(ctx)
+	if err != nil {
+		return false, err
+	}
+	n, err := tx.FailDeliveries(ctx, s.UID, s.disabledFault(), now, changeLimit)
 	return n == changeLimit, err
 }
 
@@ -183,19 +182,4 @@ func (w Webhooks) failPending(ctx context.Context, subscription UID) error {
 		}
 	}
 	return nil
-}
-
-// failDisabled fails what is left of disabled subscriptions.
-func (w Webhooks) failDisabled(ctx context.Context) error {
-	var disabled []UID
-	err := w.p.store.Write(ctx, func(tx Tx) (err error) {
-		disabled, err = tx.DisabledWithPending(ctx)
-		return err
-	})
-	for _, subscription := range disabled {
-		if err == nil {
-			err = w.failPending(ctx, subscription)
-		}
-	}
-	return err
 }

@@ -41,17 +41,44 @@ func (w *world) deliveries(subscription platform.UID) []*platform.Delivery {
 	return page.Items
 }
 
-// queuedUIDs takes everything that is ready, as the queue does.
-func (w *world) queuedUIDs() []platform.UID {
+// claim claims everything that is due, as a worker does, and returns the tickets.
+func (w *world) claim() []platform.Ticket {
 	w.Helper()
-	ready, err := w.p.Webhooks.ListReady(w.Context(), 1000)
+	return w.claimFrom(w.queue())
+}
+
+// queue returns the queue of another process, whose leases last for a minute.
+func (w *world) queue() *platform.DeliveryQueue { return w.p.Webhooks.Queue(time.Minute) }
+
+func (w *world) claimFrom(q *platform.DeliveryQueue) []platform.Ticket {
+	w.Helper()
+	due, err := q.Due(w.Context())
 	must(w, err)
-	must(w, w.p.Webhooks.MarkQueued(w.Context(), ready))
-	uids := make([]platform.UID, len(ready))
-	for i, t := range ready {
+	if due.IsPart {
+		w.Errorf("more than %d deliveries are due", len(due.UIDs))
+	}
+	claimed, err := q.Claim(w.Context(), due.UIDs)
+	must(w, err)
+	return claimed
+}
+
+// claimUIDs claims everything that is due, and returns the UIDs.
+func (w *world) claimUIDs() []platform.UID {
+	w.Helper()
+	tickets := w.claim()
+	uids := make([]platform.UID, len(tickets))
+	for i, t := range tickets {
 		uids[i] = t.Delivery
 	}
 	return uids
+}
+
+// begin begins an attempt with a ticket; the result is nil if it is not valid.
+func (w *world) begin(ticket platform.Ticket) *platform.Dispatch {
+	w.Helper()
+	begun, err := w.p.Webhooks.BeginAttempt(w.Context(), ticket)
+	must(w, err)
+	return begun
 }
 
 // ticket returns the ticket of the current attempt of a delivery.
@@ -61,17 +88,17 @@ func (w *world) ticket(delivery platform.UID) platform.Ticket {
 }
 
 // end records the result of the current attempt of a delivery.
-func (w *world) end(delivery platform.UID, a platform.Attempt) (time.Duration, bool) {
+func (w *world) end(delivery platform.UID, a platform.Attempt) (again bool) {
 	w.Helper()
 	return w.endOf(&platform.Dispatch{Delivery: w.delivery(delivery)}, a)
 }
 
 // endOf records the result of an attempt.
-func (w *world) endOf(begun *platform.Dispatch, a platform.Attempt) (time.Duration, bool) {
+func (w *world) endOf(begun *platform.Dispatch, a platform.Attempt) (again bool) {
 	w.Helper()
-	wait, again, err := w.p.Webhooks.EndAttempt(w.Context(), begun, a)
+	again, err := w.p.Webhooks.EndAttempt(w.Context(), begun, a)
 	must(w, err)
-	return wait, again
+	return again
 }
 
 // delivery reads a delivery.

@@ -6,95 +6,100 @@ import (
 	"time"
 )
 
+// The deliveries that have not ended are the queue: each row says when the next attempt is
+// due, and until when a process holds it. All times in it are those of Store.Now, so that
+// clocks of processes may differ.
+
 const (
-	// lostAfter is the time after which an overdue attempt counts as lost.
-	lostAfter = 10 * time.Minute
-	// changeLimit limits the deliveries that one transaction requeues or fails.
+	// dueLimit is how many due deliveries are listed by their age alone.
+	dueLimit = 200
+	// turnSubscriptions is how many subscriptions have their turn in one call, and turnShare
+	// how many deliveries of each are listed.
+	turnSubscriptions, turnShare = 100, 4
+	// changeLimit limits the deliveries that one transaction fails.
 	changeLimit = 5000
 )
 
-// ListReady returns the tickets of deliveries that can be added to the queue.
-func (w Webhooks) ListReady(ctx context.Context, limit int) ([]Ticket, error) {
-	return w.p.store.ReadyDeliveries(ctx, limit)
+// A DeliveryQueue is the queue of deliveries as one process uses it. Due is not safe for
+// concurrent use; the other methods are.
+type DeliveryQueue struct {
+	p     *Platform
+	lease time.Duration
+	after UID // subscription that had its turn last; "" means that the first one is next
 }
 
-// MarkQueued records that the queue has these tickets.
-func (w Webhooks) MarkQueued(ctx context.Context, tickets []Ticket) error {
-	return w.p.store.Write(ctx, func(tx Tx) error {
-		if err := lockSubscriptions(ctx, tx, subscriptionsOf(tickets)); err != nil {
-			return err
-		}
-		return tx.MarkQueued(ctx, tickets)
-	})
+// Queue returns a queue whose claims are valid for the duration of a lease, unless Renew
+// extends them.
+func (w Webhooks) Queue(lease time.Duration) *DeliveryQueue {
+	return &DeliveryQueue{p: w.p, lease: lease}
 }
 
-// Requeue makes deliveries ready again, with new tickets, whose process is gone or
-// stops.
-func (w Webhooks) Requeue(ctx context.Context, tickets ...Ticket) error {
-	err := w.p.store.Write(ctx, func(tx Tx) error {
-		if err := lockSubscriptions(ctx, tx, subscriptionsOf(tickets)); err != nil {
-			return err
-		}
-		return tx.Requeue(ctx, tickets)
-	})
-	if err == nil {
-		w.p.store.Wake()
-	}
-	return err
+// DueDeliveries are some deliveries that are due and that no process holds.
+type DueDeliveries struct {
+	UIDs []UID
+	// IsPart means that more can be due, which further calls of Due list. IsLastPart
+	// means that the next call begins again with the first subscription.
+	IsPart, IsLastPart bool
+	// Next is the time until another delivery becomes due; 0 if none waits or IsPart is set.
+	Next time.Duration
 }
 
-// RequeueLost makes deliveries ready again whose attempt is long overdue. If all is
-// set, it does so for all deliveries that have not ended; this is for a queue that
-// is known to be empty. It also fails the deliveries that are left of disabled
-// subscriptions.
-func (w Webhooks) RequeueLost(ctx context.Context, all bool) error {
-	due := At(w.p.now().Add(-lostAfter))
-	if all {
-		due = At(w.p.now().Add(deliveryPeriod)) // no attempt is delayed for longer
+// Due lists deliveries that are due and that no process holds: all of them, the oldest
+// first, if there are few. Otherwise it lists some of each of the next subscriptions, in
+// the order of their UIDs, and continues with those that follow in the next call. So the
+// many deliveries of one subscription delay no other, and a call reads few rows.
+func (q *DeliveryQueue) Due(ctx context.Context) (DueDeliveries, error) {
+	now, err := q.p.store.Now(ctx)
+	if err != nil {
+		return DueDeliveries{}, err
 	}
-	if err := w.requeueOverdue(ctx, due); err != nil {
-		return err
+	oldest, next, err := q.p.store.DueDeliveries(ctx, now, dueLimit)
+	switch {
+	case err != nil:
+		return DueDeliveries{}, err
+	case len(oldest) < dueLimit && next.IsZero():
+		return DueDeliveries{UIDs: oldest}, nil
+	case len(oldest) < dueLimit:
+		return DueDeliveries{UIDs: oldest, Next: next.Sub(now.Time)}, nil
 	}
-	for released := changeLimit; released == changeLimit; {
-		err := w.p.store.Write(ctx, func(tx Tx) (err error) {
-			released, err = tx.ReleaseIdle(ctx, changeLimit)
-			return err
-		})
+	due := DueDeliveries{IsPart: true}
+	due.UIDs, q.after, err = q.p.store.DueDeliveriesInTurn(ctx, now, q.after, turnSubscriptions, turnShare)
+	due.IsLastPart = q.after == ""
+	return due, err
+}
+
+// Claim takes those of the deliveries that are still due and that no process holds, and
+// returns their tickets. The caller must make an attempt with each ticket. After an error, the
+// deliveries may be held until their leases end.
+func (q *DeliveryQueue) Claim(ctx context.Context, deliveries []UID) (claimed []Ticket, err error) {
+	err = q.p.store.Write(ctx, func(tx Tx) error {
+		now, err := tx.Now(ctx)
 		if err != nil {
 			return err
 		}
+		claimed, err = tx.ClaimDeliveries(ctx, deliveries, now, At(now.Add(q.lease)))
+		return err
+	})
+	if err != nil {
+		return nil, err
 	}
-	if err := w.failDisabled(ctx); err != nil { // which others need not wait for
-		w.p.options.Logger.Warn("disabled subscriptions still have pending deliveries, which will be failed later", "error", err)
-	}
-	return nil
+	return claimed, nil
 }
 
-// requeueOverdue makes deliveries ready again that are overdue since a time. There can be
-// hundreds of thousands, which takes several transactions. It looks at each of them only once,
-// because other processes may queue them again meanwhile.
-func (w Webhooks) requeueOverdue(ctx context.Context, due Time) error {
-	var after OverdueDelivery
-	for {
-		var overdue []OverdueDelivery
-		err := w.p.store.Write(ctx, func(tx Tx) (err error) {
-			if overdue, err = tx.OverdueDeliveries(ctx, due, after, changeLimit); err != nil || len(overdue) == 0 {
-				return err
-			}
-			uids := make([]UID, len(overdue))
-			for i, d := range overdue {
-				uids[i] = d.UID
-			}
-			if err := lockSubscriptions(ctx, tx, parentsOf(uids)); err != nil {
-				return err
-			}
-			return tx.RequeueLost(ctx, due, uids)
-		})
-		if err != nil || len(overdue) < changeLimit {
+// Renew extends the leases of tickets. It skips tickets that are no longer valid.
+func (q *DeliveryQueue) Renew(ctx context.Context, tickets []Ticket) error {
+	return q.p.store.Write(ctx, func(tx Tx) error {
+		now, err := tx.Now(ctx)
+		if err != nil {
 			return err
 		}
-		after = overdue[len(overdue)-1]
-	}
+		return tx.SetLeases(ctx, tickets, At(now.Add(q.lease)))
+	})
+}
+
+// Release gives back tickets without an attempt. Their deliveries are due again.
+func (q *DeliveryQueue) Release(ctx context.Context, tickets ...Ticket) error {
+	return q.p.store.Write(ctx, func(tx Tx) error { return tx.SetLeases(ctx, tickets, Time{}) })
 }
 
 // lockSubscriptions locks subscriptions, as attempts do. So none of their deliveries ends
@@ -108,12 +113,4 @@ func lockSubscriptions(ctx context.Context, tx Tx, subscriptions []UID) error {
 		}
 	}
 	return nil
-}
-
-func subscriptionsOf(tickets []Ticket) []UID {
-	subscriptions := make([]UID, len(tickets))
-	for i, t := range tickets {
-		subscriptions[i] = t.Delivery.Parent()
-	}
-	return subscriptions
 }

@@ -13,9 +13,6 @@ const (
 	// maxRelayed is the number of deliveries after which a call of Relay leaves the other
 	// events to the next call. The deliveries of one event are always made together.
 	maxRelayed = 5000
-	// maxQueued limits the deliveries of a subscription in the queue that were
-	// never attempted.
-	maxQueued = 8
 	// relayLock serialises the relays of replicas.
 	relayLock UID = "relay"
 )
@@ -24,7 +21,6 @@ const (
 // and returns the number of events. It may leave some to the next call, because an
 // organisation can have many subscriptions and a transaction must be short.
 func (w Webhooks) Relay(ctx context.Context) (events int, err error) {
-	var held []UID
 	var from, upTo EventPosition
 	err = w.p.store.Write(ctx, func(tx Tx) error {
 		if err := tx.Lock(ctx, relayLock); err != nil {
@@ -43,12 +39,6 @@ func (w Webhooks) Relay(ctx context.Context) (events int, err error) {
 		if deliveries, events, err = w.newDeliveries(ctx, tx, recorded); err != nil {
 			return err
 		}
-		held = held[:0]
-		for _, d := range deliveries {
-			if d.Stage == StageHeld && !slices.Contains(held, d.UID.Parent()) {
-				held = append(held, d.UID.Parent())
-			}
-		}
 		if err := tx.DeliveryWriter().Insert(ctx, deliveries...); err != nil {
 			return err
 		}
@@ -57,11 +47,6 @@ func (w Webhooks) Relay(ctx context.Context) (events int, err error) {
 	})
 	if err == nil {
 		w.p.relayed.advance(from, upTo, w.p.options.Logger)
-	}
-	for _, subscription := range held {
-		if err == nil {
-			err = w.releaseHeld(ctx, subscription)
-		}
 	}
 	return events, err
 }
@@ -72,8 +57,7 @@ type Backlog struct {
 	// while no process relays, and while a running transaction holds up the feed.
 	Event time.Duration
 	// Delivery is the time since the first delivery was due that has not been
-	// attempted since. Held deliveries wait for older ones of their subscription, which
-	// are due too.
+	// attempted since.
 	Delivery time.Duration
 }
 
@@ -83,7 +67,10 @@ func (w Webhooks) Backlog(ctx context.Context) (Backlog, error) {
 	if err != nil {
 		return Backlog{}, err
 	}
-	now := w.p.now()
+	now, err := w.p.store.Now(ctx)
+	if err != nil {
+		return Backlog{}, err
+	}
 	waited := func(since Time) time.Duration {
 		if since.IsZero() {
 			return 0
@@ -91,22 +78,6 @@ func (w Webhooks) Backlog(ctx context.Context) (Backlog, error) {
 		return max(now.Sub(since.Time), 0) // clocks differ, and a delivery may be due later
 	}
 	return Backlog{waited(event), waited(delivery)}, nil
-}
-
-// releaseHeld moves held deliveries of a subscription to StageReady, up to
-// maxQueued. Each delivery that ends releases one, but the deliveries that Relay
-// counted may have ended before the held ones were stored.
-func (w Webhooks) releaseHeld(ctx context.Context, subscription UID) error {
-	return w.p.store.Write(ctx, func(tx Tx) error {
-		if err := tx.Lock(ctx, subscription); err != nil {
-			return err
-		}
-		waiting, err := tx.CountWaiting(ctx, []UID{subscription})
-		for n := waiting[subscription]; err == nil && n < maxQueued; n++ {
-			err = tx.ReleaseNextHeld(ctx, subscription)
-		}
-		return err
-	})
 }
 
 // newDeliveries makes the deliveries of the first events, up to maxRelayed and those of one
@@ -121,40 +92,25 @@ func (w Webhooks) newDeliveries(ctx context.Context, tx Tx, events []*Event) (de
 	if err != nil || len(subscriptions) == 0 {
 		return nil, len(events), err
 	}
-	uids := make([]UID, len(subscriptions))
-	for i, s := range subscriptions {
-		uids[i] = s.UID
-	}
-	waiting, err := tx.CountWaiting(ctx, uids)
+	now, err := tx.Now(ctx)
 	if err != nil {
 		return nil, 0, err
 	}
-	now := w.p.now()
 	for _, e := range events {
 		if len(deliveries) >= maxRelayed {
 			break
 		}
 		done++
 		for _, s := range subscriptions {
-			if !s.wants(e) {
-				continue
+			if s.wants(e) {
+				deliveries = append(deliveries, &Delivery{
+					UID: s.UID.newChild(), EventID: e.ID, EventType: e.Type, State: DeliveryPending, Stage: StageQueued,
+					NextAttemptTime: now, CreateTime: now, UpdateTime: now,
+				})
 			}
-			deliveries = append(deliveries, &Delivery{
-				UID: s.UID.newChild(), EventID: e.ID, EventType: e.Type, State: DeliveryPending, Stage: nextStage(waiting, s.UID),
-				NextAttemptTime: now, CreateTime: now, UpdateTime: now,
-			})
 		}
 	}
 	return deliveries, done, nil
-}
-
-// nextStage returns the stage of the next delivery of a subscription that was not attempted
-// yet, and counts it among those that wait.
-func nextStage(waiting map[UID]int, subscription UID) DeliveryStage {
-	if waiting[subscription]++; waiting[subscription] > maxQueued {
-		return StageHeld
-	}
-	return StageReady
 }
 
 // A relayProgress is the position up to which this process knows that events were relayed.

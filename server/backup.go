@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 
-	"atrium/events"
 	"atrium/store"
 	"atrium/store/dbfile"
 )
@@ -26,7 +25,7 @@ func Backup(ctx context.Context, databaseURL, to string, overwrite bool) error {
 	if folder := filepath.Dir(to); !isFolder(folder) {
 		return fmt.Errorf("there is no folder %s", folder)
 	}
-	if dbfile.IsFileOf(path, to) || dbfile.IsFileOf(events.QueueFile(path), to) {
+	if dbfile.IsFileOf(path, to) {
 		return fmt.Errorf("the file %s belongs to the database; name another", to)
 	}
 	if err := checkReplaceable(to, overwrite); err != nil {

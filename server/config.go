@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"atrium/auth"
-	"atrium/events"
 	"atrium/platform"
 	"atrium/rest"
 	"atrium/telemetry"
@@ -95,8 +94,6 @@ type Config struct {
 	recorder *recorder
 	draining <-chan struct{} // closed when the shutdown begins; nil means never
 	ready    *readiness      // set by Run; nil means that no metrics show it
-
-	deliverer *events.Deliverer // set by the server; nil if another process delivers webhooks
 }
 
 // CheckIssuer fails if a server with these private issuers would accept no tokens of an
@@ -152,12 +149,9 @@ func (c *Config) run(ctx context.Context, end func(), last *shutdown) error {
 	}
 	defer closeStore()
 	url := c.url(listener.Addr())
-	deliver, err := c.delivery(serving, p, c.issuer(url))
-	if err == nil {
-		front.show(c.handler(p, dev, c.issuer(url), closing))
-		err = c.announceStart(url, dev)
-	}
-	if err != nil {
+	deliver := c.delivery(p, c.issuer(url))
+	front.show(c.handler(p, dev, c.issuer(url), closing))
+	if err := c.announceStart(url, dev); err != nil {
 		stop()
 		return errors.Join(startError(ctx, err), <-served)
 	}

@@ -9,7 +9,6 @@ import (
 
 	"atrium/auth"
 	"atrium/demo"
-	"atrium/events"
 	"atrium/platform"
 	"atrium/server/admission"
 	"atrium/store"
@@ -96,7 +95,7 @@ func standbys(s interface {
 	return all, fallbacks
 }
 
-// Migrate applies the pending migrations of a database and of its delivery queue.
+// Migrate applies the pending migrations of a database.
 // Several replicas may call it at the same time. It uses the direct URL, if there is
 // one, because a pooler prevents it from raising the time limits of statements.
 func Migrate(ctx context.Context, databaseURL, directURL string) error {
@@ -106,10 +105,7 @@ func Migrate(ctx context.Context, databaseURL, directURL string) error {
 		}
 		databaseURL = directURL
 	}
-	if err := store.Migrate(ctx, databaseURL); err != nil {
-		return err
-	}
-	return events.Migrate(ctx, databaseURL)
+	return store.Migrate(ctx, databaseURL)
 }
 
 // warnOfExposedFiles logs a warning if other users may read a file of the database. Older
@@ -119,7 +115,7 @@ func (c *Config) warnOfExposedFiles() {
 	if !embedded {
 		return
 	}
-	for _, file := range append(dbfile.FindExposed(path), dbfile.FindExposed(events.QueueFile(path))...) {
+	for _, file := range dbfile.FindExposed(path) {
 		c.Logger.Warn("other users can read a database file, which contains keys; run chmod 600 on it", "file", file.Path, "mode", file.Mode.String())
 	}
 }

@@ -101,18 +101,14 @@ func linger(ctx context.Context, delay time.Duration, logger *slog.Logger) (cont
 }
 
 // readyCheck returns the check of /readyz. A server that shuts down is not ready, so that
-// load balancers send requests to other servers. A server that delivers webhooks is
-// ready only if its queue is.
+// load balancers send requests to other servers.
 func (c *Config) readyCheck(p *platform.Platform) func(context.Context) error {
 	return func(ctx context.Context) error {
 		select {
 		case <-c.draining:
 			return platform.Unavailable("the server is shutting down", nil)
 		default:
+			return p.Ready(ctx)
 		}
-		if err := p.Ready(ctx); err != nil || c.deliverer == nil {
-			return err
-		}
-		return c.deliverer.Ready(ctx)
 	}
 }

@@ -7,7 +7,6 @@ import (
 	"os"
 	"time"
 
-	"atrium/events"
 	"atrium/platform"
 	"atrium/store"
 	"atrium/store/dbfile"
@@ -48,9 +47,8 @@ func Restore(ctx context.Context, o RestoreOptions) (*Repair, error) {
 	if info, err := os.Stat(o.File); err == nil && !info.Mode().IsRegular() {
 		return nil, fmt.Errorf("%s is not a regular file; name a file that `atrium backup` made", o.File)
 	}
-	// If the path is a symbolic link, the file that it leads to is replaced, and not the link. A
-	// server looks for the queue beside the link.
-	database, queue := dbfile.Resolve(path), events.QueueFile(path)
+	// If the path is a symbolic link, the file that it leads to is replaced, and not the link.
+	database := dbfile.Resolve(path)
 	copied, err := copyBackup(ctx, o.File, database)
 	if err != nil {
 		return nil, fmt.Errorf("the backup cannot be restored: %w", err)
@@ -60,13 +58,11 @@ func Restore(ctx context.Context, o RestoreOptions) (*Repair, error) {
 	if err != nil {
 		return nil, err
 	}
-	suffix := dbfile.FindSuffix(time.Now().UTC().Format(".before-20060102-150405"), database, queue)
+	suffix := dbfile.FindSuffix(time.Now().UTC().Format(".before-20060102-150405"), database)
 	if repair.Kept, err = dbfile.Replace(database, copied, suffix); err != nil {
 		return nil, err
 	}
-	// The queue is created again from the deliveries that have not ended, because an
-	// older queue would lack some of them.
-	return repair, dbfile.SetAside(queue, suffix)
+	return repair, nil
 }
 
 // copyBackup copies a backup into the folder of a database. If the backup is a database with

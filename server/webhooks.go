@@ -2,7 +2,6 @@ package server
 
 import (
 	"context"
-	"fmt"
 	"net/http"
 	"strings"
 	"time"
@@ -31,23 +30,19 @@ const (
 
 // delivery prepares the delivery of events. It returns a function that delivers events
 // until its context ends.
-func (c *Config) delivery(ctx context.Context, p *platform.Platform, issuer string) (func(context.Context), error) {
+func (c *Config) delivery(p *platform.Platform, issuer string) func(context.Context) {
 	if !c.Webhooks {
-		return func(context.Context) {}, nil
+		return func(context.Context) {}
 	}
 	sender := events.NewSender(events.SenderOptions{
 		Client: auth.NewGuard(c.PrivateSinks, c.listening...).SinkClient(sinkTimeout, sinkAnswer),
 		Keys:   p.Webhooks.Keys, Issuer: issuer, UserAgent: "atrium/" + c.Version,
 	})
-	deliverer, err := events.NewDeliverer(ctx, p, events.DelivererOptions{
-		DatabaseURL: c.DatabaseURL, DirectURL: c.DirectURL, Send: c.recorder.traceAttempts(sender.Send), Logger: c.Logger, DrainTimeout: c.DrainTimeout,
+	deliverer := events.NewDeliverer(p, events.DelivererOptions{
+		Send: c.recorder.traceAttempts(sender.Send), Logger: c.Logger, DrainTimeout: c.DrainTimeout,
 	})
-	if err != nil {
-		return nil, fmt.Errorf("webhooks: %w", err)
-	}
-	c.deliverer = deliverer
-	c.Metrics.WatchQueue(deliverer.Depth)
-	return deliverer.Run, nil
+	c.Metrics.WatchAttempts(deliverer.Running)
+	return deliverer.Run
 }
 
 // wellKnown returns the public handlers where receivers of events find the keys of the

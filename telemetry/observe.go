@@ -220,30 +220,10 @@ func (c backlogCollector) Collect(to chan<- prometheus.Metric) {
 	to <- prometheus.MustNewConstMetric(deliveryWait, prometheus.GaugeValue, backlog.Delivery.Seconds())
 }
 
-// WatchQueue adds the number of queued deliveries by state. Each scrape calls depth;
-// if that fails, the scrape omits this metric.
-func (m *Metrics) WatchQueue(depth func() (map[string]int, error)) {
+// WatchAttempts adds the number of deliveries that the process attempts. Each scrape calls
+// running.
+func (m *Metrics) WatchAttempts(running func() int) {
 	if m != nil {
-		m.registry.MustRegister(queueCollector{depth})
-	}
-}
-
-type queueCollector struct {
-	depth func() (map[string]int, error)
-}
-
-var queueDepth = prometheus.NewDesc("atrium_delivery_queue_jobs", "Deliveries in the queue, by the state of their job.", []string{"state"}, nil)
-
-// Describe sends the description of the metric.
-func (queueCollector) Describe(to chan<- *prometheus.Desc) { to <- queueDepth }
-
-// Collect calls depth and sends its result.
-func (c queueCollector) Collect(to chan<- prometheus.Metric) {
-	depth, err := c.depth()
-	if err != nil {
-		return
-	}
-	for state, n := range depth {
-		to <- prometheus.MustNewConstMetric(queueDepth, prometheus.GaugeValue, float64(n), state)
+		m.gauge("atrium_delivery_attempts_running", "Deliveries that the process attempts at the moment.", func() float64 { return float64(running()) })
 	}
 }

@@ -30,7 +30,7 @@ func TestMetricsShowWhatWasRecorded(t *testing.T) {
 	m.CountImported("osv", 7)
 	m.WatchPool(func() Pool { return Pool{Used: 1, Idle: 2, Max: 3, Waits: 4, Waited: 5 * time.Second} })
 	m.WatchGate(func() Gate { return Gate{Working: 7, Waiting: 8, Slots: 9, Waits: 10, Waited: 11 * time.Second} })
-	m.WatchQueue(func() (map[string]int, error) { return map[string]int{"running": 6}, nil })
+	m.WatchAttempts(func() int { return 6 })
 	m.WatchReady(func() (bool, bool) { return true, true })
 	m.WatchBacklog(func() (Backlog, error) { return Backlog{Event: 12 * time.Second, Delivery: 13 * time.Second}, nil })
 	text := scrape(m)
@@ -40,7 +40,7 @@ func TestMetricsShowWhatWasRecorded(t *testing.T) {
 		`atrium_authentications_total{outcome="accepted"} 1`, `atrium_db_statements_total{operation="INSERT"} 1`, `atrium_db_round_trip_duration_seconds_count{outcome="error"} 1`,
 		`atrium_event_feed_lag_seconds_count 1`, `atrium_event_delivery_lag_seconds_count 1`, `atrium_delivery_attempts_total{state="retrying"} 1`,
 		`atrium_import_records_total{source="osv"} 7`, `atrium_db_connections_used 1`, `atrium_db_connections_idle 2`, `atrium_db_connections_max 3`,
-		`atrium_db_connection_waits_total 4`, `atrium_db_connection_wait_seconds_total 5`, `atrium_delivery_queue_jobs{state="running"} 6`, `atrium_build_info{version="v1"} 1`,
+		`atrium_db_connection_waits_total 4`, `atrium_db_connection_wait_seconds_total 5`, `atrium_delivery_attempts_running 6`, `atrium_build_info{version="v1"} 1`,
 		`atrium_event_waiting_seconds 12`, `atrium_delivery_waiting_seconds 13`, `atrium_ready 1`,
 		`atrium_requests_working 7`, `atrium_requests_waiting 8`, `atrium_requests_slots 9`, `atrium_request_waits_total 10`, `atrium_request_wait_seconds_total 11`,
 	} {
@@ -58,12 +58,11 @@ func TestMetricsShowWhatWasRecorded(t *testing.T) {
 	}
 }
 
-func TestAScrapeOmitsAQueueThatFails(t *testing.T) {
+func TestAScrapeOmitsABacklogThatFails(t *testing.T) {
 	t.Parallel()
 	m := New("v1")
-	m.WatchQueue(func() (map[string]int, error) { return nil, errors.New("away") })
 	m.WatchBacklog(func() (Backlog, error) { return Backlog{}, errors.New("away") })
-	if text := scrape(m); !strings.Contains(text, "atrium_build_info") || strings.Contains(text, "waiting_seconds") || strings.Contains(text, "atrium_delivery_queue_jobs{") {
+	if text := scrape(m); !strings.Contains(text, "atrium_build_info") || strings.Contains(text, "waiting_seconds") {
 		t.Errorf("scraped %.300s, want it to contain 'atrium_build_info'", text)
 	}
 }
@@ -81,7 +80,7 @@ func TestNilMetricsRecordNothing(t *testing.T) {
 	m.CountImported("x", 1)
 	m.WatchPool(nil)
 	m.WatchGate(nil)
-	m.WatchQueue(nil)
+	m.WatchAttempts(nil)
 	m.WatchReady(nil)
 	m.WatchBacklog(nil)
 }

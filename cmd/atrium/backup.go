@@ -21,8 +21,7 @@ type backupCommand struct {
 // Help returns the detailed help.
 func (c *backupCommand) Help() string {
 	return `Copies a consistent snapshot of a SQLite database into one file. A server may use the database meanwhile. The file contains
-keys and secrets, so only its owner may read it. It does not contain the queue of deliveries (atrium.queue.db): a server
-creates the queue again from the undelivered events in the database. With PostgreSQL use pg_dump.
+keys and secrets, so only its owner may read it. With PostgreSQL use pg_dump.
 
 Example:
   atrium backup backups/$(date +%F).db`

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"atrium/events"
 	"atrium/store/storetest"
 )
 
@@ -92,54 +91,13 @@ func TestAnOlderDatabaseIsNotServed(t *testing.T) {
 	}
 }
 
-// The tables of the queue have their own versions.
-func TestAQueueOfAnotherVersionIsNotServed(t *testing.T) {
-	t.Parallel()
-	storetest.EachURL(t, func(t *testing.T, url string) {
-		queue := url
-		if path, embedded := strings.CutPrefix(url, "sqlite:"); embedded {
-			queue = "sqlite:" + events.QueueFile(path)
-		}
-		environment := map[string]string{"ATRIUM_DATABASE_URL": url}
-		refuses := func(want string, args ...string) {
-			t.Helper()
-			if _, _, err := atrium(t, environment, args...); exitCode(err) != 1 || !strings.Contains(err.Error(), want) {
-				t.Errorf("%s: %v, want %q", args, err, want)
-			}
-		}
-		const missing, newer = "event queue are older than version", "event queue have version 70001"
-		refuses(missing, "serve", "--no-migrate", "--addr", "127.0.0.1:0")
-		if err := start(t, url, "--no-migrate", "--no-webhooks").end(); err != nil {
-			t.Errorf("a server that delivers nothing needs no queue: %v", err)
-		}
-		if _, _, err := atrium(t, environment, "migrate", "up"); err != nil {
-			t.Fatal(err)
-		}
-		server := start(t, url, "--no-migrate")
-		if status, body := server.get("", "/readyz"); status != http.StatusOK {
-			t.Fatalf("status %d, want 200: %s", status, body)
-		}
-		execute(t, queue, "UPDATE river_migration SET line = 'away' WHERE version = (SELECT max(version) FROM river_migration)")
-		expectUnready(t, server, missing)
-		execute(t, queue, "UPDATE river_migration SET line = 'main'")
-		execute(t, queue, "INSERT INTO river_migration (line, version) VALUES ('main', 70001)")
-		expectUnready(t, server, newer)
-		if err := server.end(); err != nil {
-			t.Error(err)
-		}
-		refuses(newer, "serve", "--addr", "127.0.0.1:0")
-		refuses(newer, "serve", "--no-migrate", "--addr", "127.0.0.1:0")
-		refuses(newer, "migrate", "up")
-	})
-}
-
 func TestOnlyTheOwnerCanReadDatabaseFiles(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
 	url := "sqlite:" + filepath.Join(folder, "atrium.db")
 	server := start(t, url, "--dev")
 	files, err := os.ReadDir(folder)
-	if err != nil || len(files) < 4 {
+	if err != nil || len(files) < 3 {
 		t.Fatal(files, err)
 	}
 	for _, file := range files {
@@ -153,16 +111,12 @@ func TestOnlyTheOwnerCanReadDatabaseFiles(t *testing.T) {
 	if err := server.end(); err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{"atrium.db", "atrium.queue.db"} {
-		if err := os.Chmod(filepath.Join(folder, name), 0o644); err != nil {
-			t.Fatal(err)
-		}
+	if err := os.Chmod(filepath.Join(folder, "atrium.db"), 0o644); err != nil {
+		t.Fatal(err)
 	}
 	server = start(t, url)
-	for _, name := range []string{"atrium.db", "atrium.queue.db"} {
-		if !strings.Contains(server.stderr.String(), `"file":"`+filepath.Join(folder, name)+`","mode":"-rw-r--r--"`) {
-			t.Errorf("no warning of %s in\n%s", name, server.stderr)
-		}
+	if !strings.Contains(server.stderr.String(), `"file":"`+filepath.Join(folder, "atrium.db")+`","mode":"-rw-r--r--"`) {
+		t.Errorf("no warning in\n%s", server.stderr)
 	}
 }
 

@@ -160,7 +160,7 @@ func TestMetricsCountRequestsAndStatements(t *testing.T) {
 			`atrium_request_duration_seconds_count{operation="ListRepos",protocol="rest"} 2`,
 			`atrium_authentications_total{outcome="accepted"} 3`, `atrium_authentications_total{outcome="anonymous"}`,
 			`atrium_graphql_cost_count 1`, `atrium_db_statements_total{operation="SELECT"}`, `atrium_db_connections_max `,
-			`atrium_delivery_queue_jobs{state="available"} `, `go_goroutines `, `process_cpu_seconds_total`, `atrium_build_info{version="dev"} 1`,
+			`atrium_delivery_attempts_running `, `go_goroutines `, `process_cpu_seconds_total`, `atrium_build_info{version="dev"} 1`,
 		} {
 			if !strings.Contains(text, sample) {
 				t.Errorf("no %s", sample)

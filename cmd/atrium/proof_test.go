@@ -63,9 +63,8 @@ func TestNoEventIsLostOrMadeUpWhenTheServerIsKilled(t *testing.T) {
 		time.Sleep(time.Second)
 		w.end()
 
-		// Attempts that were lost with the server are repeated after ten seconds,
-		// and those that the sink rejected after five. The queue alone would take
-		// more than two minutes.
+		// Attempts that were lost with the server are repeated after eight seconds,
+		// and those that the sink rejected after five.
 		for deadline := time.Now().Add(time.Minute); len(w.missing(sink)) > 0 && time.Now().Before(deadline); {
 			time.Sleep(100 * time.Millisecond)
 		}

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// The attack: PostgreSQL stops answering, so the client of the queue, its completer and
-// the pool wait for answers that never arrive.
+// The attack: PostgreSQL stops answering, so claims, renewals, attempts and the pool wait for
+// answers that never arrive.
 func TestTheProcessEndsInTimeWhileTheDatabaseDoesNotAnswer(t *testing.T) {
 	t.Parallel()
 	process, relay, token := startBehindRelay(t)

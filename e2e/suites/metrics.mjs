@@ -142,9 +142,9 @@ const declared = [...readFileSync(join(import.meta.dirname, '../../telemetry/met
 await check('Prometheus finds the server', () => waitUntilAbove('up{job="atrium"}'), 40);
 await check('Prometheus finds the import', () => waitUntilAbove('up{job="atrium-import"}'), 40);
 const specials = {
-  atrium_delivery_queue_jobs: 'sum_over_time(sum(atrium_delivery_queue_jobs)[1m:1s])',
-  // Prometheus seldom sees anything that waits. Counters show that requests have waited, and Go tests let events and deliveries wait.
+  // Prometheus seldom sees anything that waits, or an attempt that runs. Counters show that requests have waited, and Go tests let events and deliveries wait.
   atrium_requests_waiting: 'atrium_requests_waiting + 1',
+  atrium_delivery_attempts_running: 'atrium_delivery_attempts_running + 1',
   atrium_event_waiting_seconds: 'atrium_event_waiting_seconds + 1',
   atrium_delivery_waiting_seconds: 'atrium_delivery_waiting_seconds + 1',
 };

@@ -34,7 +34,7 @@ var rules = map[string]rule{
 	"rpc":               {[]string{"platform", "edge", "rpc/gen"}, adapter},
 	"rpc/gen":           {[]string{"rpc/gen"}, "it is generated from schema/proto alone"},
 	"auth":              {[]string{"platform"}, adapter},
-	"events":            {[]string{"platform", "store/dbfile", "store/pgpool"}, adapter},
+	"events":            {[]string{"platform"}, adapter},
 	"ingest":            {[]string{"platform"}, adapter},
 	"client":            {[]string{"rpc/gen"}, "whoever uses the service must not have to take the service with it"},
 	"e2e/grpc":          {[]string{"rpc/gen"}, "it is a client of its own, and shares nothing with the server but the contract"},
@@ -154,9 +154,8 @@ func TestTheCoreUsesOnlyTheStandardLibrary(t *testing.T) {
 func TestOnlyTheStoreContainsSQL(t *testing.T) {
 	t.Parallel()
 	for _, f := range sources(t) {
-		queue := f.path == "events/database.go" // This file opens the queue's own tables, which contain only UIDs of deliveries.
-		operator := f.folder == "e2e/replicas"  // This program pauses the replay of standbys; it is not a part of Atrium.
-		if f.test || strings.HasPrefix(f.folder, "store") || queue || operator {
+		operator := f.folder == "e2e/replicas" // This program pauses the replay of standbys; it is not a part of Atrium.
+		if f.test || strings.HasPrefix(f.folder, "store") || operator {
 			continue
 		}
 		for _, imported := range f.imports {

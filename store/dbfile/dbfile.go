@@ -164,18 +164,14 @@ func FindLog(path string) (log string, found bool) {
 	return "", false
 }
 
-// FindSuffix returns the wanted suffix, or one with a number after it, under which none of
-// the databases has a file, so that Replace and SetAside overwrite nothing.
-func FindSuffix(wanted string, paths ...string) string {
+// FindSuffix returns the wanted suffix, or one with a number after it, under which the
+// database has no file, so that Replace overwrites nothing.
+func FindSuffix(wanted, path string) string {
 	isTaken := func(suffix string) bool {
-		for _, path := range paths {
-			for _, s := range sideFiles {
-				if _, err := os.Lstat(path + suffix + s); err == nil {
-					return true
-				}
-			}
-		}
-		return false
+		return slices.ContainsFunc(sideFiles, func(s string) bool {
+			_, err := os.Lstat(path + suffix + s)
+			return err == nil
+		})
 	}
 	suffix := wanted
 	for n := 2; isTaken(suffix); n++ {
@@ -201,17 +197,6 @@ func Replace(path, by, suffix string) (kept string, err error) {
 		}
 	}
 	return kept, os.Rename(by, path)
-}
-
-// SetAside renames a database that is no longer used. It does nothing if there is
-// none.
-func SetAside(path, suffix string) error {
-	for _, s := range sideFiles {
-		if err := os.Rename(path+s, path+suffix+s); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return err
-		}
-	}
-	return nil
 }
 
 // Copy copies a file into the folder of path. Only the owner may read the copy. It

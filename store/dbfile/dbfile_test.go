@@ -159,14 +159,14 @@ func TestTheFilesOfADatabaseAreKnownUnderAllTheirNames(t *testing.T) {
 
 func TestASuffixIsOneUnderWhichThereIsNoFile(t *testing.T) {
 	t.Parallel()
-	path, queue := filepath.Join(t.TempDir(), "a.db"), filepath.Join(t.TempDir(), "a.queue.db")
-	for _, name := range []string{path + ".old", queue + ".old-2-wal"} {
+	path := filepath.Join(t.TempDir(), "a.db")
+	for _, name := range []string{path + ".old", path + ".old-2-wal"} {
 		if err := os.WriteFile(name, nil, 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
 	for wanted, want := range map[string]string{".old": ".old-3", ".new": ".new"} {
-		if got := dbfile.FindSuffix(wanted, path, queue); got != want {
+		if got := dbfile.FindSuffix(wanted, path); got != want {
 			t.Errorf("for %s: %s, want %s", wanted, got, want)
 		}
 	}

@@ -32,9 +32,6 @@ type Options struct {
 	// MaxConnections is the size of the pool, unless the URL has pool_max_conns; 0 means
 	// four times the cores.
 	MaxConnections int32
-	// Size is the size of the pool, even if the URL has another one; 0 means
-	// MaxConnections.
-	Size int32
 	// DirectURL leads past a pooler to the same database; "" if there is none.
 	DirectURL string
 	// QueryMode is the name of one of pgx's modes; "" means the best one that works.
@@ -77,9 +74,6 @@ func Open(ctx context.Context, databaseURL string, o Options) (*Pool, error) {
 	config, err := parse(databaseURL, o.MaxConnections, o.Standby)
 	if err != nil {
 		return nil, err
-	}
-	if o.Size > 0 {
-		config.MaxConns = o.Size
 	}
 	if err := setMode(config, o.QueryMode); err != nil {
 		return nil, err

@@ -46,7 +46,9 @@ var dialect = sqlstore.Dialect{
 	},
 	JoinBytes:        func(arg, column string) string { return "CAST(" + arg + " AS bytea) || " + column },
 	KeepRow:          " FOR NO KEY UPDATE OF t", // the lock that an update takes
+	SkipLocked:       " FOR UPDATE SKIP LOCKED",
 	NoEarlierWriters: noEarlierWriters,
+	Now:              "clock_timestamp()",
 	BindTime:         func(t platform.Time) any { return sqlstore.StoredTime(t) },
 	Intervals: func(column, origin, seconds string) string {
 		return "CAST(FLOOR(EXTRACT(EPOCH FROM " + column + " - CAST(" + origin + " AS timestamptz)) / " + seconds + ") AS bigint)"

@@ -20,6 +20,7 @@ var deliveries = newTable(&table[*platform.Delivery, *platform.DeliveryFilter]{
 		{"t.state", "state", func(d *platform.Delivery) any { return (*string)(&d.State) }},
 		{"t.stage", "stage", func(d *platform.Delivery) any { return (*int32)(&d.Stage) }},
 		{"t.ticket", "ticket", func(d *platform.Delivery) any { return &d.Ticket }},
+		{"t.lease_time", "lease", func(d *platform.Delivery) any { return timeColumn{&d.Lease} }},
 		{"t.attempts", "attempts", func(d *platform.Delivery) any { return &d.Attempts }},
 		{"t.last_status", "lastStatus", func(d *platform.Delivery) any { return &d.LastStatus }},
 		{"t.last_error", "lastError", func(d *platform.Delivery) any { return &d.LastError }},
@@ -49,19 +50,53 @@ func (tx *transaction) DeliveryWriter() platform.RowWriter[*platform.Delivery] {
 	return newWriter(deliveries, tx)
 }
 
-// ReadyDeliveries lists the deliveries that can be queued. The SQL in this file
-// contains stages as literal numbers, so that it matches partial indexes and partitions.
-func (s *Store) ReadyDeliveries(ctx context.Context, limit int) ([]platform.Ticket, error) {
-	q := s.dialect.statement()
-	q.add("SELECT d.uid, d.ticket FROM delivery d WHERE d.stage = 1 ORDER BY d.next_attempt_time, d.uid LIMIT ?", int64(limit))
-	var ready []platform.Ticket
-	err := s.conn.Run(ctx, q.build(func(scan func(...any) error) error {
-		var t platform.Ticket
-		err := scan(keyOf(&t.Delivery), &t.Number)
-		ready = append(ready, t)
-		return err
+// The SQL in this file contains stages as literal numbers, so that it matches partial indexes
+// and partitions.
+
+// isDue is the condition that a delivery is due and has no lease that lasts longer than now.
+// There are few leases, so it is no condition of an index.
+const isDue = "d.stage = 1 AND d.next_attempt_time <= ? AND d.lease_time <= ?"
+
+// DueDeliveries lists the oldest deliveries that are due.
+func (s *Store) DueDeliveries(ctx context.Context, now platform.Time, limit int) (due []platform.UID, next platform.Time, err error) {
+	oldest := s.dialect.statement().add("SELECT d.uid FROM delivery d WHERE "+isDue+" ORDER BY d.next_attempt_time, d.event_id LIMIT ?", now, now, int64(limit))
+	following := s.dialect.statement().add("SELECT d.next_attempt_time FROM delivery d WHERE d.stage = 1 AND d.next_attempt_time > ? ORDER BY d.next_attempt_time LIMIT 1", now)
+	err = s.conn.Run(ctx, oldest.build(collectUIDs(&due)), following.build(func(scan func(...any) error) error { return scan(timeColumn{&next}) }))
+	return due, next, err
+}
+
+// DueDeliveriesInTurn lists deliveries of the next subscriptions. The recursion looks up each
+// subscription in an index, and so steps over its deliveries, however many they are. The
+// condition stage < 4 prevents PostgreSQL from using the index of the oldest deliveries of
+// all subscriptions, which has another condition.
+func (s *Store) DueDeliveriesInTurn(ctx context.Context, now platform.Time, after platform.UID, subscriptions, share int) (due []platform.UID, last platform.UID, err error) {
+	const next = "SELECT d.parent FROM delivery d WHERE d.stage < 4 AND d.parent > "
+	q := s.dialect.statement().add("WITH RECURSIVE line(parent, n) AS (SELECT ("+next+"? ORDER BY d.parent LIMIT 1), 1", after)
+	q.add(" UNION ALL SELECT ("+next+"l.parent ORDER BY d.parent LIMIT 1), l.n + 1 FROM line l WHERE l.parent IS NOT NULL AND l.n < ?)", int64(subscriptions))
+	q.add(" SELECT l.n, l.parent FROM line l UNION ALL SELECT 0, t.uid FROM ")
+	page := s.dialect.statement()
+	page.args = q.args
+	page.add("t.stage < 4 AND t.parent = l.parent AND t.next_attempt_time <= ? AND t.lease_time <= ? ORDER BY t.next_attempt_time, t.event_id LIMIT ?", now, now, int64(share))
+	q.args = page.args
+	q.add(s.dialect.PerParent("line l", "delivery", "t.uid", page.sql.String()))
+	visited := 0
+	err = s.conn.Run(ctx, q.build(func(scan func(...any) error) error {
+		var n int64
+		var uid platform.UID
+		switch err := scan(&n, keyOf(&uid)); {
+		case err != nil:
+			return err
+		case n == 0:
+			due = append(due, uid)
+		case uid != "":
+			visited, last = visited+1, max(last, uid)
+		}
+		return nil
 	}))
-	return ready, err
+	if visited < subscriptions {
+		last = ""
+	}
+	return due, last, err
 }
 
 // OldestWaiting reads the oldest of what waits. Each statement is one look-up in an index. SQLite
@@ -80,100 +115,41 @@ func (s *Store) OldestWaiting(ctx context.Context) (event, delivery platform.Tim
 			return err
 		}))
 	}
-	for _, stages := range []string{"= 1", "IN (2, 3)"} {
-		q := s.dialect.statement().add("SELECT d.next_attempt_time FROM delivery d WHERE d.stage " + stages + " ORDER BY d.next_attempt_time LIMIT 1")
-		run = append(run, q.build(func(scan func(...any) error) error {
-			var due platform.Time
-			err := scan(timeColumn{&due})
-			if delivery.IsZero() || due.Before(delivery.Time) {
-				delivery = due
-			}
-			return err
-		}))
-	}
+	q := s.dialect.statement().add("SELECT d.next_attempt_time FROM delivery d WHERE d.stage = 1 ORDER BY d.next_attempt_time LIMIT 1")
+	run = append(run, q.build(func(scan func(...any) error) error { return scan(timeColumn{&delivery}) }))
 	err = s.conn.Run(ctx, run...)
 	return event, delivery, err
 }
 
-// CountWaiting counts the deliveries that have not been attempted and are not held.
-func (tx *transaction) CountWaiting(ctx context.Context, subscriptions []platform.UID) (map[platform.UID]int, error) {
-	q := tx.dialect.statement()
-	q.add("SELECT d.parent, count(*) FROM delivery d WHERE d.stage IN (1, 2) AND d.parent ? GROUP BY d.parent", uidValueList(subscriptions))
-	waiting := map[platform.UID]int{}
-	err := tx.conn.Run(ctx, q.build(func(scan func(...any) error) error {
-		var uid platform.UID
-		var n int64
-		err := scan(keyOf(&uid), &n)
-		waiting[uid] = int(n)
+// ClaimDeliveries claims deliveries. The inner condition is checked again after a row is locked.
+func (tx *transaction) ClaimDeliveries(ctx context.Context, deliveries []platform.UID, now, until platform.Time) (claimed []platform.Ticket, err error) {
+	keys := uidKeyList(deliveries)
+	q := tx.dialect.statement().add("UPDATE delivery SET ticket = ticket + 1, lease_time = ? WHERE stage = 1 AND uid ?", until, keys)
+	q.add(" AND uid IN (SELECT d.uid FROM delivery d WHERE "+isDue+" AND d.uid ?"+tx.dialect.SkipLocked+") RETURNING uid, ticket", now, now, keys)
+	err = tx.conn.Run(ctx, q.build(func(scan func(...any) error) error {
+		var t platform.Ticket
+		err := scan(keyOf(&t.Delivery), &t.Number)
+		claimed = append(claimed, t)
 		return err
 	}))
-	return waiting, err
+	return claimed, err
 }
 
-// MarkQueued moves ready deliveries to their queued stage.
-func (tx *transaction) MarkQueued(ctx context.Context, tickets []platform.Ticket) error {
-	return tx.updateByTicket(ctx, "UPDATE delivery SET stage = CASE WHEN attempts = 0 THEN 2 ELSE 3 END WHERE stage = 1", tickets)
-}
-
-// Requeue makes deliveries ready again, with the next ticket.
-func (tx *transaction) Requeue(ctx context.Context, tickets []platform.Ticket) error {
-	return tx.updateByTicket(ctx, "UPDATE delivery SET stage = 1, ticket = ticket + 1 WHERE stage IN (1, 2, 3)", tickets)
-}
-
-// updateByTicket updates the deliveries with valid tickets. It needs one statement for
-// each ticket number, and there are few different numbers.
-func (tx *transaction) updateByTicket(ctx context.Context, update string, tickets []platform.Ticket) error {
-	uids := map[int64][]platform.UID{}
+// SetLeases changes the leases of valid tickets. It needs one statement for each ticket number,
+// and there are few different numbers. A recorded attempt has removed its lease, which
+// is not renewed.
+func (tx *transaction) SetLeases(ctx context.Context, tickets []platform.Ticket, until platform.Time) error {
+	keys := map[int64]uidKeyList{}
 	for _, t := range tickets {
-		uids[t.Number] = append(uids[t.Number], t.Delivery)
+		keys[t.Number] = append(keys[t.Number], t.Delivery)
 	}
 	var run []*Statement
-	for _, number := range slices.Sorted(maps.Keys(uids)) {
-		run = append(run, tx.dialect.statement().add(update+" AND ticket = ? AND uid ?", number, uidKeyList(uids[number])).build(nil))
+	for _, number := range slices.Sorted(maps.Keys(keys)) {
+		q := tx.dialect.statement().add("UPDATE delivery SET lease_time = ? WHERE stage = 1 AND uid ?", until, keys[number])
+		q.add(" AND uid IN (SELECT d.uid FROM delivery d WHERE d.stage = 1 AND d.lease_time > ? AND d.ticket = ? AND d.uid ?"+tx.dialect.SkipLocked+")", platform.Time{}, number, keys[number])
+		run = append(run, q.build(nil))
 	}
 	return tx.conn.Run(ctx, run...)
-}
-
-// ReleaseNextHeld makes the oldest held delivery of a subscription ready.
-func (tx *transaction) ReleaseNextHeld(ctx context.Context, subscription platform.UID) error {
-	q := tx.dialect.statement()
-	q.add("UPDATE delivery SET stage = 1 WHERE stage = 0 AND uid = (SELECT d.uid FROM delivery d WHERE d.parent = ? AND d.stage = 0 ORDER BY d.event_id LIMIT 1)", subscription)
-	return tx.conn.Run(ctx, q.build(nil))
-}
-
-// OverdueDeliveries returns the next queued deliveries that are overdue since a time.
-func (tx *transaction) OverdueDeliveries(ctx context.Context, due platform.Time, after platform.OverdueDelivery, limit int) (overdue []platform.OverdueDelivery, err error) {
-	q := tx.dialect.statement()
-	q.add("SELECT d.uid, d.next_attempt_time FROM delivery d WHERE d.stage IN (2, 3) AND d.next_attempt_time < ?", due)
-	q.add(" AND (d.next_attempt_time, d.uid) > (?, ?) ORDER BY d.next_attempt_time, d.uid LIMIT ?", after.At, after.UID, int64(limit))
-	err = tx.conn.Run(ctx, q.build(func(scan func(...any) error) error {
-		var d platform.OverdueDelivery
-		err := scan(keyOf(&d.UID), timeColumn{&d.At})
-		overdue = append(overdue, d)
-		return err
-	}))
-	return overdue, err
-}
-
-// RequeueLost makes deliveries ready that are overdue.
-func (tx *transaction) RequeueLost(ctx context.Context, due platform.Time, deliveries []platform.UID) error {
-	q := tx.dialect.statement()
-	q.add("UPDATE delivery SET stage = 1 WHERE stage IN (2, 3) AND next_attempt_time < ? AND uid ?", due, uidKeyList(deliveries))
-	return tx.conn.Run(ctx, q.build(nil))
-}
-
-// ReleaseIdle makes the first held delivery ready of subscriptions that have no others. Scalar
-// subqueries search an index for each subscription. Instead of NOT EXISTS, PostgreSQL would
-// compare each subscription with all deliveries that have just become ready, which its
-// statistics do not contain yet.
-func (tx *transaction) ReleaseIdle(ctx context.Context, limit int) (int, error) {
-	q := tx.dialect.statement()
-	q.add("UPDATE delivery SET stage = 1 WHERE stage = 0 AND uid IN (SELECT (SELECT d.uid FROM delivery d WHERE d.parent = s.uid AND d.stage = 0 ORDER BY d.event_id LIMIT 1)"+
-		" FROM subscription s WHERE (SELECT 1 FROM delivery d WHERE d.parent = s.uid AND d.stage = 0 LIMIT 1) = 1"+
-		" AND (SELECT 1 FROM delivery d WHERE d.parent = s.uid AND d.stage IN (1, 2) LIMIT 1) IS NULL LIMIT ?)", int64(limit))
-	run := q.build(nil)
-	err := tx.conn.Run(ctx, run)
-	return int(run.Affected), err
 }
 
 // isPending is the condition that a delivery has not ended. SQLite has an index of the states of
@@ -192,13 +168,6 @@ func (tx *transaction) FailDeliveries(ctx context.Context, subscription platform
 	run := q.build(nil)
 	err := tx.conn.Run(ctx, run)
 	return int(run.Affected), err
-}
-
-// DisabledWithPending returns the disabled subscriptions that have pending deliveries.
-func (tx *transaction) DisabledWithPending(ctx context.Context) (found []platform.UID, err error) {
-	q := tx.dialect.statement().add("SELECT s.uid FROM subscription s WHERE s.disable_reason <> '' AND EXISTS (SELECT 1 FROM delivery d WHERE d.parent = s.uid AND " + isPending + ")")
-	err = tx.conn.Run(ctx, q.build(collectUIDs(&found)))
-	return found, err
 }
 
 // collectUIDs returns a function that appends the UIDs that it scans.

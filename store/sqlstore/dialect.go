@@ -31,6 +31,10 @@ type Dialect struct {
 	// ends. It is "" if there is only one writer.
 	KeepRow string
 
+	// SkipLocked is the clause of a select that locks its rows, and leaves out those that
+	// another transaction has locked. It is "" if there is only one writer.
+	SkipLocked string
+
 	// NoEarlierWriters is the condition that every transaction before that of an event e
 	// has ended.
 	NoEarlierWriters string
@@ -41,6 +45,9 @@ type Dialect struct {
 	// Intervals returns the number of whole intervals of some seconds between an origin
 	// and a column of times.
 	Intervals func(column, origin, seconds string) string
+
+	// Now is the time of the database server. It is "" if that is the time of this process.
+	Now string
 
 	// ReadTime returns the time of a column with milliseconds since 1970 as a text.
 	ReadTime func(millis string) string

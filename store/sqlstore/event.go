@@ -226,9 +226,6 @@ type notifier struct {
 	next chan struct{}
 }
 
-// Wake closes the channel of Changed.
-func (s *Store) Wake() { s.changed.notify() }
-
 // Changed returns a channel that is closed when the next event may exist.
 func (s *Store) Changed() <-chan struct{} {
 	s.changed.lock.Lock()

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"reflect"
+	"time"
 
 	"atrium/platform"
 )
@@ -122,6 +123,16 @@ func (tables) countedTables() []countedTable {
 		}
 	}
 	return all
+}
+
+// Now reads the clock that all processes share.
+func (s tables) Now(ctx context.Context) (now platform.Time, err error) {
+	if s.dialect.Now == "" {
+		return platform.At(time.Now()), nil
+	}
+	q := s.dialect.statement().add("SELECT " + s.dialect.Now)
+	err = s.conn.Run(ctx, q.build(func(scan func(...any) error) error { return scan(timeColumn{&now}) }))
+	return now, err
 }
 
 // Exists looks for a UID in every kind.

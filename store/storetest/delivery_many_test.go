@@ -2,6 +2,7 @@ package storetest_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -44,8 +45,8 @@ func TestASinkWithManyPendingDeliveriesIsDisabled(t *testing.T) {
 		const many, limit = 12_000, 5000
 		o := newOutbox(w, 51)
 		begun := o.attempt()
-		o.copyDelivery(begun.Delivery, many, platform.StageHeld, platform.DeliveryPending)
-		if _, _, err := w.p.Webhooks.EndAttempt(t.Context(), begun, platform.Attempt{Status: 410}); err != nil {
+		o.copyDelivery(begun.Delivery, many, platform.StageQueued, platform.DeliveryPending)
+		if _, err := w.p.Webhooks.EndAttempt(t.Context(), begun, platform.Attempt{Status: 410}); err != nil {
 			t.Fatal(err)
 		}
 		s := must[*platform.Subscription](t)(w.p.Subscriptions.Get(w.operator(), o.subscription))
@@ -66,25 +67,35 @@ func TestASinkWithManyPendingDeliveriesIsDisabled(t *testing.T) {
 	})
 }
 
-// A process fails only some deliveries of a disabled subscription, and ends. Those of others
-// stay, and what an enabled subscription has got since.
+// A process fails only some deliveries of a disabled subscription, and ends. The next attempt
+// fails the others. Those of another subscription stay.
 func TestWhatIsLeftOfADisabledSubscriptionIsFailed(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		const many = 6000
 		o := newOutbox(w, 52)
 		begun := o.attempt()
-		if _, _, err := w.p.Webhooks.EndAttempt(t.Context(), begun, platform.Attempt{Status: 410}); err != nil {
+		if _, err := w.p.Webhooks.EndAttempt(t.Context(), begun, platform.Attempt{Status: 410}); err != nil {
 			t.Fatal(err)
 		}
-		o.copyDelivery(begun.Delivery, many, platform.StageHeld, platform.DeliveryPending)
+		o.copyDelivery(begun.Delivery, many, platform.StageQueued, platform.DeliveryPending)
 		healthy := &platform.Subscription{UID: o.d.below(o.subscription.Parent()), Sink: "https://healthy.example.com/", EncryptedSecret: []byte("x"), CreateTime: platform.At(epoch), UpdateTime: platform.At(epoch)}
 		w.insert(func(tx platform.Tx) error {
 			return tx.SubscriptionWriter().Insert(t.Context(), healthy)
 		})
-		o.copyDelivery(&platform.Delivery{UID: o.d.below(healthy.UID), EventType: "t"}, 7, platform.StageReady, platform.DeliveryPending)
-		if err := w.p.Webhooks.RequeueLost(t.Context(), false); err != nil {
-			t.Fatal(err)
-		}
+		o.copyDelivery(&platform.Delivery{UID: o.d.below(healthy.UID), EventType: "t"}, 7, platform.StageQueued, platform.DeliveryPending)
+		queue := w.p.Webhooks.Queue(time.Hour)
+		waitFor(t, "a delivery of the disabled subscription is not due", func() bool {
+			due := must[platform.DueDeliveries](t)(queue.Due(t.Context()))
+			at := slices.IndexFunc(due.UIDs, func(uid platform.UID) bool { return uid.Parent() == o.subscription })
+			if at < 0 {
+				return false
+			}
+			ticket := must[[]platform.Ticket](t)(queue.Claim(t.Context(), due.UIDs[at:at+1]))[0]
+			if begun, err := w.p.Webhooks.BeginAttempt(t.Context(), ticket); begun != nil || err != nil {
+				t.Errorf("an attempt for a disabled subscription begins: %v, %v", begun, err)
+			}
+			return true
+		})
 		if n := o.countPending(); n != "7" {
 			t.Errorf("%s deliveries are pending, want the 7 of the other subscription", n)
 		}
@@ -96,33 +107,5 @@ func TestWhatIsLeftOfADisabledSubscriptionIsFailed(t *testing.T) {
 			}
 			return nil
 		})
-	})
-}
-
-// The queue has lost very many deliveries, all with the same time, and each is made ready. A
-// subscription with only held ones gets one.
-func TestManyOverdueDeliveriesAreQueuedAgain(t *testing.T) {
-	onEachEngine(t, func(t *testing.T, w *world) {
-		const many, limit = 12_000, 5000
-		o := newOutbox(w, 53)
-		overdue := &platform.Delivery{UID: o.d.below(o.subscription), EventType: "t", NextAttemptTime: platform.At(epoch)}
-		o.copyDelivery(overdue, many, platform.StageRetryQueued, platform.DeliveryRetrying)
-		idle := &platform.Subscription{UID: o.d.below(o.subscription.Parent()), Sink: "https://idle.example.com/", EncryptedSecret: []byte("x"), CreateTime: platform.At(epoch), UpdateTime: platform.At(epoch)}
-		w.insert(func(tx platform.Tx) error {
-			return tx.SubscriptionWriter().Insert(t.Context(), idle)
-		})
-		o.copyDelivery(&platform.Delivery{UID: o.d.below(idle.UID), EventType: "t"}, 3, platform.StageHeld, platform.DeliveryPending)
-		if err := w.p.Webhooks.RequeueLost(t.Context(), false); err != nil {
-			t.Fatal(err)
-		}
-		if ready, held := o.count("delivery WHERE stage = 1"), o.count("delivery WHERE stage = 0"); ready != fmt.Sprint(many+1) || held != "2" {
-			t.Errorf("%s deliveries are ready and %s are held, want %d and 2", ready, held, many+1)
-		}
-		if !w.onSQLite() {
-			largest := o.query(o.openDirect(), "SELECT max(n) FROM (SELECT count(*) n FROM delivery WHERE stage = 1 GROUP BY xmin) x")[0][0]
-			if want := fmt.Sprint(limit); largest != want {
-				t.Errorf("the largest transaction made %s deliveries ready, want %s", largest, want)
-			}
-		}
 	})
 }

@@ -157,8 +157,8 @@ func TestDeliveriesMoveToThePartitionOfTheirEnd(t *testing.T) {
 			o.move(d, platform.StageEnded, hour(i).Add(time.Minute))
 		}
 		o.check()
-		o.move(o.deliveries[7], platform.StageReady, hour(30)) // is sent again
-		o.move(o.deliveries[8], platform.StageReady, hour(30))
+		o.move(o.deliveries[7], platform.StageQueued, hour(30)) // is sent again
+		o.move(o.deliveries[8], platform.StageQueued, hour(30))
 		o.move(o.deliveries[8], platform.StageEnded, hour(23))
 		o.move(o.deliveries[9], platform.StageEnded, epoch.AddDate(-30, 0, 0)) // clocks are wrong
 		o.move(o.deliveries[10], platform.StageEnded, epoch.AddDate(70, 0, 0))
@@ -180,7 +180,7 @@ func TestDeliveriesMoveToThePartitionOfTheirEnd(t *testing.T) {
 		}
 		purge(hour(6))
 		purge(hour(6))
-		o.move(o.deliveries[0], platform.StageReady, hour(30))
+		o.move(o.deliveries[0], platform.StageQueued, hour(30))
 		o.move(o.deliveries[0], platform.StageEnded, hour(2)) // its partition was dropped
 		o.check()
 		purge(hour(12))
@@ -224,45 +224,34 @@ func TestDeliveriesThatEndedBeforeTheirPartition(t *testing.T) {
 	o.check()
 }
 
-// A delivery moves to another partition while the queue waits for its row. Both changes are
-// made. PostgreSQL ends the one that waits with an error, so it must be repeated.
-func TestTheQueueWaitsForADeliveryThatMoves(t *testing.T) {
-	onEachEngine(t, func(t *testing.T, w *world) {
-		w.partitionDeliveries(epoch, epoch.Add(5*time.Hour), time.Hour)
-		o := newOutbox(w, 33)
-		o.create(epoch, epoch, epoch)
-		moved, waiting := o.deliveries[0], make(chan error, 1)
-		o.insert(func(tx platform.Tx) error {
-			changed := *moved
-			changed.Stage, changed.State, changed.UpdateTime = platform.StageEnded, platform.DeliveryDelivered, platform.At(epoch.Add(time.Hour))
-			if err := tx.DeliveryWriter().Update(t.Context(), &changed, "state", "stage"); err != nil {
-				return err
-			}
-			go func() {
-				waiting <- w.store.Write(context.WithoutCancel(t.Context()), func(tx platform.Tx) error {
-					all := times(len(o.deliveries), func(i int) platform.UID { return o.deliveries[i].UID })
-					return tx.RequeueLost(t.Context(), platform.At(epoch.Add(time.Hour)), all)
-				})
-			}()
-			if !w.onSQLite() {
-				waitFor(t, "the queue does not wait", func() bool {
-					return w.query(w.openDirect(), "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'")[0][0] == "1"
-				})
-			}
-			return nil
-		})
-		if err := <-waiting; err != nil {
-			t.Error("the queue fails:", err)
+// A process claims a delivery, or renews its lease, while that ends and so moves to another
+// partition. It does not wait for that, and takes the other deliveries.
+func TestAClaimSkipsADeliveryThatMoves(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, storetest.Postgres(t)) // SQLite has one writer at a time.
+	w.partitionDeliveries(epoch, epoch.Add(5*time.Hour), time.Hour)
+	o := newOutbox(w, 33)
+	o.create(epoch, epoch, epoch)
+	queue := w.p.Webhooks.Queue(time.Hour)
+	moved, due := o.deliveries[0], must[platform.DueDeliveries](t)(queue.Due(t.Context())).UIDs
+	var claimed []platform.Ticket
+	o.insert(func(tx platform.Tx) error {
+		changed := *moved
+		changed.Stage, changed.State, changed.UpdateTime = platform.StageEnded, platform.DeliveryDelivered, platform.At(epoch.Add(time.Hour))
+		if err := tx.DeliveryWriter().Update(t.Context(), &changed, "state", "stage"); err != nil {
+			return err
 		}
-		moved.Stage, moved.State, moved.UpdateTime = platform.StageEnded, platform.DeliveryDelivered, platform.At(epoch.Add(time.Hour))
-		o.check()
-		if ready := must[[]platform.Ticket](t)(w.store.ReadyDeliveries(t.Context(), 10)); len(ready) != 2 {
-			t.Errorf("%d deliveries are ready, want 2", len(ready))
-		}
+		claimed = must[[]platform.Ticket](t)(queue.Claim(context.WithoutCancel(t.Context()), due))
+		return queue.Renew(context.WithoutCancel(t.Context()), append(claimed, platform.Ticket{Delivery: moved.UID}))
 	})
+	moved.Stage, moved.State, moved.UpdateTime = platform.StageEnded, platform.DeliveryDelivered, platform.At(epoch.Add(time.Hour))
+	o.check()
+	if len(due) != 3 || len(claimed) != 2 || slices.ContainsFunc(claimed, func(c platform.Ticket) bool { return c.Delivery == moved.UID }) {
+		t.Errorf("%d deliveries were due and %v are claimed, want 3 and the two that have not moved", len(due), claimed)
+	}
 }
 
-// Whoever changes deliveries waits for attempts, which lock the subscription, and not for the
+// Other changes of deliveries wait for attempts, which lock the subscription, and not for the
 // rows that they move. Otherwise these calls would fail again and again beside fast sinks, and
 // a deletion would wait for an attempt that waits for it.
 func TestWhoeverChangesDeliveriesWaitsForAttempts(t *testing.T) {
@@ -270,26 +259,17 @@ func TestWhoeverChangesDeliveriesWaitsForAttempts(t *testing.T) {
 	w := newWorld(t, storetest.Postgres(t))
 	o := newOutbox(w, 35)
 	db := w.openDirect()
-	for name, change := range map[string]func(ctx context.Context, tickets []platform.Ticket) error{
-		"MarkQueued": w.p.Webhooks.MarkQueued,
-		"Requeue": func(ctx context.Context, tickets []platform.Ticket) error {
-			return w.p.Webhooks.Requeue(ctx, tickets...)
-		},
-		"RequeueLost": func(ctx context.Context, _ []platform.Ticket) error { return w.p.Webhooks.RequeueLost(ctx, true) },
-		"Redeliver": func(ctx context.Context, tickets []platform.Ticket) error {
-			_, err := w.p.Deliveries.Redeliver(ctx, []platform.UID{tickets[0].Delivery})
-			return err
-		},
-	} {
-		o.checkWaits(db, name, change)
-	}
-	o.checkWaits(db, "Delete", func(ctx context.Context, _ []platform.Ticket) error {
+	o.checkWaits(db, "Redeliver", func(ctx context.Context, ended platform.UID) error {
+		_, err := w.p.Deliveries.Redeliver(ctx, []platform.UID{ended})
+		return err
+	})
+	o.checkWaits(db, "Delete", func(ctx context.Context, _ platform.UID) error {
 		return w.p.Subscriptions.Delete(ctx, o.subscription)
 	})
 }
 
 // checkWaits calls change while an attempt of a delivery ends.
-func (o *outbox) checkWaits(db *sql.DB, name string, change func(context.Context, []platform.Ticket) error) {
+func (o *outbox) checkWaits(db *sql.DB, name string, change func(context.Context, platform.UID) error) {
 	o.t.Helper()
 	o.create(time.Now())
 	ended, changed := *o.deliveries[len(o.deliveries)-1], make(chan error, 1)
@@ -301,7 +281,7 @@ func (o *outbox) checkWaits(db *sql.DB, name string, change func(context.Context
 		if err := tx.DeliveryWriter().Update(o.t.Context(), &ended, "stage", "state"); err != nil {
 			return err
 		}
-		go func() { changed <- change(o.operator(), []platform.Ticket{{Delivery: ended.UID}}) }()
+		go func() { changed <- change(o.operator(), ended.UID) }()
 		waitFor(o.t, name+" does not wait for the attempt", func() bool {
 			return o.query(db, "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock' AND wait_event = 'advisory'")[0][0] == "1"
 		})
@@ -374,5 +354,38 @@ func TestDeliveriesEndWhileTheirPartitionsChange(t *testing.T) {
 	kept := o.query(o.openDirect(), "SELECT count(*), count(DISTINCT uid), count(*) FILTER (WHERE stage = 4) FROM delivery")[0]
 	if kept[0] != kept[1] || kept[0] != kept[2] {
 		t.Errorf("there are %s deliveries with %s uids, and %s have ended", kept[0], kept[1], kept[2])
+	}
+}
+
+// The lease of a process has ended, and another one claims the delivery while the first still
+// records its result. The claim stays, and the result is ignored.
+func TestALateResultDoesNotReplaceAClaim(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, storetest.Postgres(t)) // SQLite has one writer at a time.
+	w.partitionDeliveries(epoch, epoch.Add(5*time.Hour), time.Hour)
+	o := newOutbox(w, 36)
+	o.create(epoch)
+	uid, until, recorded := o.deliveries[0].UID, platform.At(time.Now().Add(time.Hour)), make(chan error, 1)
+	late := &platform.Dispatch{Delivery: must[*platform.Delivery](t)(w.p.Deliveries.Get(w.operator(), uid))}
+	o.insert(func(tx platform.Tx) error {
+		claimed, err := tx.ClaimDeliveries(t.Context(), []platform.UID{uid}, platform.At(time.Now()), until)
+		if err != nil || len(claimed) != 1 {
+			t.Errorf("%d deliveries are claimed, want 1", len(claimed))
+			return err
+		}
+		go func() {
+			_, err := w.p.Webhooks.EndAttempt(context.WithoutCancel(t.Context()), late, platform.Attempt{Status: 500})
+			recorded <- err
+		}()
+		waitFor(t, "the late result does not wait for the claim", func() bool {
+			return w.query(w.openDirect(), "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'")[0][0] == "1"
+		})
+		return nil
+	})
+	if err := <-recorded; err != nil {
+		t.Error(err)
+	}
+	if got := must[*platform.Delivery](t)(w.p.Deliveries.Get(w.operator(), uid)); got.Ticket != 1 || got.Attempts != 0 || !got.Lease.Equal(until.Time) {
+		t.Errorf("got %+v, want the claim with Ticket 1, no attempt and a lease until %s", got, until)
 	}
 }

@@ -46,7 +46,14 @@ func (s spyTx) Run(ctx context.Context, statements ...*sqlstore.Statement) error
 	return s.TxConn.Run(ctx, statements...)
 }
 
-// recordReads keeps the reads, because only reads can be explained.
+type changesKey struct{}
+
+// recordChanges makes recordStatements keep changes too. To explain one means to make it.
+func recordChanges(ctx context.Context) context.Context {
+	return context.WithValue(ctx, changesKey{}, true)
+}
+
+// recordReads keeps the reads, because only reads can be explained without an effect.
 func recordReads(ctx context.Context, statements []*sqlstore.Statement) {
 	h, _ := ctx.Value(statementLogKey{}).(*statementLog)
 	if h == nil {
@@ -55,7 +62,7 @@ func recordReads(ctx context.Context, statements []*sqlstore.Statement) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for _, one := range statements {
-		if strings.HasPrefix(one.SQL, "SELECT") || strings.HasPrefix(one.SQL, "WITH") {
+		if strings.HasPrefix(one.SQL, "SELECT") || strings.HasPrefix(one.SQL, "WITH") || ctx.Value(changesKey{}) != nil {
 			h.statements = append(h.statements, sqlstore.Statement{SQL: one.SQL, Args: slices.Clone(one.Args)})
 		}
 	}

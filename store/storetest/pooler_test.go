@@ -188,7 +188,7 @@ func TestLocksForMigrationsExcludeEachOtherThroughAPooler(t *testing.T) {
 	url := storetest.Pooled(t)
 	var lock sync.Mutex
 	runTogether(t, 6, func(int) error {
-		p, err := pgpool.Open(t.Context(), url, pgpool.Options{Size: 2})
+		p, err := pgpool.Open(t.Context(), url, pgpool.Options{MaxConnections: 2})
 		if err != nil {
 			return err
 		}

@@ -600,10 +600,9 @@ CREATE INDEX subscription_parent_uid ON subscription (parent, uid);
 CREATE INDEX subscription_root_create ON subscription (root, create_time, uid);
 CREATE INDEX subscription_g2_create ON subscription (g2, create_time, uid) WHERE g2 IS NOT NULL;
 
--- Deliveries: an event on its way to a subscription. stage is 0 if the delivery waits for others of its
--- subscription, 1 if it is to be given to the queue, 2 if it is there for its first attempt, 3 for a further
--- one, and 4 if it has ended. Who attempts a delivery has a ticket with this number. It goes up when the
--- delivery is handed out anew, so that older tickets are void.
+-- Deliveries: an event on its way to a subscription. Those that have not ended are the queue: stage is 1 until
+-- a delivery has ended, and then 4. A process that claims a delivery holds it until lease_time, and has a
+-- ticket with the number of the claim. Results with older tickets are ignored.
 --
 -- The table consists of partitions by (stage, update_time): delivery_partition.go explains them.
 -- delivery_active has what has not ended. delivery_future begins in 2020. The server makes partitions of it
@@ -620,7 +619,7 @@ CREATE TABLE delivery (
     last_answer text COLLATE "C" NOT NULL,
     last_attempt_time timestamptz NOT NULL, next_attempt_time timestamptz NOT NULL,
     create_time timestamptz NOT NULL, update_time timestamptz NOT NULL,
-    ticket bigint NOT NULL DEFAULT 0
+    ticket bigint NOT NULL DEFAULT 0, lease_time timestamptz NOT NULL DEFAULT 'epoch'
 ) PARTITION BY RANGE (stage, update_time);
 CREATE TABLE delivery_active PARTITION OF delivery (CONSTRAINT delivery_active_uid PRIMARY KEY (uid)) FOR VALUES FROM (MINVALUE, MINVALUE) TO (4, '2020-01-01Z');
 CREATE TABLE delivery_future PARTITION OF delivery (CONSTRAINT delivery_future_uid PRIMARY KEY (uid)) FOR VALUES FROM (4, '2020-01-01Z') TO (MAXVALUE, MAXVALUE);
@@ -630,13 +629,10 @@ CREATE UNIQUE INDEX delivery_future_parent_event ON delivery_future (parent, eve
 -- Lists of a subscription: of all, and in one state.
 CREATE INDEX delivery_parent_create ON delivery (parent, create_time, uid);
 CREATE INDEX delivery_parent_state ON delivery (parent, state, create_time, uid);
--- The deliveries that wait for others of their subscription, in the order of their events.
-CREATE INDEX delivery_held ON delivery_active (parent, event_id) WHERE stage = 0;
--- How many deliveries of a subscription are on their way for the first time.
-CREATE INDEX delivery_outstanding ON delivery_active (parent) WHERE stage IN (1, 2);
--- The deliveries to give to the queue, and those that are there.
-CREATE INDEX delivery_ready ON delivery_active (next_attempt_time, uid) WHERE stage = 1;
-CREATE INDEX delivery_queued ON delivery_active (next_attempt_time) WHERE stage IN (2, 3);
+-- delivery_due finds the oldest deliveries of the queue, and delivery_line those of one subscription after
+-- another. Their conditions differ, so that no statement uses one in place of the other.
+CREATE INDEX delivery_due ON delivery_active (next_attempt_time, event_id) WHERE stage = 1;
+CREATE INDEX delivery_line ON delivery_active (parent, next_attempt_time, event_id) WHERE stage < 4;
 -- The deliveries that ended before a time, which are deleted.
 CREATE INDEX delivery_active_ended ON delivery_active (update_time) WHERE stage = 4;
 CREATE INDEX delivery_future_ended ON delivery_future (update_time);
@@ -647,12 +643,6 @@ CREATE TABLE delivery_partition (
     first_time timestamptz NOT NULL
 );
 INSERT INTO delivery_partition (name, first_time) VALUES ('delivery_future', '2020-01-01Z');
-
--- A process that delivers, by the name under which it holds deliveries. It counts beats up while it lives.
-CREATE TABLE replica (
-    id text COLLATE "C" PRIMARY KEY,
-    beats bigint NOT NULL
-);
 
 -- How many rows of a kind lie below a scope (n), and how many are its children (nc): the sum over all slots.
 CREATE TABLE counter (

@@ -585,10 +585,9 @@ CREATE INDEX subscription_parent_uid ON subscription (parent, uid);
 CREATE INDEX subscription_root_create ON subscription (root, create_time, uid);
 CREATE INDEX subscription_g2_create ON subscription (g2, create_time, uid) WHERE g2 IS NOT NULL;
 
--- Deliveries: an event on its way to a subscription. stage is 0 if the delivery waits for others of its
--- subscription, 1 if it is to be given to the queue, 2 if it is there for its first attempt, 3 for a further
--- one, and 4 if it has ended. Who attempts a delivery has a ticket with this number. It goes up when the
--- delivery is handed out anew, so that older tickets are void.
+-- Deliveries: an event on its way to a subscription. Those that have not ended are the queue: stage is 1 until
+-- a delivery has ended, and then 4. A process that claims a delivery holds it until lease_time, and has a
+-- ticket with the number of the claim. Results with older tickets are ignored.
 CREATE TABLE delivery (
     uid BLOB PRIMARY KEY,
     root BLOB NOT NULL, parent BLOB NOT NULL REFERENCES subscription (uid) ON DELETE CASCADE, g2 BLOB, g3 BLOB,
@@ -601,28 +600,19 @@ CREATE TABLE delivery (
     last_answer TEXT NOT NULL,
     last_attempt_time INTEGER NOT NULL, next_attempt_time INTEGER NOT NULL,
     create_time INTEGER NOT NULL, update_time INTEGER NOT NULL,
-    ticket BIGINT NOT NULL DEFAULT 0
+    ticket BIGINT NOT NULL DEFAULT 0, lease_time INTEGER NOT NULL DEFAULT 0
 );
 -- An event is delivered to a subscription once.
 CREATE UNIQUE INDEX delivery_parent_event ON delivery (parent, event_id);
 -- Lists of a subscription: of all, and in one state.
 CREATE INDEX delivery_parent_create ON delivery (parent, create_time, uid);
 CREATE INDEX delivery_parent_state ON delivery (parent, state, create_time, uid);
--- The deliveries that wait for others of their subscription, in the order of their events.
-CREATE INDEX delivery_held ON delivery (parent, event_id) WHERE stage = 0;
--- How many deliveries of a subscription are on their way for the first time.
-CREATE INDEX delivery_outstanding ON delivery (parent) WHERE stage IN (1, 2);
--- The deliveries to give to the queue, and those that are there.
-CREATE INDEX delivery_ready ON delivery (next_attempt_time, uid) WHERE stage = 1;
-CREATE INDEX delivery_queued ON delivery (next_attempt_time) WHERE stage IN (2, 3);
+-- delivery_due finds the oldest deliveries of the queue, and delivery_line those of one subscription after
+-- another. Their conditions differ, so that no statement uses one in place of the other.
+CREATE INDEX delivery_due ON delivery (next_attempt_time, event_id) WHERE stage = 1;
+CREATE INDEX delivery_line ON delivery (parent, next_attempt_time, event_id) WHERE stage < 4;
 -- The deliveries that ended before a time, which are deleted.
 CREATE INDEX delivery_ended ON delivery (update_time) WHERE stage = 4;
-
--- A process that delivers, by the name under which it holds deliveries. It counts beats up while it lives.
-CREATE TABLE replica (
-    id TEXT PRIMARY KEY,
-    beats BIGINT NOT NULL
-);
 
 -- How many rows of a kind lie below a scope (n), and how many are its children (nc): the sum over all slots.
 CREATE TABLE counter (

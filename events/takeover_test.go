@@ -54,7 +54,7 @@ func (v *victim) release() {
 }
 
 // kill returns a world without the victim: the same PostgreSQL database, to which
-// the victim has lost its connection, or a copy of the SQLite files.
+// the victim has lost its connection, or a copy of the SQLite file.
 func (v *victim) kill(w *world) *world {
 	w.t.Helper()
 	rest := *w
@@ -62,36 +62,34 @@ func (v *victim) kill(w *world) *world {
 		v.relay.Refuse()
 		return &rest
 	}
-	path, folder := strings.TrimPrefix(w.url, "sqlite:"), w.t.TempDir()
-	for _, file := range []string{path, strings.TrimSuffix(path, ".db") + ".queue.db"} {
-		db, err := sql.Open("sqlite", "file:"+file+"?_pragma=busy_timeout(5000)")
-		if err != nil {
-			w.t.Fatal(err)
-		}
-		if _, err := db.ExecContext(w.t.Context(), "VACUUM INTO ?", filepath.Join(folder, filepath.Base(file))); err != nil {
-			w.t.Fatal(err)
-		}
-		_ = db.Close()
+	path, copied := strings.TrimPrefix(w.url, "sqlite:"), filepath.Join(w.t.TempDir(), "copy.db")
+	db, err := sql.Open("sqlite", "file:"+path+"?_pragma=busy_timeout(5000)")
+	if err != nil {
+		w.t.Fatal(err)
 	}
-	rest.url = "sqlite:" + filepath.Join(folder, filepath.Base(path))
+	defer func() { _ = db.Close() }()
+	if _, err := db.ExecContext(w.t.Context(), "VACUUM INTO ?", copied); err != nil {
+		w.t.Fatal(err)
+	}
+	rest.url = "sqlite:" + copied
 	rest.p = w.platform(storetest.Open(w.t, rest.url))
 	return &rest
 }
 
-// quickHeartbeats lets replicas notice soon that another has stopped. RescueAfter
-// is longer than any of these tests, so the queue does not help.
-func quickHeartbeats(o *events.DelivererOptions) {
-	o.HeartbeatInterval, o.RescueAfter = 20*time.Millisecond, time.Hour
-}
+// testLease is long enough for a renewal on a very slow machine.
+const testLease = 2 * time.Second
+
+// quickLease lets others take over soon from a replica that has stopped.
+func quickLease(o *events.DelivererOptions) { o.Lease = testLease }
 
 func TestAnotherReplicaTakesOverFromAKilledOne(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		sink := newSink(t, nil)
 		s := w.subscribe(sink.url)
 		uids := w.write(20)
-		v := w.newVictim(8) // Ready returns at most 8 deliveries of one subscription.
+		v := w.newVictim(16) // These are the slots of one subscription.
 		rest := v.kill(w)
-		rest.deliver(quickHeartbeats)
+		rest.deliver(quickLease)
 		await(t, "every event", func() bool { return sink.countArrived(uids) == len(uids) })
 		if v.relay != nil {
 			v.relay.Cut() // The victim was only slow: it reconnects and stores its results.
@@ -109,36 +107,32 @@ func TestAnotherReplicaTakesOverFromAKilledOne(t *testing.T) {
 	})
 }
 
-func TestAReplicaThatEndsReleasesItsTickets(t *testing.T) {
+func TestAReplicaThatEndsReleasesItsDeliveries(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
-		s := w.subscribe(newSink(t, nil).url)
 		w.write(20)
+		w.relay(eventsOfWorld - 1 + 20) // There is no subscription yet.
+		s := w.subscribe(newSink(t, nil).url)
+		w.write(12)
 		started := make(chan struct{}, 100)
 		r := w.deliver(func(o *events.DelivererOptions) {
-			o.DrainTimeout = time.Millisecond
+			o.DrainTimeout, o.Lease = time.Millisecond, time.Hour
 			o.Send = func(ctx context.Context, _ *platform.Dispatch) platform.Attempt {
 				started <- struct{}{}
 				<-ctx.Done()
 				return platform.Attempt{Error: "interrupted"}
 			}
 		})
-		for range 8 {
+		for range 13 { // and the event of the subscription
 			<-started
 		}
 		r.stop()
-		ready, err := w.p.Webhooks.ListReady(t.Context(), 100)
-		if err != nil || len(ready) != 8 {
-			t.Errorf("%d deliveries of %s are ready, want 8 (%v)", len(ready), s.UID, err)
+		due, err := w.p.Webhooks.Queue(time.Hour).Due(t.Context())
+		if err != nil || len(due.UIDs) != 13 {
+			t.Errorf("%d deliveries of %s are due, want 13 (%v)", len(due.UIDs), s.UID, err)
 		}
-		for _, ticket := range ready {
-			if ticket.Number != 1 {
-				t.Errorf("got %+v, want Number 1", ticket)
-			}
-		}
-		other := w.p.Webhooks.Replica("other")
-		for range 6 {
-			if gone, err := other.Heartbeat(t.Context()); err != nil || len(gone) > 0 {
-				t.Errorf("%v count as stopped (%v), although the replica left", gone, err)
+		for id, d := range w.deliveries(s) {
+			if d.Ticket != 1 || d.Attempts != 0 || !d.Lease.IsZero() {
+				t.Errorf("the delivery of %s is %+v, want Ticket 1, no attempt and no lease", id, d)
 			}
 		}
 	})
