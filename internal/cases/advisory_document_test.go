@@ -33,7 +33,7 @@ func listDocuments(params fields) call { return call{rpc: "ListDocuments", param
 
 // The contents of documents.
 var (
-	someAdvisories = []fields{{"id": "{document.advisory}", "aliases": []string{"{document.alias}"}, "packageNamespace": "Debian"}}
+	someAdvisories = []fields{{"id": "{document.advisory}", "aliases": []string{"{document.alias}"}, "packageNamespace": "Debian:12"}}
 	allAdvisories  = []fields{{"id": "{full document.advisory}", "aliases": []string{"{full document.alias}"}, "packageNamespace": "go", "events": []fields{
 		{"timestamp": "2024-01-01T00:00:00.000Z", "detection": fields{"nvdapi": fields{"cpeSearched": "cpe:a", "cpeFound": "cpe:b"}}},
 		{"timestamp": "2024-01-02T00:00:00.000Z", "detection": fields{"scanv1": fields{"scanner": "grype", "subpackageName": "s", "componentId": "1",
