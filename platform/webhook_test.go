@@ -338,7 +338,7 @@ func TestTheBacklogIsOfTheOldestEventAndDeliveryThatWait(t *testing.T) {
 		long, err := w.raw().BeginTx(t.Context(), nil)
 		must(t, err)
 		defer func() { _ = long.Rollback() }()
-		for _, sql := range []string{"SELECT pg_current_xact_id()", "UPDATE grp SET name = name WHERE 1 = 0"} {
+		for _, sql := range []string{"SELECT pg_advisory_xact_lock_shared(1635021417, hashtext(current_schema()))", "SELECT pg_current_xact_id()"} {
 			_, err := long.ExecContext(t.Context(), sql)
 			must(t, err)
 		}
