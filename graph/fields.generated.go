@@ -3569,9 +3569,6 @@ func fieldsVulnerabilityMetadata(_ ResolverRoot) *execute.Object {
 		"severities": {Get: func(parent any, _ map[string]any) any {
 			return execute.Structs(parent.(*platform.Vulnerability).Severities)
 		}},
-		"aliases": {Append: func(b []byte, parent any) []byte {
-			return execute.AppendList(b, parent.(*platform.Vulnerability).Aliases, func(b []byte, v string) []byte { return scalar.AppendString(b, v, false) })
-		}},
 		"upstream": {Append: func(b []byte, parent any) []byte {
 			return execute.AppendList(b, parent.(*platform.Vulnerability).Upstream, func(b []byte, v string) []byte { return scalar.AppendString(b, v, false) })
 		}},
