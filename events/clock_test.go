@@ -14,7 +14,7 @@ import (
 func (w *world) withClock(ahead time.Duration) *platform.Platform {
 	w.t.Helper()
 	p, err := platform.New(w.t.Context(), storetest.Open(w.t, w.url), platform.Options{
-		PrivateSinks: []string{"127.0.0.1"}, DeliveryTimeScale: timeScale, Clock: func() time.Time { return time.Now().Add(ahead) },
+		PrivateSinks: []string{sinkHost}, DeliveryTimeScale: timeScale, Clock: func() time.Time { return time.Now().Add(ahead) },
 	})
 	if err != nil {
 		w.t.Fatal(err)

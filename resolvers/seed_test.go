@@ -177,7 +177,7 @@ func (w *world) deliver(subscription platform.UID) (delivery platform.UID, event
 func (w *world) attempt(delivery platform.UID, a platform.Attempt) {
 	w.t.Helper()
 	begun := must(w.p.Webhooks.BeginAttempt(w.t.Context(), platform.Ticket{Delivery: delivery}))(w.t)
-	if _, _, err := w.p.Webhooks.EndAttempt(w.t.Context(), begun, a); err != nil {
+	if _, err := w.p.Webhooks.EndAttempt(w.t.Context(), begun, a); err != nil {
 		w.t.Fatal(err)
 	}
 }

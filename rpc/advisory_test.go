@@ -44,7 +44,7 @@ func TestDocumentsAreListedByIDAndByVulnerability(t *testing.T) {
 	w := newWorld(t)
 	w.fixOpenSSL()
 	openssl := `{"id":"openssl","advisories":[{"id":"GO-1","events":[{"timestamp":"2026-01-05T06:00:00Z","fixed":{"fixedVersion":"3.0.1"}}],` +
-		`"aliases":["CVE-1"],"packageNamespace":"Debian"}]}`
+		`"aliases":["CVE-1"],"packageNamespace":"Debian:12"}]}`
 	zlib := `{"id":"zlib","advisories":[{"id":"GO-2"}]}`
 	for asked, want := range map[string]string{
 		`{}`: openssl + "," + zlib, `{"id": "zlib"}`: zlib, `{"cves": ["CVE-1", "CVE-9"]}`: openssl, `{"id": "zlib", "cves": ["CVE-1"]}`: "",

@@ -42,7 +42,7 @@ var _ = newKind(kind{
 	readOnlyField: "createTime",
 	rows: []row{
 		{name: "a second one", setup: []call{{rpc: "CreateAccountAssociation", target: "{group}", fields: fields{"name": "one"}}},
-			do: call{rpc: "CreateAccountAssociation", target: "{group}", fields: fields{"name": "two"}}, want: alreadyExists("iam/AccountAssociation", "{group}")},
+			do: call{rpc: "CreateAccountAssociation", target: "{group}", fields: fields{"name": "two"}}, want: alreadyExists("iam/AccountAssociation", "{group}", "")},
 		{name: "a service as a missing identity, as which nobody acts", do: call{rpc: "CreateAccountAssociation", target: "{group}", fields: associationOfMissingIdentity},
 			want: resource(associationOfMissingIdentity.with(fields{"uid": "{group}", "createTime": "<time>", "updateTime": "<time>"}))},
 		{name: "installations without a number", do: call{rpc: "CreateAccountAssociation", target: "{group}", fields: associationWithoutNumber},

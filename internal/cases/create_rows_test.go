@@ -20,7 +20,7 @@ func (k *kind) createRows() []row {
 		rows = append(rows, row{name: "bad: " + b.name, do: create(k.minimal.with(b.fields)), want: invalid(b.violations), instead: typedAnswerIf(b.typeErrors != noTypeError)})
 	}
 	if k.twin != nil {
-		rows = append(rows, row{name: "a second one", do: create(k.minimal.with(k.twin)), want: alreadyExists(k.resource(), k.existing())})
+		rows = append(rows, row{name: "a second one", do: create(k.minimal.with(k.twin)), want: alreadyExists(k.resource(), k.existing(), k.uniqueFields())})
 	}
 	for _, place := range k.misplaced {
 		rows = append(rows, row{name: "in " + place, do: call{rpc: "Create" + k.name, target: place, fields: k.minimal}, want: notFound(k.parent, place)})

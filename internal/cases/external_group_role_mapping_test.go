@@ -14,7 +14,7 @@ var _ = newKind(kind{
 		{name: "a scope above the provider", fields: fields{"scope": "{org}"}, violations: "scope"},
 	},
 	manyErrors: badInput{fields: fields{"scope": "nope", "roleUid": "nope", "externalGroupId": ""}, violations: "externalGroupId roleUid scope"},
-	twin:       fields{"externalGroupId": "{mapping.externalGroupId}"}, misplaced: []string{"{identity}", "{role}"},
+	twin:       fields{"externalGroupId": "{mapping.externalGroupId}"}, unique: "externalGroupId roleUid scope", misplaced: []string{"{identity}", "{role}"},
 	rows: []row{
 		{name: "a missing role", do: call{rpc: "CreateExternalGroupRoleMapping", target: "{provider}", fields: fields{"externalGroupId": "x", "roleUid": "{group}/00000000000000ff"}},
 			want: notFound("iam/Role", "{group}/00000000000000ff")},

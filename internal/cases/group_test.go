@@ -16,7 +16,7 @@ var _ = newKind(kind{
 	rows: []row{
 		{name: "an organisation", do: call{rpc: "CreateGroup", fields: fields{"name": "{group.name} alone"}},
 			want: resource(fields{"name": "{group.name} alone"}.with(groupShown))},
-		{name: "an organisation of a name that is taken", do: call{rpc: "CreateGroup", fields: fields{"name": "{org.name}"}}, want: alreadyExists("iam/Group", "")},
+		{name: "an organisation of a name that is taken", do: call{rpc: "CreateGroup", fields: fields{"name": "{org.name}"}}, want: alreadyExists("iam/Group", "", "name")},
 		{name: "an organisation with a bad name", do: call{rpc: "CreateGroup", fields: fields{"name": "Acme"}}, want: invalid("name")},
 		{name: "delete one with a group in it", setup: []call{{rpc: "CreateGroup", target: "{group}", fields: fields{"name": "inside"}}},
 			do: call{rpc: "DeleteGroup", target: "{group}"}, want: blockedFailure("RESOURCE_NOT_EMPTY")},

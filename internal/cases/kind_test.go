@@ -1,6 +1,11 @@
 package cases
 
-import "slices"
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strings"
+)
 
 // A kind describes one kind of resources. The rows that all kinds share are derived from
 // it.
@@ -27,6 +32,7 @@ type kind struct {
 	badInputs  []badInput // Each of these makes a creation fail.
 	manyErrors badInput   // This has many errors at once.
 	twin       fields     // These fields conflict with {repo}; nil means that nothing can conflict.
+	unique     string     // These fields together are unique; "" means that the fields of twin are.
 	misplaced  []string   // These resources cannot be a parent of the kind.
 
 	changes       []change // There is one change for each field that an update can change.
@@ -35,6 +41,11 @@ type kind struct {
 	extra   []call // These are valid calls of the operations besides create, get, list, update and delete.
 	library library
 	rows    []row // Only this kind has these rows.
+}
+
+// uniqueFields returns the fields that a conflict with another resource names.
+func (k *kind) uniqueFields() string {
+	return cmp.Or(k.unique, strings.Join(slices.Sorted(maps.Keys(k.twin)), " "))
 }
 
 // A badInput is a change that makes minimal invalid.

@@ -34,12 +34,14 @@ func TestEveryListIsTheSameInEveryProtocol(t *testing.T) {
 	})
 }
 
+// pages reads pages of many sizes. A size of 0 is the default one of REST and gRPC, and no rows in GraphQL, so
+// each protocol has a test of its own for it.
 func (r *reader) pages() {
 	all, n := r.entries, len(r.entries)
 	r.expectPage(nil, all, n)
-	for _, size := range []int{0, 1, 2, n - 1, n, n + 1, 200, 201, 2147483647} {
+	for _, size := range []int{1, 2, n - 1, n, n + 1, 200, 201, 2147483647} {
 		want := all
-		if size > 0 && size < n {
+		if size < n {
 			want = all[:size]
 		}
 		r.expectPage(fields{"page_size": size}, want, n)

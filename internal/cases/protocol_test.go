@@ -61,8 +61,8 @@ func notFound(kind, uid string) failure {
 	return failure{code: platform.CodeNotFound, resource: kind + " " + uid}
 }
 
-func alreadyExists(kind, uid string) failure {
-	return failure{code: platform.CodeAlreadyExists, resource: kind + " " + uid}
+func alreadyExists(kind, uid, violations string) failure {
+	return failure{code: platform.CodeAlreadyExists, resource: kind + " " + uid, violations: violations}
 }
 
 func blockedFailure(because string) failure {

@@ -53,9 +53,9 @@ var roleBindings = newKind(kind{
 		{name: "a batch in no UID", do: batch("nope", "{role}", manyBindings(2)...), want: invalid("parent")},
 		{name: "a batch in a missing group", do: batch("{org}/00000000000000ff", "{org role}", fields{"identityUid": "{org identity}"}), want: notFound("iam/Group", "{org}/00000000000000ff")},
 		{name: "a batch with one that is there", do: batch("{group}", "", binding("{other identity}", "{role}"), sameBinding),
-			want: alreadyExists("iam/RoleBinding", "{binding}")},
+			want: alreadyExists("iam/RoleBinding", "{binding}", "requests[1].roleBinding.identityUid requests[1].roleBinding.roleUid")},
 		{name: "a batch with the same twice", do: batch("{group}", "", binding("{identity}", "{role}"), binding("{identity}", "{role}")),
-			want: alreadyExists("iam/RoleBinding", "")},
+			want: alreadyExists("iam/RoleBinding", "", "requests[1].roleBinding.identityUid requests[1].roleBinding.roleUid")},
 	},
 	extra: []call{batchOn("{group}")},
 	library: library{

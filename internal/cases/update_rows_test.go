@@ -64,7 +64,7 @@ func (k *kind) updateRows() []row {
 		}
 	}
 	if k.twin != nil {
-		rows = append(rows, row{name: "into another one", do: update(k.twin), want: alreadyExists(k.resource(), k.existing())})
+		rows = append(rows, row{name: "into another one", do: update(k.twin), want: alreadyExists(k.resource(), k.existing(), k.uniqueFields())})
 	}
 	return rows
 }

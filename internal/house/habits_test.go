@@ -90,7 +90,7 @@ func TestTestsDoNotDependOnTheSpeedOfTheMachine(t *testing.T) {
 	t.Parallel()
 	exempt := []string{
 		"cmd/atrium/proof_test.go", "cmd/atrium/memory_linux_test.go", // They run only by themselves.
-		"events/deliverer_test.go", // It has a sink that takes a millisecond.
+		"events/deliverer_test.go", "events/clock_test.go", // They have sinks that take a while.
 	}
 	for _, f := range sources(t) {
 		if !f.test || strings.HasSuffix(f.path, "bench_test.go") || slices.Contains(f.imports, "testing/synctest") || slices.Contains(exempt, f.path) {
