@@ -300,6 +300,8 @@ type AdvisoryFilter struct {
 	Withdrawn  bool             `json:",omitempty"` // whether withdrawn advisories are included
 
 	Around UID `json:",omitempty"` // the group of the advisory contains this resource
+
+	Feed *FeedQuery `json:"-"` // the advisory belongs to a document; nil means any
 }
 
 func (f *AdvisoryFilter) check(v *violations) {
@@ -371,9 +373,13 @@ type AdvisoryReads interface {
 	// name) pairs; missing ones are left out.
 	AdvisoriesByName(ctx context.Context, names AdvisoryNames) ([]*Advisory, error)
 
-	// ListFeed reads advisories, sorted by artifact name and advisory id. It
-	// returns ErrTooMany if there are more than the limit.
-	ListFeed(ctx context.Context, q FeedQuery) ([]*Advisory, error)
+	// ListDocuments reads one page of documents, without their advisories.
+	ListDocuments(ctx context.Context, q Query[*DocumentFilter]) (Rows[*AdvisoryDocument], error)
+
+	// FindAdvisories finds the advisories of documents, sorted by artifact name and
+	// advisory id. If there are more than the limit, it returns one more than that, and
+	// ErrTooMany.
+	FindAdvisories(ctx context.Context, q FeedQuery) ([]FeedPlace, error)
 }
 
 // AdvisoryWrites changes advisories in a transaction.

@@ -1,18 +1,20 @@
 package platform
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"slices"
 )
 
-// An AdvisoryDocument combines the advisories of one artifact. It is a view that
-// is computed for each request. It is the same for every caller, because
-// advisories are feed data, whichever group they were imported into.
+// An AdvisoryDocument combines the advisories of one artifact that a caller may see. It is a
+// view that is computed for each request.
 type AdvisoryDocument struct {
 	ID         string             `json:"id"` // the artifact's name
 	Advisories []DocumentAdvisory `json:"advisories,omitempty"`
+
+	names []string // the ids and aliases that its advisories are restricted to; nil means any
 }
 
 // A DocumentAdvisory is an advisory in a document.
@@ -71,15 +73,25 @@ type DocumentScanV1 struct {
 	GrypeDBChecksum   string `json:"grypeDbChecksum,omitempty"`
 }
 
-// A FeedQuery asks for advisories of all groups, without withdrawn ones. If
-// several groups have an advisory about the same artifact, the one that changed
-// last counts. Only this package can make a FeedQuery.
+// A FeedQuery asks for the advisories of documents: those of a scope, without withdrawn
+// ones. If several groups of the scope have an advisory about the same artifact, the one
+// that changed last counts. Only this package can make a FeedQuery.
 type FeedQuery struct {
+	scope     Scope
+	documents []string
 	artifacts []ArtifactKey
 	names     []string
 	fixed     bool
+	desc      bool
 	limit     int
 }
+
+// Scope returns the scope of the advisories.
+func (q FeedQuery) Scope() Scope { return q.scope }
+
+// Documents returns the ids of the documents to match, which are names of artifacts; nil
+// matches any.
+func (q FeedQuery) Documents() []string { return q.documents }
 
 // Artifacts returns the keys of artifacts to match; nil matches any.
 func (q FeedQuery) Artifacts() []ArtifactKey { return q.artifacts }
@@ -90,131 +102,257 @@ func (q FeedQuery) Names() []string { return q.names }
 // Fixed reports whether only advisories with a fixed event match.
 func (q FeedQuery) Fixed() bool { return q.fixed }
 
-// Limit returns the maximum number of advisories, counted before Fixed is
-// applied. If there are more, the store returns ErrTooMany.
+// Desc reports whether the last artifacts come first.
+func (q FeedQuery) Desc() bool { return q.desc }
+
+// Limit returns the maximum number of advisories.
 func (q FeedQuery) Limit() int { return q.limit }
 
-// AdvisoryDocuments are the operations on advisory documents. Every caller
-// with an identity may read them.
-type AdvisoryDocuments struct{ p *Platform }
-
-// advisoryDocument is the kind that errors about documents name.
-const advisoryDocument = "AdvisoryDocument"
-
-// maxDocumentAdvisories limits the advisories of one response, because documents
-// are not paged.
-const maxDocumentAdvisories = 10_000
-
-// A DocumentRequest asks for documents. ID selects one document. CVEs selects the
-// advisories with one of these ids or aliases, and their documents. Both
-// conditions must match; without any, the request asks for all documents.
-type DocumentRequest struct {
-	ID   string
-	CVEs []string // nil means any; an empty list means none
-
-	Malformed []Violation // violations that the adapter found while decoding
+// A FeedPlace says which advisory a FeedQuery has found, and the artifact that it is about.
+type FeedPlace struct {
+	Artifact string
+	UID      UID
 }
 
-// List reads documents sorted by id. Their advisories are sorted by id, and the
-// events by time. It returns INVALID_ARGUMENT if there are more than 10,000
-// advisories.
-func (s AdvisoryDocuments) List(ctx context.Context, req DocumentRequest) ([]*AdvisoryDocument, error) {
-	documents, err := s.list(ctx, req)
-	return documents, inArea(areaAdvisory, err)
+// AdvisoryDocuments are the operations on advisory documents. Every caller with an identity
+// may call them. A document has the advisories that the caller may see, and those of feeds
+// for all organisations.
+type AdvisoryDocuments struct {
+	p     *Platform
+	lists *resources[*AdvisoryDocument, *DocumentFilter] // checks requests and makes pages; it has no table
 }
 
-func (s AdvisoryDocuments) list(ctx context.Context, req DocumentRequest) ([]*AdvisoryDocument, error) {
-	if err := requireIdentity(ctx); err != nil {
-		return nil, err
-	}
-	v := violations(slices.Clone(req.Malformed))
-	v.checkFilter("id", req.ID)
-	if v.checkFilter("cves", req.CVEs...); len(req.CVEs) > maxIDs {
+// Kind returns what lists of documents have in common with those of kinds.
+func (AdvisoryDocuments) Kind() *Kind[*AdvisoryDocument] { return &documentKind }
+
+// documentKind has what lists of documents need. Documents are no kind of their own, because
+// they are not stored.
+var documentKind = Kind[*AdvisoryDocument]{
+	Name: "AdvisoryDocument", Plural: "documents", Area: areaAdvisory,
+	Orders: []OrderField[*AdvisoryDocument]{
+		{"uid", []string{"id", "document_id", "documentId"}, func(d *AdvisoryDocument) any { return d.ID }},
+	},
+	DefaultOrder: Order{Field: "uid"},
+	UID:          func(d *AdvisoryDocument) UID { return UID(d.ID) },
+}
+
+// A page of documents ends early rather than hold more than maxPageAdvisories advisories,
+// unless its only document has more. No document with more than maxDocumentAdvisories is read.
+const (
+	maxPageAdvisories     = 1_000
+	maxDocumentAdvisories = 10_000
+)
+
+// DocumentFilter restricts a list of documents. All given conditions must match.
+type DocumentFilter struct {
+	ID   string   `json:",omitempty"` // documents of artifacts of this name, as their ecosystems compare names
+	CVEs []string `json:",omitempty"` // documents with an advisory that has one of these as its id, alias or upstream id, and only these advisories
+
+	ids []string // the documents with exactly these ids; nil means any
+}
+
+func (f *DocumentFilter) check(v *violations) {
+	v.checkFilter("id", f.ID)
+	if v.checkFilter("cves", f.CVEs...); len(f.CVEs) > maxIDs {
 		v.add("cves", "must be at most %d", maxIDs)
 	}
-	if err := v.err(); err != nil {
-		return nil, err
+}
+
+// IDs returns the ids of the documents to match; nil matches any.
+func (f *DocumentFilter) IDs() []string { return f.ids }
+
+// Artifacts returns the keys of the artifacts to match; nil matches any.
+func (f *DocumentFilter) Artifacts() []ArtifactKey {
+	if f.ID == "" {
+		return nil
 	}
-	if req.CVEs != nil && len(req.CVEs) == 0 {
-		return []*AdvisoryDocument{}, nil
+	return ArtifactKeys(f.ID)
+}
+
+// documentScope returns the advisories that documents show to a caller.
+func documentScope(a *Actor) Scope {
+	if a.operator != "" {
+		return newScope(Branch{Relation: Everything})
 	}
-	q := FeedQuery{names: req.CVEs}
-	if req.ID != "" {
-		q.artifacts = ArtifactKeys(req.ID)
+	return subtreeScope(append(a.scopes(CapAdvisoriesList), FeedGroup))
+}
+
+// List reads one page of documents, sorted by id. Their advisories are sorted by id, and the
+// events by time. A page has fewer documents than requested if they have more than 1,000
+// advisories together. List returns INVALID_ARGUMENT if one document has more than 10,000.
+func (s AdvisoryDocuments) List(ctx context.Context, req ListRequest[*DocumentFilter]) (Page[*AdvisoryDocument], error) {
+	page, err := s.list(ctx, req)
+	return page, inArea(areaAdvisory, err)
+}
+
+func (s AdvisoryDocuments) list(ctx context.Context, req ListRequest[*DocumentFilter]) (Page[*AdvisoryDocument], error) {
+	if err := requireIdentity(ctx); err != nil {
+		return Page[*AdvisoryDocument]{}, err
 	}
-	documents, err := s.read(ctx, q)
+	q, err := s.lists.buildQuery(ctx, req)
+	if err != nil {
+		return Page[*AdvisoryDocument]{}, err
+	}
+	q.Scope = documentScope(ActorOf(ctx))
+	var rows Rows[*AdvisoryDocument]
+	if !q.isEmpty() {
+		rows, err = s.p.store.ListDocuments(ctx, q)
+	}
+	if err == nil && !q.Without.HasAny(DocumentAdvisories) {
+		err = s.addAdvisories(ctx, q, &rows)
+	}
+	if err != nil {
+		return Page[*AdvisoryDocument]{}, err
+	}
+	for _, d := range rows.Items {
+		d.names = q.Filter.CVEs
+	}
+	return s.lists.newPage(req, q, rows), nil
+}
+
+// addAdvisories reads the advisories of the documents of a page, and removes the documents
+// that do not fit on it.
+func (s AdvisoryDocuments) addAdvisories(ctx context.Context, q Query[*DocumentFilter], rows *Rows[*AdvisoryDocument]) error {
+	if len(rows.Items) == 0 {
+		return nil
+	}
+	feed := FeedQuery{scope: q.Scope, documents: documentIDs(rows.Items), names: q.Filter.CVEs, desc: q.Order.Desc != q.Backward, limit: maxPageAdvisories}
+	places, err := s.p.store.FindAdvisories(ctx, feed)
 	if errors.Is(err, ErrTooMany) {
-		err = Invalid(req.tooManyViolation())
+		places, err = s.findFitting(ctx, feed, places)
 	}
-	return documents, err
+	if err != nil {
+		return err
+	}
+	found, err := s.readAdvisories(ctx, places)
+	advisories := map[string][]DocumentAdvisory{}
+	for _, a := range found {
+		advisories[a.ArtifactName] = append(advisories[a.ArtifactName], a.toDocument())
+	}
+	requested := len(rows.Items)
+	rows.Items = slices.DeleteFunc(rows.Items, func(d *AdvisoryDocument) bool {
+		d.Advisories = advisories[d.ID]
+		return len(d.Advisories) == 0
+	})
+	rows.More = rows.More || len(rows.Items) < requested
+	return err
+}
+
+// findFitting returns the advisories of the documents that fit on a page: those of which all
+// were found, or else the first one, whatever its size.
+func (s AdvisoryDocuments) findFitting(ctx context.Context, feed FeedQuery, found []FeedPlace) ([]FeedPlace, error) {
+	last := found[len(found)-1].Artifact // it may have more than were found
+	if complete := slices.IndexFunc(found, func(p FeedPlace) bool { return p.Artifact == last }); complete > 0 {
+		return found[:complete], nil
+	}
+	feed.documents, feed.limit = []string{last}, maxDocumentAdvisories
+	found, err := s.p.store.FindAdvisories(ctx, feed)
+	if errors.Is(err, ErrTooMany) {
+		err = Invalid(feed.tooManyViolation(last))
+	}
+	return found, err
+}
+
+// readAdvisories reads advisories, sorted by advisory id and ecosystem.
+func (s AdvisoryDocuments) readAdvisories(ctx context.Context, places []FeedPlace) ([]*Advisory, error) {
+	if len(places) == 0 {
+		return nil, nil
+	}
+	var keys Keys
+	for _, place := range places {
+		keys.uids = append(keys.uids, place.UID)
+	}
+	found, err := s.p.store.Advisories().Get(ctx, keys)
+	slices.SortFunc(found, func(x, y *Advisory) int {
+		return cmp.Or(cmp.Compare(x.AdvisoryID, y.AdvisoryID), cmp.Compare(x.ArtifactType, y.ArtifactType), cmp.Compare(x.ArtifactName, y.ArtifactName))
+	})
+	return found, err
 }
 
 // tooManyViolation names the filter that the client must narrow.
-func (req DocumentRequest) tooManyViolation() Violation {
-	switch {
-	case req.CVEs != nil:
-		return Violation{"cves", fmt.Sprintf("must be fewer: more than %d advisories have one of them", maxDocumentAdvisories)}
-	case req.ID != "":
-		return Violation{"cves", fmt.Sprintf("is required in addition to id: the document holds more than %d advisories", maxDocumentAdvisories)}
-	default:
-		return Violation{"id", fmt.Sprintf("is required, or cves: all documents together hold more than %d advisories", maxDocumentAdvisories)}
+func (q FeedQuery) tooManyViolation(id string) Violation {
+	if q.names != nil {
+		return Violation{"cves", fmt.Sprintf("must be fewer: more than %d advisories of the document %s have one of them", maxDocumentAdvisories, truncateForMessage(id))}
 	}
+	return Violation{"cves", fmt.Sprintf("is required: the document %s holds more than %d advisories", truncateForMessage(id), maxDocumentAdvisories)}
 }
 
-// read makes documents from the advisories that a query finds. It returns
-// ErrTooMany if they would hold too many advisories.
-func (s AdvisoryDocuments) read(ctx context.Context, q FeedQuery) ([]*AdvisoryDocument, error) {
-	q.limit = maxDocumentAdvisories
-	rows, err := s.p.store.ListFeed(ctx, q)
-	if err != nil {
-		return nil, err
+func documentIDs(documents []*AdvisoryDocument) []string {
+	ids := make([]string, len(documents))
+	for i, d := range documents {
+		ids[i] = d.ID
 	}
-	documents := []*AdvisoryDocument{}
-	for _, a := range rows { // sorted by artifact
-		n := len(documents)
-		if n == 0 || documents[n-1].ID != a.ArtifactName {
-			documents = append(documents, &AdvisoryDocument{ID: a.ArtifactName})
-			n++
-		}
-		documents[n-1].Advisories = append(documents[n-1].Advisories, a.toDocument())
-	}
-	return documents, nil
+	return ids
 }
 
-// GetMany reads documents by id with one read. The results are in the order of
-// ids; each has a document or an error.
+// GetMany finds documents by id with one read, without their advisories. The results are in
+// the order of ids; each has a document or an error.
 func (s AdvisoryDocuments) GetMany(ctx context.Context, ids []string) ([]*AdvisoryDocument, []error) {
 	documents, errs := make([]*AdvisoryDocument, len(ids)), make([]error, len(ids))
 	err := requireIdentity(ctx)
 	byID := map[string]*AdvisoryDocument{}
 	if wanted := slices.DeleteFunc(slices.Clone(ids), isUnstorable); err == nil && len(wanted) > 0 {
-		var found []*AdvisoryDocument
-		if found, err = s.read(ctx, FeedQuery{artifacts: ArtifactKeys(wanted...)}); errors.Is(err, ErrTooMany) {
-			err = Invalid(Violation{"id", fmt.Sprintf("must be fewer at once: the documents hold more than %d advisories", maxDocumentAdvisories)})
-		}
-		for _, d := range found {
+		var found Rows[*AdvisoryDocument]
+		found, err = s.p.store.ListDocuments(ctx, Query[*DocumentFilter]{
+			Scope: documentScope(ActorOf(ctx)), Filter: &DocumentFilter{ids: wanted},
+			Order: documentKind.DefaultOrder, Limit: noLimit, Parts: PartItems,
+		})
+		for _, d := range found.Items {
 			byID[d.ID] = d
 		}
 	}
 	for i, id := range ids {
 		if documents[i], errs[i] = byID[id], err; documents[i] == nil && err == nil {
-			errs[i] = newNotFound(advisoryDocument, truncateForMessage(id))
+			errs[i] = newNotFound(documentKind.Name, truncateForMessage(id))
 		}
 		errs[i] = inArea(areaAdvisory, errs[i])
 	}
 	return documents, errs
 }
 
+// ListAdvisories reads, for each document, the same page of its advisories, with one read.
+// The documents must be results of one call of List or GetMany for the same caller.
+func (s AdvisoryDocuments) ListAdvisories(ctx context.Context, req ListRequest[*AdvisoryFilter], documents []*AdvisoryDocument) ([]Page[*Advisory], []error) {
+	all := s.p.Advisories
+	if req.OrderBy == "" {
+		req.OrderBy = "advisory_id"
+	}
+	pages, errs := all.readEach(ctx, len(documents), func(i int) (ListRequest[*AdvisoryFilter], Query[*AdvisoryFilter], error) {
+		d := documents[i]
+		of := req
+		of.Filter = &AdvisoryFilter{ArtifactNames: []string{d.ID}, Aliases: d.names}
+		q, err := all.buildQuery(ctx, of)
+		if err != nil {
+			return of, q, err
+		}
+		scope := documentScope(ActorOf(ctx))
+		q.Filter = &AdvisoryFilter{Feed: &FeedQuery{scope: scope, names: d.names}}
+		for _, b := range scope.branches {
+			q.Scope.branches = append(q.Scope.branches, Branch{Relation: OfDocument, Name: d.ID, Inside: b.UID})
+		}
+		return of, q, nil
+	})
+	for i, err := range errs {
+		errs[i] = inArea(areaAdvisory, err)
+	}
+	return pages, errs
+}
+
 // toDocument converts an advisory into its form in a document.
 func (a *Advisory) toDocument() DocumentAdvisory {
-	d := DocumentAdvisory{ID: a.AdvisoryID, Aliases: a.Aliases, PackageNamespace: a.ArtifactType}
+	return DocumentAdvisory{ID: a.AdvisoryID, Aliases: a.Aliases, PackageNamespace: a.ArtifactType, Events: a.DocumentEvents()}
+}
+
+// DocumentEvents returns the events of an advisory as documents show them, sorted by time.
+func (a *Advisory) DocumentEvents() []DocumentEvent {
+	var events []DocumentEvent
 	for i := range a.Events {
 		if e := &a.Events[i]; e.Patched == nil { // documents have no patched events
-			d.Events = append(d.Events, e.toDocument(a.eventTime(e)))
+			events = append(events, e.toDocument(a.eventTime(e)))
 		}
 	}
-	slices.SortStableFunc(d.Events, func(x, y DocumentEvent) int { return x.Timestamp.Compare(y.Timestamp.Time) })
-	return d
+	slices.SortStableFunc(events, func(x, y DocumentEvent) int { return x.Timestamp.Compare(y.Timestamp.Time) })
+	return events
 }
 
 // eventTime returns the time of an event. If the source did not tell it, this is

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -33,6 +34,12 @@ func fixedOn(id, artifact string, aliases string, days ...int) *platform.Advisor
 	return a
 }
 
+// documents lists the first page of documents.
+func (w *world) documents(ctx context.Context, f platform.DocumentFilter) ([]*platform.AdvisoryDocument, error) {
+	page, err := w.p.AdvisoryDocuments.List(ctx, platform.ListRequest[*platform.DocumentFilter]{Filter: &f})
+	return page.Items, err
+}
+
 // describeDocuments returns the contents of documents as artifact: ids; artifact: ids.
 func describeDocuments(documents []*platform.AdvisoryDocument) string {
 	var all []string
@@ -48,39 +55,39 @@ func describeDocuments(documents []*platform.AdvisoryDocument) string {
 
 func TestDocumentsAreTheAdvisoriesOfAnArtifactByIDAndCVE(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
-		acme, other := w.found("acme"), w.found("other")
+		acme := w.found("acme")
 		gone := fixedOn("GO-5", "stdlib", "CVE-1")
 		gone.DeleteTime = day(9)
 		w.feed(acme.uid, fixedOn("GO-2", "stdlib", "CVE-2 CVE-1", 1), fixedOn("GO-1", "stdlib", "CVE-1", 1), fixedOn("GO-1", "net", "CVE-1"), gone)
 		w.feed(w.group(acme.uid), fixedOn("GO-1", "stdlib", "CVE-1"))
-		w.feed(other.uid, fixedOn("GO-3", "stdlib", ""), fixedOn("CVE-2", "Zlib", ""))
+		w.feed("", fixedOn("GO-3", "stdlib", ""), fixedOn("CVE-2", "Zlib", ""))
 		for what, x := range map[string]struct {
-			req  platform.DocumentRequest
+			req  platform.DocumentFilter
 			want string
 		}{
-			"all":          {platform.DocumentRequest{}, "Zlib: CVE-2; net: GO-1; stdlib: GO-1 GO-2 GO-3"},
-			"one":          {platform.DocumentRequest{ID: "stdlib"}, "stdlib: GO-1 GO-2 GO-3"},
-			"none":         {platform.DocumentRequest{ID: "STDLIB"}, ""},
-			"an alias":     {platform.DocumentRequest{CVEs: []string{"CVE-1"}}, "net: GO-1; stdlib: GO-1 GO-2"},
-			"id or alias":  {platform.DocumentRequest{CVEs: []string{"CVE-2", "none"}}, "Zlib: CVE-2; stdlib: GO-2"},
-			"an id":        {platform.DocumentRequest{CVEs: []string{"GO-1"}}, "net: GO-1; stdlib: GO-1"},
-			"both":         {platform.DocumentRequest{ID: "stdlib", CVEs: []string{"CVE-2"}}, "stdlib: GO-2"},
-			"both, apart":  {platform.DocumentRequest{ID: "net", CVEs: []string{"CVE-2"}}, ""},
-			"no CVE":       {platform.DocumentRequest{CVEs: []string{}}, ""},
-			"withdrawn":    {platform.DocumentRequest{CVEs: []string{"GO-5"}}, ""},
-			"part of a id": {platform.DocumentRequest{CVEs: []string{"CVE-"}}, ""},
+			"all":          {platform.DocumentFilter{}, "Zlib: CVE-2; net: GO-1; stdlib: GO-1 GO-2 GO-3"},
+			"one":          {platform.DocumentFilter{ID: "stdlib"}, "stdlib: GO-1 GO-2 GO-3"},
+			"none":         {platform.DocumentFilter{ID: "STDLIB"}, ""},
+			"an alias":     {platform.DocumentFilter{CVEs: []string{"CVE-1"}}, "net: GO-1; stdlib: GO-1 GO-2"},
+			"id or alias":  {platform.DocumentFilter{CVEs: []string{"CVE-2", "none"}}, "Zlib: CVE-2; stdlib: GO-2"},
+			"an id":        {platform.DocumentFilter{CVEs: []string{"GO-1"}}, "net: GO-1; stdlib: GO-1"},
+			"both":         {platform.DocumentFilter{ID: "stdlib", CVEs: []string{"CVE-2"}}, "stdlib: GO-2"},
+			"both, apart":  {platform.DocumentFilter{ID: "net", CVEs: []string{"CVE-2"}}, ""},
+			"no CVE":       {platform.DocumentFilter{CVEs: []string{}}, ""},
+			"withdrawn":    {platform.DocumentFilter{CVEs: []string{"GO-5"}}, ""},
+			"part of a id": {platform.DocumentFilter{CVEs: []string{"CVE-"}}, ""},
 		} {
-			got, err := w.p.AdvisoryDocuments.List(w.with(w.role(other.uid), other.uid, other.uid), x.req)
-			if must(t, err); describeDocuments(got) != x.want || got == nil {
+			got, err := w.documents(acme.owner, x.req)
+			if must(t, err); describeDocuments(got) != x.want {
 				t.Errorf("%s: %q, want %q", what, describeDocuments(got), x.want)
 			}
 		}
-		_, err := w.p.AdvisoryDocuments.List(acme.owner, platform.DocumentRequest{ID: "\x00", CVEs: make([]string, 1001)})
+		_, err := w.documents(acme.owner, platform.DocumentFilter{ID: "\x00", CVEs: make([]string, 1001)})
 		if got := violationFields(err); got != "id cves" {
 			t.Errorf("got %v, want 'id cves'", got)
 		}
 		found, errs := w.p.AdvisoryDocuments.GetMany(acme.owner, []string{"stdlib", "none", "net", "\xff", "stdlib"})
-		if describeDocuments([]*platform.AdvisoryDocument{found[0], found[2], found[4]}) != "stdlib: GO-1 GO-2 GO-3; net: GO-1; stdlib: GO-1 GO-2 GO-3" {
+		if describeDocuments([]*platform.AdvisoryDocument{found[0], found[2], found[4]}) != "stdlib:; net:; stdlib:" {
 			t.Errorf("%v", errs)
 		}
 		expectRefused(t, "a missing one", errs[1], platform.CodeNotFound)
@@ -102,8 +109,9 @@ func TestADocumentHoldsAnAdvisoryOfManyGroupsOnce(t *testing.T) {
 		}
 		w.feed(acme.uid, newAdvisory("old", 1, 0))
 		w.feed(w.group(acme.uid), newAdvisory("new", 3, 0))
-		w.feed(other.uid, newAdvisory("withdrawn", 4, 4))
-		documents, err := w.p.AdvisoryDocuments.List(acme.owner, platform.DocumentRequest{})
+		w.feed("", newAdvisory("withdrawn", 4, 4))
+		w.feed(other.uid, newAdvisory("of others", 5, 0))
+		documents, err := w.documents(acme.owner, platform.DocumentFilter{})
 		if must(t, err); describeDocuments(documents) != "stdlib: GO-1" || documents[0].Advisories[0].Events[0].FixNotPlanned.Note != "new" {
 			t.Errorf("%s, want stdlib: GO-1", describeDocuments(documents))
 		}
@@ -118,7 +126,7 @@ func TestADocumentShowsEventsInItsOwnWords(t *testing.T) {
 			events[i].CreateTime = day(20 - i)
 		}
 		w.feed(acme.uid, &platform.Advisory{AdvisoryID: "DSA-1", ArtifactName: "openssl", ArtifactType: "Debian:12", CreateTime: day(1), Aliases: []string{"CVE-1"}, Events: events})
-		documents, err := w.p.AdvisoryDocuments.List(acme.owner, platform.DocumentRequest{ID: "openssl"})
+		documents, err := w.documents(acme.owner, platform.DocumentFilter{ID: "openssl"})
 		must(t, err)
 		got, _ := json.MarshalIndent(documents[0], "", " ")
 		at := func(n int) string { return `"timestamp":"` + day(n).String() + `",` }
@@ -153,51 +161,166 @@ func compact(indented string) string {
 	return strings.ReplaceAll(b.String(), `": `, `":`)
 }
 
-func TestTooManyDocumentsAreRejected(t *testing.T) {
+// Advisories of one organisation are not shown to another. Feeds that are imported without a
+// group are for all.
+func TestDocumentsShowWhatTheCallerMaySeeAndFeedsForAll(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		acme, other := w.found("acme"), w.found("other")
-		for batch := range 10 {
-			advisories := make([]*platform.Advisory, platform.ImportBatch)
-			for i := range advisories {
-				advisories[i] = fixedOn(fmt.Sprintf("GO-%d", batch*platform.ImportBatch+i), "stdlib", "CVE-1")
-			}
-			w.feed(acme.uid, advisories...)
-		}
-		w.feed(other.uid, fixedOn("GO-1", "stdlib", "CVE-1")) // This advisory exists already.
-		count := func(req platform.DocumentRequest) (n int, err error) {
-			documents, err := w.p.AdvisoryDocuments.List(acme.owner, req)
-			for _, d := range documents {
-				n += len(d.Advisories)
-			}
-			return n, err
-		}
-		if n, err := count(platform.DocumentRequest{}); n != 10_000 || err != nil {
-			t.Errorf("%d, want 10_000 (%v)", n, err)
-		}
-		w.feed(other.uid, fixedOn("GO-X", "stdlib", "CVE-1"))
-		for want, req := range map[string]platform.DocumentRequest{
-			"id: is required, or cves":            {},
-			"cves: is required in addition to id": {ID: "stdlib"},
-			"cves: must be fewer: more":           {CVEs: []string{"CVE-1"}},
+		team := w.group(acme.uid)
+		w.feed(acme.uid, fixedOn("ACME-1", "payments", "CVE-1", 1), fixedOn("GO-1", "stdlib", "CVE-1", 1))
+		w.feed(team, fixedOn("ACME-2", "payments", "CVE-1", 1))
+		w.feed(other.uid, fixedOn("OTHER-1", "payments", "CVE-1", 1))
+		w.feed("", fixedOn("GO-1", "stdlib", "CVE-1", 1), fixedOn("GO-2", "net", "", 1))
+		none, inTeam := w.with(w.role(other.uid), other.uid, other.uid), w.with(w.role(acme.uid, platform.CapAdvisoriesList), team, team)
+		for what, x := range map[string]struct {
+			ctx  context.Context
+			want string
+		}{
+			"the owner of acme":    {acme.owner, "net: GO-2; payments: ACME-1 ACME-2; stdlib: GO-1"},
+			"the owner of other":   {other.owner, "net: GO-2; payments: OTHER-1; stdlib: GO-1"},
+			"a member of the team": {inTeam, "net: GO-2; payments: ACME-2; stdlib: GO-1"},
+			"without a capability": {none, "net: GO-2; stdlib: GO-1"},
 		} {
-			var trace platform.Trace
-			_, err := w.p.AdvisoryDocuments.List(platform.WithTrace(acme.owner, &trace), req)
-			if err == nil || !strings.HasPrefix(err.Error(), "Invalid argument: "+want) || trace.Statements.Load() != 1 {
-				t.Errorf("%+v: %v after %d statements, want %s after one", req, err, trace.Statements.Load(), want)
+			got, err := w.documents(x.ctx, platform.DocumentFilter{})
+			if must(t, err); describeDocuments(got) != x.want {
+				t.Errorf("%s sees %q, want %q", what, describeDocuments(got), x.want)
+			}
+			page, err := w.p.AdvisoryDocuments.List(x.ctx, platform.ListRequest[*platform.DocumentFilter]{Filter: &platform.DocumentFilter{CVEs: []string{"CVE-1"}}})
+			if want := strings.TrimPrefix(x.want, "net: GO-2; "); err != nil || describeDocuments(page.Items) != want || int(page.TotalCount) != len(page.Items) {
+				t.Errorf("by CVE, %s sees %d, %q, want %q (%v)", what, page.TotalCount, describeDocuments(page.Items), want, err)
+			}
+			documents, errs := w.p.AdvisoryDocuments.GetMany(x.ctx, []string{"payments"})
+			if what == "without a capability" {
+				expectRefused(t, what, errs[0], platform.CodeNotFound)
+				documents[0] = &platform.AdvisoryDocument{ID: "payments"}
+			}
+			pages, errs := w.p.AdvisoryDocuments.ListAdvisories(x.ctx, platform.ListRequest[*platform.AdvisoryFilter]{}, documents)
+			must(t, errs[0])
+			var ids []string
+			for _, a := range pages[0].Items {
+				ids = append(ids, a.AdvisoryID)
+			}
+			if want := strings.Join(ids, " "); want != "" && !strings.Contains(x.want, "payments: "+want+";") || int(pages[0].TotalCount) != len(ids) || what != "without a capability" && want == "" {
+				t.Errorf("%s sees %v of payments, want those of %q", what, ids, x.want)
 			}
 		}
-		if n, err := count(platform.DocumentRequest{CVEs: []string{"GO-X", "GO-7"}}); n != 2 || err != nil {
-			t.Errorf("%d, want 2 (%v)", n, err)
+		if _, err := w.p.Groups.Get(acme.owner, platform.FeedGroup); err == nil {
+			t.Error("the group of feeds can be read")
 		}
-		// Advisories whose latest form lost the alias are found and left out. They must
-		// not count towards the limit, or others would be cut off.
-		lost := []*platform.Advisory{fixedOn("GO-1", "stdlib", ""), fixedOn("GO-2", "stdlib", "")}
-		for _, a := range lost {
-			a.UpdateTime = platform.At(epoch.Add(1000 * time.Hour))
+		page, err := w.p.Advisories.List(acme.owner, platform.ListRequest[*platform.AdvisoryFilter]{})
+		if must(t, err); page.TotalCount != 3 {
+			t.Errorf("%d advisories, want the 3 of acme", page.TotalCount)
 		}
-		w.feed(other.uid, append(lost, fixedOn("GO-Z", "stdlib", "CVE-1"))...)
-		if n, err := count(platform.DocumentRequest{CVEs: []string{"CVE-1"}}); err == nil || !strings.HasPrefix(err.Error(), "Invalid argument: cves: must be fewer: more") {
-			t.Errorf("%d (%v), want a refusal", n, err)
+	})
+}
+
+// Reports are made of the same advisories as documents.
+func TestReportsDoNotTellAdvisoriesOfOthers(t *testing.T) {
+	onEachEngine(t, func(t *testing.T, w *world) {
+		acme, other := w.found("acme"), w.found("other")
+		w.feed(acme.uid, fixedOn("ACME-1", "payments", "", 5))
+		w.feed("", fixedOn("GO-1", "stdlib", "", 5))
+		repo, err := w.p.Repos.Create(other.owner, other.uid, body[*platform.Repo](`{"name": "shop"}`))
+		must(t, err)
+		_, err = w.p.Tags.Create(other.owner, repo.UID, body[*platform.Tag](`{"name": "latest", "digest": %q}`, digest(1)))
+		must(t, err)
+		_, err = w.p.Images.Import(w.operator(), []*platform.Image{{Repo: repo.UID, Digest: digest(1), Packages: []string{"payments", "stdlib"}}})
+		must(t, err)
+		reports, err := w.p.ResolvedVulnerabilities.List(other.owner, platform.ResolvedVulnerabilityRequest{
+			ImageRefs: []platform.ImageRef{{Repo: "shop"}}, StartTime: day(1), EndTime: day(30),
+		})
+		if must(t, err); len(reports) != 1 || len(reports[0].ResolvedVulns) != 1 || reports[0].ResolvedVulns[0].ID != "GO-1" {
+			t.Errorf("got %+v, want only GO-1", reports)
+		}
+	})
+}
+
+// manyAdvisories returns n advisories about an artifact.
+func manyAdvisories(n int, artifact string) []*platform.Advisory {
+	all := make([]*platform.Advisory, n)
+	for i := range all {
+		all[i] = fixedOn(fmt.Sprintf("GO-%05d", i), artifact, "CVE-1")
+	}
+	return all
+}
+
+// A page ends early rather than hold many advisories, in both directions.
+func TestAPageOfDocumentsEndsEarly(t *testing.T) {
+	onEachEngine(t, func(t *testing.T, w *world) {
+		acme := w.found("acme")
+		w.feed(acme.uid, manyAdvisories(600, "a")...)
+		w.feed("", manyAdvisories(600, "b")...)
+		w.feed(acme.uid, fixedOn("GO-1", "c", ""), fixedOn("GO-1", "d", ""))
+		for _, x := range []struct {
+			req  platform.ListRequest[*platform.DocumentFilter]
+			want string
+		}{
+			{platform.ListRequest[*platform.DocumentFilter]{}, "a | b c d"},
+			{platform.ListRequest[*platform.DocumentFilter]{OrderBy: "id desc"}, "d c b | a"},
+			{platform.ListRequest[*platform.DocumentFilter]{Backward: true}, "b c d | a"},
+			{platform.ListRequest[*platform.DocumentFilter]{PageSize: 2}, "a | b c | d"},
+			{platform.ListRequest[*platform.DocumentFilter]{Skip: 1, PageSize: 2}, "b c | d"},
+			{platform.ListRequest[*platform.DocumentFilter]{PageSize: 3, Without: platform.DocumentAdvisories}, "a b c | d"},
+		} {
+			var pages []string
+			for req := x.req; ; req.Skip = 0 {
+				page, err := w.p.AdvisoryDocuments.List(acme.owner, req)
+				if must(t, err); page.TotalCount != 4 {
+					t.Errorf("the total is %d, want 4", page.TotalCount)
+				}
+				var ids []string
+				for _, d := range page.Items {
+					ids = append(ids, d.ID)
+				}
+				pages = append(pages, strings.Join(ids, " "))
+				if req.PageToken = page.NextPageToken(); req.PageToken == "" {
+					break
+				}
+			}
+			if got := strings.Join(pages, " | "); got != x.want {
+				t.Errorf("%+v: %s, want %s", x.req, got, x.want)
+			}
+		}
+	})
+}
+
+func TestADocumentOfTooManyAdvisoriesIsRejected(t *testing.T) {
+	onEachEngine(t, func(t *testing.T, w *world) {
+		acme := w.found("acme")
+		all := manyAdvisories(10_001, "stdlib")
+		for batch := range slices.Chunk(all[:10_000], platform.ImportBatch) {
+			w.feed(acme.uid, batch...)
+		}
+		w.feed("", fixedOn("GO-00001", "stdlib", "CVE-1")) // This advisory exists already.
+		got, err := w.documents(acme.owner, platform.DocumentFilter{})
+		if must(t, err); len(got) != 1 || len(got[0].Advisories) != 10_000 {
+			t.Errorf("%d documents, want one with 10,000 advisories", len(got))
+		}
+		w.feed("", all[10_000])
+		for want, f := range map[string]platform.DocumentFilter{
+			"cves: is required: the document stdlib holds more than 10000": {ID: "stdlib"},
+			"cves: must be fewer: more than 10000":                         {CVEs: []string{"CVE-1"}},
+		} {
+			if _, err := w.documents(acme.owner, f); err == nil || !strings.HasPrefix(err.Error(), "Invalid argument: "+want) {
+				t.Errorf("%+v: %v, want %s", f, err, want)
+			}
+		}
+		if got, err := w.documents(acme.owner, platform.DocumentFilter{CVEs: []string{"GO-00007", "GO-00009"}}); describeDocuments(got) != "stdlib: GO-00007 GO-00009" {
+			t.Errorf("%s (%v), want two advisories", describeDocuments(got), err)
+		}
+	})
+}
+
+// The latest form of an advisory decides by which names it is found.
+func TestALostAliasFindsNoDocument(t *testing.T) {
+	onEachEngine(t, func(t *testing.T, w *world) {
+		acme := w.found("acme")
+		w.feed(acme.uid, fixedOn("GO-1", "stdlib", "CVE-1"), fixedOn("GO-2", "stdlib", "CVE-1"))
+		lost := fixedOn("GO-1", "stdlib", "")
+		lost.UpdateTime = platform.At(epoch.Add(1000 * time.Hour))
+		w.feed("", lost)
+		if got, err := w.documents(acme.owner, platform.DocumentFilter{CVEs: []string{"CVE-1"}}); describeDocuments(got) != "stdlib: GO-2" {
+			t.Errorf("%s (%v), want stdlib: GO-2", describeDocuments(got), err)
 		}
 	})
 }
@@ -208,7 +331,7 @@ func TestDocumentsRequireAnIdentityAndNothingElse(t *testing.T) {
 		w.feed(acme.uid, fixedOn("GO-1", "stdlib", ""))
 		for what, ctx := range map[string]context.Context{"nobody": t.Context(), "a stranger": w.as("a stranger")} {
 			code := map[string]platform.Code{"nobody": platform.CodeUnauthenticated, "a stranger": platform.CodePermissionDenied}[what]
-			_, err := w.p.AdvisoryDocuments.List(ctx, platform.DocumentRequest{})
+			_, err := w.documents(ctx, platform.DocumentFilter{})
 			expectRefused(t, what, err, code)
 			_, errs := w.p.AdvisoryDocuments.GetMany(ctx, []string{"stdlib", "none"})
 			expectRefused(t, what, errs[0], code)

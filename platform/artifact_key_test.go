@@ -59,6 +59,17 @@ func TestArtifactsMatchByTheNamesThatTheirEcosystemTakesForTheSame(t *testing.T)
 				t.Errorf("an image with %q counts %d advisories, want %d", x.name, got, len(pages[0].Items))
 			}
 		}
+		// A document has all advisories about artifacts with exactly its name.
+		for name, want := range map[string]string{"Zope_Interface": "zope-interface: A A A", "newtonsoft.json": "Newtonsoft.Json: A A; newtonsoft.json: A", "zlib": "zlib: A A", "ZLIB": "zlib: A A", "com.example:parser": ""} {
+			page, err := w.p.AdvisoryDocuments.List(acme.owner, platform.ListRequest[*platform.DocumentFilter]{Filter: &platform.DocumentFilter{ID: name}})
+			must(t, err)
+			if got := describeDocuments(page.Items); got != want || int(page.TotalCount) != len(page.Items) {
+				t.Errorf("documents of %q: %s (total %d), want %s", name, got, page.TotalCount, want)
+			}
+		}
+		if d, err := w.documents(acme.owner, platform.DocumentFilter{ID: "zlib"}); err != nil || d[0].Advisories[0].PackageNamespace != "Debian:11" || d[0].Advisories[1].PackageNamespace != "Debian:12" {
+			t.Errorf("documents %+v (%v), want those of Debian:11 and Debian:12", d, err)
+		}
 		both := platform.ArtifactKeys("Zope_Interface", "zope-interface", "ZOPE-INTERFACE")
 		if want := []platform.ArtifactKey{{Name: "ZOPE-INTERFACE"}, {Name: "Zope_Interface"}, {Name: "zope-interface"}, {Name: "zope_interface", Rule: "anycase"}}; !slices.Equal(both, want) {
 			t.Errorf("keys %v, want %v: a row must have one of them only", both, want)
@@ -108,7 +119,7 @@ func TestRecordsAreFoundAndRatedByTheirUpstreamVulnerabilities(t *testing.T) {
 				t.Errorf("%+v finds %s, want %s", x.filter, got, x.want)
 			}
 		}
-		documents, err := w.p.AdvisoryDocuments.List(acme.owner, platform.DocumentRequest{CVEs: []string{"CVE-2"}})
+		documents, err := w.documents(acme.owner, platform.DocumentFilter{CVEs: []string{"CVE-2"}})
 		must(t, err)
 		if len(documents) != 1 || len(documents[0].Advisories) != 1 || documents[0].Advisories[0].ID != "DSA-2" {
 			t.Errorf("documents of CVE-2: %+v, want DSA-2", documents)

@@ -12,10 +12,43 @@ import (
 // one.
 const feedLock UID = "feed"
 
-// Import stores advisories in a group by advisory id and artifact: one for each ecosystem and
-// package of a record. An existing advisory is replaced unless its update time is later. A
-// record without times gets the time of the import.
+// FeedGroup contains the advisories of feeds for all organisations. Nobody has a role on it,
+// so only documents show them.
+const FeedGroup UID = "0000000000000000000000000000000000000000"
+
+// feedGroupName is a name that no other organisation can have.
+const feedGroupName = "(feeds)"
+
+// makeFeedGroup creates FeedGroup unless it exists.
+func (p *Platform) makeFeedGroup(ctx context.Context) error {
+	if err := requireOperator(ctx); err != nil {
+		return err
+	}
+	found, err := p.store.Exists(ctx, FeedGroup)
+	if err != nil || found {
+		return err
+	}
+	err = writePatiently(ctx, p.store, func(tx Tx) error {
+		feeds := &Group{Name: feedGroupName, Description: "Advisories for all organisations"}
+		groupKind.Stamp(feeds, FeedGroup, p.now())
+		return tx.GroupWriter().Insert(ctx, feeds)
+	})
+	if errors.Is(err, ErrDuplicate) { // another import has just made it
+		return nil
+	}
+	return err
+}
+
+// Import stores advisories in a group, or in FeedGroup if group is "", by advisory id and
+// artifact: one for each ecosystem and package of a record. An existing advisory is replaced
+// unless its update time is later. A record without times gets the time of the import.
 func (s Advisories) Import(ctx context.Context, group UID, advisories []*Advisory) (Imported, error) {
+	if group == "" {
+		group = FeedGroup
+		if err := s.p.makeFeedGroup(ctx); err != nil {
+			return Imported{}, err
+		}
+	}
 	if err := s.p.requireImport(ctx, group); err != nil {
 		return Imported{}, err
 	}

@@ -118,7 +118,7 @@ func (w *world) operations(group platform.UID) map[string]operation {
 			return false, err
 		}, nil},
 		"ListDocuments": {parent, func(ctx context.Context, _ platform.UID) (bool, error) {
-			_, err := p.AdvisoryDocuments.List(ctx, platform.DocumentRequest{ID: "stdlib"})
+			_, err := p.AdvisoryDocuments.List(ctx, platform.ListRequest[*platform.DocumentFilter]{Filter: &platform.DocumentFilter{ID: "stdlib"}})
 			return false, err
 		}, nil},
 		"ListResolvedVulnsReports": {in(w.newTag), func(ctx context.Context, repo platform.UID) (bool, error) {

@@ -82,13 +82,14 @@ const (
 	VulnerabilityDetails
 	EventBodies
 	EventChanges
-	RepoLists       // bundles, aliases, active tags and synchronization of repos
-	IdentityRules   // rules and static keys of identities
-	BindingObjects  // identity, group and role of role bindings
-	BindingTexts    // descriptions of the identity, the group and the role of role bindings
-	BindingRules    // email, issuer and subject of the identity of role bindings
-	VersionArtifact // name and description of the artifacts of versions
-	TagDetails      // bundles, class and creation time of tags
+	RepoLists          // bundles, aliases, active tags and synchronization of repos
+	IdentityRules      // rules and static keys of identities
+	BindingObjects     // identity, group and role of role bindings
+	BindingTexts       // descriptions of the identity, the group and the role of role bindings
+	BindingRules       // email, issuer and subject of the identity of role bindings
+	VersionArtifact    // name and description of the artifacts of versions
+	TagDetails         // bundles, class and creation time of tags
+	DocumentAdvisories // advisories of documents
 )
 
 // HasAny reports whether one of fields is in f.

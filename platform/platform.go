@@ -107,7 +107,7 @@ func New(ctx context.Context, store Store, options Options) (*Platform, error) {
 	p.AuditLog = AuditLog{p}
 	p.Webhooks = Webhooks{p}
 	p.Search = newSearch(p)
-	p.AdvisoryDocuments = AdvisoryDocuments{p}
+	p.AdvisoryDocuments = AdvisoryDocuments{p, &resources[*AdvisoryDocument, *DocumentFilter]{p: p, kind: &documentKind}}
 	p.ResolvedVulnerabilities = ResolvedVulnerabilities{p}
 	p.Issuers = Issuers{p}
 	return p, nil

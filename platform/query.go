@@ -58,7 +58,7 @@ type Branch struct {
 	Relation Relation
 	UID      UID      // the UID that Relation refers to
 	UIDs     []UID    // the UIDs of Listed
-	Name     string   // the normal name of OfArtifact, or the name of OfEcosystem
+	Name     string   // the normal name of OfArtifact, the id of OfDocument, or the name of OfEcosystem
 	Rule     NameRule // the rule of OfArtifact; "" means any
 	Inside   UID      // UID within which the rows must lie; "" means anywhere
 	Around   UID      // UID that the groups of the rows must enclose, for OfArtifact; "" means any groups
@@ -78,6 +78,7 @@ const (
 	OfIdentity                  // role bindings of the identity
 	OfRole                      // role bindings of the role
 	OfArtifact                  // advisories about the artifacts with the normal name Name
+	OfDocument                  // advisories about the artifacts with the exact name Name
 	OfEcosystem                 // artifacts of the ecosystem Name
 )
 

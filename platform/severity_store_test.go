@@ -107,7 +107,7 @@ func TestWithdrawnAdvisoriesAreLeftOut(t *testing.T) {
 				t.Errorf("%+v: %d of %d, want %d", x.f, len(page.Items), page.TotalCount, x.want)
 			}
 		}
-		documents, err := w.p.AdvisoryDocuments.List(acme.owner, platform.DocumentRequest{ID: "lib"})
+		documents, err := w.documents(acme.owner, platform.DocumentFilter{ID: "lib"})
 		must(t, err)
 		if len(documents) != 1 || len(documents[0].Advisories) != 1 {
 			t.Errorf("documents hold %+v, want 1 of them", documents)

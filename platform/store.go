@@ -204,7 +204,7 @@ type RowWriter[T any] interface {
 	Delete(ctx context.Context, uid UID) (T, error)
 }
 
-// ErrTooMany is the error of ListFeed if there are more rows than the limit.
+// ErrTooMany is the error of FindAdvisories if there are more rows than the limit.
 var ErrTooMany = errors.New("more rows than the limit")
 
 // Writes return these errors, or an *Error.

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"atrium/graph"
+	"atrium/graph/scalar"
 	"atrium/platform"
 )
 
@@ -11,8 +12,21 @@ func (r *reads) documents() *loader[string, *platform.AdvisoryDocument] {
 	return loaderOf(r, r.p.AdvisoryDocuments.GetMany)
 }
 
-func (q queries) AdvisoryDocuments(ctx context.Context, id *string, cves []string) ([]*platform.AdvisoryDocument, error) {
-	return q.p.AdvisoryDocuments.List(ctx, platform.DocumentRequest{ID: valueOrZero(id), CVEs: cves})
+// advisoryDocuments resolves the fields of documents.
+type advisoryDocuments struct{ p *platform.Platform }
+
+func (r root) AdvisoryDocument() graph.AdvisoryDocumentResolver { return advisoryDocuments{r.p} }
+
+func (q queries) AdvisoryDocuments(ctx context.Context, where *scalar.AdvisoryDocumentFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) (*scalar.AdvisoryDocumentConnection, error) {
+	given := valueOrZero(where)
+	req := request(ctx, platform.UIDFilter{}, &platform.DocumentFilter{ID: given.DocumentID, CVEs: given.CVEs}, window{orderBy, first, after, last, before, skip})
+	req.Without |= platform.DocumentAdvisories // their own field reads them, a page at a time
+	return newConnection(q.p.AdvisoryDocuments.List(ctx, req))
+}
+
+func (r advisoryDocuments) Advisories(ctx context.Context, all []*platform.AdvisoryDocument, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.AdvisoryConnection, error) {
+	req := request(ctx, platform.UIDFilter{}, &platform.AdvisoryFilter{}, window{nil, first, after, last, before, skip})
+	return newConnections(r.p.AdvisoryDocuments.ListAdvisories(ctx, req, all))
 }
 
 func (e entities) FindManyAdvisoryDocumentByDocumentIDs(ctx context.Context, reps []*graph.AdvisoryDocumentByDocumentIDsInput) ([]*platform.AdvisoryDocument, error) {

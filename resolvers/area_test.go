@@ -15,7 +15,7 @@ func TestErrorsWithoutAnAreaHaveThatOfTheirRootField(t *testing.T) {
 		`{ a: advisories { nodes { uid } } }`:                          "vulnerabilities",
 		`{ groups { nodes { uid } } }`:                                 "iam",
 		`{ auditLog { nodes { id } } }`:                                "events",
-		`{ advisoryDocuments { documentId } }`:                         "advisory",
+		`{ advisoryDocuments { nodes { documentId } } }`:               "advisory",
 		`{ artifacts(where: {ecosystems: [JAVA]}) { nodes { uid } } }`: "libraries",
 		`{ nonsense }`: "graphql",
 		`{ __typename`: "graphql",

@@ -34,6 +34,7 @@ func withCapabilities(costs map[string]int) map[string]int {
 // share rows, and a row that lacks the field would be answered as if it were empty.
 var costlyFields = map[string]platform.CostlyFields{
 	"Advisory.events":               platform.AdvisoryEvents,
+	"DocumentAdvisory.events":       platform.AdvisoryEvents,
 	"VulnerabilityMetadata.details": platform.VulnerabilityDetails,
 	"Event.body":                    platform.EventBodies,
 	"Event.changes":                 platform.EventChanges,

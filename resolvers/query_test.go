@@ -39,7 +39,7 @@ var everyQuery = []struct {
 	{"advisorySummary", `query($org: ID!) { advisorySummary(within: $org) { open { total critical high medium low none unknown } fixed { total unknown } notAffected { total } } }`, "advisorySummary.fixed.total", 3},
 	{"advisories", `{ advisories(where: {artifactNames: ["r01"], eventTypes: [FIXED]}) { nodes { advisoryId vulnerabilities { vulnerabilityId } } } }`, "advisories.nodes.0.vulnerabilities.*.vulnerabilityId", "GO-01"},
 	{"vulnerabilityMetadata", `{ vulnerabilityMetadata(where: {vulnerabilityIds: ["CVE-01"]}) { nodes { vulnerabilityId summary severities { type score } references { type url } } } }`, "vulnerabilityMetadata.nodes.*.severities.0.type", "CVSS_V3"},
-	{"advisoryDocuments", `{ advisoryDocuments(id: "r01", cves: ["CVE-01"]) { documentId advisories { advisoryId aliases packageNamespace events { type timestamp fixed { fixedVersion } detection { nvdapi { cpeFound } scanv1 { componentName } } } } } }`, "advisoryDocuments.0.advisories.*.advisoryId", "GO-01"},
+	{"advisoryDocuments", `{ advisoryDocuments(where: {documentId: "r01", cves: ["CVE-01"]}) { nodes { documentId advisories { nodes { advisoryId aliases packageNamespace events { type timestamp fixed { fixedVersion } detection { nvdapi { cpeFound } scanv1 { componentName } } } } } } } }`, "advisoryDocuments.nodes.0.advisories.nodes.*.advisoryId", "GO-01"},
 	{"resolvedVulnerabilities", `query($repo: String!, $since: DateTime!, $until: DateTime!) { resolvedVulnerabilities(images: [{repo: "r00", tags: ["t00", "t02"]}, {repo: $repo, tags: ["t01"]}], startTime: $since, endTime: $until) {
 		date imageRef { repo tags } resolvedVulns { advisoryId aliases cvssSeverities { type score } } } }`, "resolvedVulnerabilities.2.resolvedVulns.0.cvssSeverities.*.type", "CVSS_V3"},
 	{"artifact", `query($artifact: ID!) { artifact(uid: $artifact) { name createTime updateTime versions(first: 1) { nodes { version } } } }`, "artifact.versions.nodes.*.version", "1.12"},
@@ -116,16 +116,16 @@ func TestEveryVariantOfAnEventIsShown(t *testing.T) {
 	const shared = `type falsePositiveDetermination { type note } analysisNotPlanned { note } fixNotPlanned { note } pendingUpstreamFix { note } truePositiveDetermination { note }`
 	got := w.ask(`{ advisories { nodes { severities { type score } events { ` + shared + ` findings author reviewer reviewState issue fixed { fixedVersion note }
 			detection { nvdapi { cpeFound } scanv1 { subpackage component } } patched { patchedVersions note } } } }
-		advisoryDocuments { advisories { packageNamespace events { ` + shared + ` timestamp fixed { fixedVersion } detection { nvdapi { cpeFound } scanv1 { subpackageName componentName } } } } } }`)
+		advisoryDocuments { nodes { advisories { nodes { packageNamespace events { ` + shared + ` timestamp fixed { fixedVersion } detection { nvdapi { cpeFound } scanv1 { subpackageName componentName } } } } } } } }`)
 	types := "DETECTION DETECTION FALSE_POSITIVE_DETERMINATION ANALYSIS_NOT_PLANNED FIX_NOT_PLANNED PENDING_UPSTREAM_FIX TRUE_POSITIVE_DETERMINATION FIXED"
 	one := "advisories.nodes.0."
 	got.expect(one+"severities.0.type", "CVSS_V2").expect(one+"severities.1.type", "CVSS_V4").expect(one+"severities.2.type", nil).expect(one+"events.*.type", types+" PATCHED").
 		expect(one+"events.0.findings", "AP8=").expect(one+"events.1.findings", nil).expect(one+"events.0.reviewState", "REQUEST_CHANGES").expect(one+"events.0.issue", "i").
 		expect(one+"events.0.detection.scanv1", nil).expect(one+"events.1.detection.scanv1.subpackage", "p").expect(one+"events.8.patched.patchedVersions", []any{"1"}).expect(one+"events.7.fixed.note", "n")
-	one = "advisoryDocuments.0.advisories.0."
-	got.expect(one+"packageNamespace", "Debian:12").expect(one+"events.*.type", types).expect(one+"events.0.timestamp", at.String()).expect(one+"events.1.detection.scanv1.componentName", "c").
+	one = "advisoryDocuments.nodes.0.advisories.nodes.0."
+	got.expect(one+"packageNamespace", "Debian").expect(one+"events.*.type", types).expect(one+"events.0.timestamp", at.String()).expect(one+"events.1.detection.scanv1.componentName", "c").
 		expect(one+"events.2.falsePositiveDetermination.type", "INLINE_MITIGATIONS_EXIST").expect(one+"events.7.fixed.fixedVersion", "1")
-	w.ask(`{ advisoryDocuments(cves: []) { documentId } }`).expect("advisoryDocuments", []any{})
+	w.ask(`{ advisoryDocuments(where: {cves: []}) { nodes { documentId } } }`).expect("advisoryDocuments.nodes", []any{})
 	const reports = `query($images: [ImageRef!]!, $from: DateTime!, $until: DateTime!) { resolvedVulnerabilities(images: $images, startTime: $from, endTime: $until) { date } }`
 	const day, next = "2024-01-01T00:00:00Z", "2024-01-02T00:00:00Z"
 	for want, given := range map[string][]any{
@@ -137,7 +137,7 @@ func TestEveryVariantOfAnEventIsShown(t *testing.T) {
 			t.Errorf("the error names %q, want %q", got.violations(), want)
 		}
 	}
-	w.askAs(nobody, `{ advisoryDocuments { documentId } }`).expectErrors("UNAUTHENTICATED advisoryDocuments")
+	w.askAs(nobody, `{ advisoryDocuments { nodes { documentId } } }`).expectErrors("UNAUTHENTICATED advisoryDocuments")
 }
 
 func TestConnectionsReturnTheRequestedPage(t *testing.T) {

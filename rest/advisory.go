@@ -11,33 +11,13 @@ import (
 
 func advisoryRoutes(p *platform.Platform) []route {
 	return []route{
-		listDocuments(p.AdvisoryDocuments),
+		listAll("/advisory/v2/documents", p.AdvisoryDocuments,
+			textFilter("id", func(f *platform.DocumentFilter) *string { return &f.ID }),
+			textsFilter("cves", func(f *platform.DocumentFilter) *[]string { return &f.CVEs })),
 		listAll("/advisory/v2/metadata", p.Vulnerabilities,
 			textFilter("id", func(f *platform.VulnerabilityFilter) *string { return &f.ID }),
 			textsFilter("ids", func(f *platform.VulnerabilityFilter) *[]string { return &f.IDs })),
 		listResolvedVulnsReports(p.ResolvedVulnerabilities),
-	}
-}
-
-type documents struct {
-	Documents []*platform.AdvisoryDocument `json:"documents"`
-}
-
-// listDocuments returns a route that lists all documents in one response.
-func listDocuments(operations platform.AdvisoryDocuments) route {
-	filters := []filter[platform.DocumentRequest]{
-		value("id", parseText[string], func(r *platform.DocumentRequest) *string { return &r.ID }),
-		values("cves", parseText[string], func(r *platform.DocumentRequest) *[]string { return &r.CVEs }),
-	}
-	return route{
-		name: "ListDocuments", method: http.MethodGet, pattern: "/advisory/v2/documents",
-		query: parametersOf(filters), answer: documents{}, reportsQuery: true,
-		call: func(r *request) (any, error) {
-			var in platform.DocumentRequest
-			in.Malformed = decodeFilters(r, filters, &in)
-			found, err := operations.List(r.Context(), in)
-			return documents{found}, err
-		},
 	}
 }
 

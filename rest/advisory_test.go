@@ -29,9 +29,9 @@ func TestDocumentsAndReportsHaveTheFormOfTheReference(t *testing.T) {
 		`"cvssSeverities":[{"type":"TYPE_CVSS_V3","score":"9"}]}],"imageRef":{"repo":"` + w.repo + `","tags":["latest"]}}]}`
 	for path, want := range map[string]string{
 		"/advisory/v2/documents?id=base": `{"documents":[{"id":"base","advisories":[{"id":"GO-1","events":[{"timestamp":"2024-01-05T10:00:00.000Z","detection":{"manual":{}}},` +
-			`{"timestamp":"2024-01-05T10:00:00.000Z","fixed":{"fixedVersion":"2"}}],"aliases":["CVE-1"],"packageNamespace":"Go"}]}]}`,
-		"/advisory/v2/documents?id=none":                                                                               `{"documents":[]}`,
-		"/advisory/v2/documents?cves=none&cves=CVE-0":                                                                  `{"documents":[]}`,
+			`{"timestamp":"2024-01-05T10:00:00.000Z","fixed":{"fixedVersion":"2"}}],"aliases":["CVE-1"],"packageNamespace":"Go"}]}],"totalCount":"1","skipped":0}`,
+		"/advisory/v2/documents?id=none":                                                                               `{"documents":[],"totalCount":"0","skipped":0}`,
+		"/advisory/v2/documents?cves=none&cves=CVE-0":                                                                  `{"documents":[],"totalCount":"0","skipped":0}`,
 		"/advisory/v2beta1/images/resolvedVulns?imageRefs=base" + interval:                                             report,
 		"/advisory/v2/images/resolvedVulns?image_refs=" + w.repo + ":latest,latest" + interval:                         report,
 		"/advisory/v2/images/resolvedVulns?imageRefs=base:latest&imageRefs=" + w.repo + interval:                       report,
@@ -48,7 +48,6 @@ func TestDocumentsAndReportsHaveTheFormOfTheReference(t *testing.T) {
 	for path, want := range map[string]string{
 		"/advisory/v2/documents?id=&cves=":                                  "id cves",
 		"/advisory/v2/documents?id=a&id=b":                                  "id",
-		"/advisory/v2/documents?page_size=1":                                "page_size",
 		"/advisory/v2/images/resolvedVulns":                                 "imageRefs start_time end_time",
 		"/advisory/v2/images/resolvedVulns?imageRefs=:&end_time=tomorrow":   "imageRefs end_time start_time",
 		"/advisory/v2/images/resolvedVulns?imageRefs=base:" + interval:      "imageRefs",
@@ -63,5 +62,43 @@ func TestDocumentsAndReportsHaveTheFormOfTheReference(t *testing.T) {
 		if strings.Join(fields, " ") != want {
 			t.Errorf("%s: %v, want %s", path, fields, want)
 		}
+	}
+}
+
+func TestDocumentsDoNotTellAdvisoriesOfOthers(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	ctx := platform.WithActor(t.Context(), platform.NewOperator("import"))
+	if _, err := w.p.Groups.Bootstrap(ctx, "other", testIssuer, "owner-of-other"); err != nil {
+		t.Fatal(err)
+	}
+	for group, ids := range map[platform.UID][]string{platform.UID(w.org): {"ACME-1"}, "": {"GO-1", "GO-2"}} {
+		for _, id := range ids {
+			if _, err := w.p.Advisories.Import(ctx, group, []*platform.Advisory{{AdvisoryID: id, ArtifactName: "lib-" + id, Aliases: []string{"CVE-1"}}}); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	for path, want := range map[string]string{
+		"/advisory/v2/documents":                                     "lib-GO-1 lib-GO-2 2",
+		"/advisory/v2/documents?cves=ACME-1":                         " 0",
+		"/advisory/v2/documents?cves=CVE-1":                          "lib-GO-1 lib-GO-2 2",
+		"/advisory/v2/documents?id=lib-ACME-1":                       " 0",
+		"/advisory/v2beta1/documents?order_by=id%20desc&page_size=1": "lib-GO-2 2",
+		"/advisory/v2/documents?skip=1":                              "lib-GO-2 2",
+	} {
+		got := w.sendAs("owner-of-other", http.MethodGet, path, "").expectStatus(http.StatusOK)
+		var ids []string
+		for _, d := range got.json["documents"].([]any) {
+			ids = append(ids, d.(map[string]any)["id"].(string))
+		}
+		if seen := strings.Join(ids, " ") + " " + got.text("totalCount"); seen != want {
+			t.Errorf("%s: %q, want %q", path, seen, want)
+		}
+	}
+	next := w.sendAs("owner-of-other", http.MethodGet, "/advisory/v2/documents?page_size=1", "").expectStatus(http.StatusOK).text("nextPageToken")
+	last := w.sendAs("owner-of-other", http.MethodGet, "/advisory/v2/documents?page_size=1&page_token="+next, "").expectStatus(http.StatusOK)
+	if !strings.HasPrefix(last.raw, `{"documents":[{"id":"lib-GO-2"`) || strings.Contains(last.raw, "nextPageToken") {
+		t.Errorf("the second page is %s, want lib-GO-2 and no token", last.raw)
 	}
 }

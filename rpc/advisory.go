@@ -23,8 +23,11 @@ type securityAdvisory struct {
 }
 
 func (s securityAdvisory) ListDocuments(ctx context.Context, r *advisoryv2.ListDocumentsRequest) (*advisoryv2.ListDocumentsResponse, error) {
-	documents, err := s.documents.List(ctx, platform.DocumentRequest{ID: r.GetId(), CVEs: texts[string](r.GetCves())})
-	return &advisoryv2.ListDocumentsResponse{Documents: convertEach(documents, document)}, err
+	page, err := s.documents.List(ctx, list(r, &platform.DocumentFilter{ID: r.GetId(), CVEs: texts[string](r.GetCves())}))
+	return &advisoryv2.ListDocumentsResponse{
+		Documents:     convertEach(page.Items, document),
+		NextPageToken: page.NextPageToken(), TotalCount: &page.TotalCount, Skipped: int32(page.Skipped),
+	}, err
 }
 
 func (s securityAdvisory) ListVulnerabilityMetadata(ctx context.Context, r *advisoryv2.ListVulnerabilityMetadataRequest) (*advisoryv2.ListVulnerabilityMetadataResponse, error) {

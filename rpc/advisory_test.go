@@ -1,6 +1,7 @@
 package rpc
 
 import (
+	"fmt"
 	"net/http"
 	"strings"
 	"testing"
@@ -39,6 +40,25 @@ func (w *world) fixOpenSSL() (repo string) {
 	return string(made.UID)
 }
 
+func TestDocumentsDoNotTellAdvisoriesOfOthers(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.fixOpenSSL()
+	ctx := platform.WithActor(t.Context(), platform.NewOperator("import"))
+	must[*platform.Organisation](t)(w.p.Groups.Bootstrap(ctx, "other", testIssuer, "owner-of-other"))
+	must[platform.Imported](t)(w.p.Advisories.Import(ctx, "", []*platform.Advisory{{AdvisoryID: "GO-7", ArtifactName: "curl"}, {AdvisoryID: "GO-8", ArtifactName: "git"}}))
+	for asked, want := range map[string]string{
+		`{}`:                 `{"documents":[{"id":"curl","advisories":[{"id":"GO-7"}]},{"id":"git","advisories":[{"id":"GO-8"}]}],"totalCount":"2"}`,
+		`{"skip": 1}`:        `{"documents":[{"id":"git","advisories":[{"id":"GO-8"}]}],"totalCount":"2","skipped":1}`,
+		`{"id": "openssl"}`:  `{"totalCount":"0"}`,
+		`{"cves": ["GO-1"]}`: `{"totalCount":"0"}`,
+	} {
+		if status, _, got := w.post("owner-of-other", advisoryService+"ListDocuments", asked); status != http.StatusOK || compact(got) != want {
+			t.Errorf("%s: %d\ngot  %s\nwant %s", asked, status, compact(got), want)
+		}
+	}
+}
+
 func TestDocumentsAreListedByIDAndByVulnerability(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -49,8 +69,9 @@ func TestDocumentsAreListedByIDAndByVulnerability(t *testing.T) {
 	for asked, want := range map[string]string{
 		`{}`: openssl + "," + zlib, `{"id": "zlib"}`: zlib, `{"cves": ["CVE-1", "CVE-9"]}`: openssl, `{"id": "zlib", "cves": ["CVE-1"]}`: "",
 	} {
-		if want = `{"documents":[` + want + `]}`; want == `{"documents":[]}` {
-			want = "{}"
+		total := strings.Count(want, `{"id":"`) - strings.Count(want, `"id":"GO`)
+		if want = fmt.Sprintf(`{"documents":[%s],"totalCount":"%d"}`, want, total); total == 0 {
+			want = `{"totalCount":"0"}`
 		}
 		if status, _, got := w.post(theOwner, advisoryService+"ListDocuments", asked); status != http.StatusOK || compact(got) != want {
 			t.Errorf("%s: %d\ngot  %s\nwant %s", asked, status, compact(got), want)

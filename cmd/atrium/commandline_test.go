@@ -94,8 +94,8 @@ func TestCommasAndSemicolonsSeparateNumbers(t *testing.T) {
 func TestAllMissingFlagsOfACommandAreReportedAtOnce(t *testing.T) {
 	t.Parallel()
 	for args, flags := range map[string][]string{
-		"bootstrap":                                             {"org", "issuer", "subject"},
-		"import osv x --database-url x":                         {"group", "database-url"},
+		"bootstrap": {"org", "issuer", "subject"},
+		"import osv x --group x --database-url x":               {"group", "database-url"},
 		"import registry x --group 0 --no-events=x":             {"group", "no-events"},
 		"import oci x.io --concurrency 65 --prune=x":            {"group", "concurrency", "prune"},
 		"token --as king --ttl 25h --issuer x":                  {"as", "ttl", "issuer"},

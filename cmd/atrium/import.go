@@ -29,8 +29,9 @@ type eventFlags struct {
 }
 
 type importOSVCommand struct {
-	importFlags
-	Path []string `arg:"" help:"OSV records: .json and .yaml files, folders, .tar, .tar.gz and .zip."`
+	importRun
+	Group string   `placeholder:"UID" help:"Group to import into, whose members see the advisories. Without it, everybody sees them as documents."`
+	Path  []string `arg:"" help:"OSV records: .json and .yaml files, folders, .tar, .tar.gz and .zip."`
 }
 
 // Help returns the detailed help.
@@ -47,16 +48,26 @@ one advisory for each package of each ecosystem that it names. An older record d
   affected                        packages, with the versions that fix them; each can have a severity of its own
   references                      links
 
+Without --group, the records are a feed for all organisations: every caller sees them in the documents of /advisory/v2/, and
+nobody among the advisories of a group. With --group, only who may list the advisories of that group sees them.
+
 Example of a record:
   {"id": "GO-2026-1", "modified": "2026-03-27T13:55:00Z", "aliases": ["CVE-2026-12345"], "summary": "A parser reads too far", "affected": [{"package": {"ecosystem": "Go", "name": "example.com/parser"}, "ranges": [{"type": "SEMVER", "events": [{"introduced": "0"}, {"fixed": "1.4.2"}]}]}]}
 
 Examples:
   atrium import osv --group UID advisories.json
-  atrium import osv --group UID all.zip feeds/`
+  atrium import osv all.zip feeds/`
+}
+
+func (c *importOSVCommand) check(f *faults) {
+	c.importRun.check(f)
+	if c.Group != "" {
+		checkUID(f, "group", c.Group)
+	}
 }
 
 func (c *importOSVCommand) run(ctx context.Context, p program) error {
-	return c.importInto(ctx, p, "osv", ingest.Options{}, func(ctx context.Context, to *platform.Platform, o ingest.Options) (ingest.Summary, error) {
+	return c.importRun.runImport(ctx, p, "osv", ingest.Options{Group: platform.UID(c.Group)}, func(ctx context.Context, to *platform.Platform, o ingest.Options) (ingest.Summary, error) {
 		return ingest.ImportOSV(ctx, to, c.Path, o)
 	})
 }

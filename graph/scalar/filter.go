@@ -28,6 +28,12 @@ type VulnerabilityMetadataFilter struct {
 	VulnerabilityIDs []string
 }
 
+// AdvisoryDocumentFilter is the filter of a list of documents.
+type AdvisoryDocumentFilter struct {
+	DocumentID string
+	CVEs       []string
+}
+
 // Tags returns the filter of the core. A class of tags is listed unless its field is
 // false.
 func (f TagFilter) Tags() *platform.TagFilter {

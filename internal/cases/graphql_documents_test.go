@@ -76,7 +76,9 @@ var documents = map[string]func(graphQL, call) document{
 		}}
 	},
 	"ListDocuments": func(p graphQL, c call) document {
-		return document{"query", "advisoryDocuments", c.params, p.selection("AdvisoryDocument"), readItems("AdvisoryDocument")}
+		arguments := p.listArguments(c.rpc, p.schema.Query.Fields.ForName("advisoryDocuments"), c.params)
+		selection := "{ documentId advisories(first: 3) { nodes " + p.selection("DocumentAdvisory") + " } }"
+		return document{"query", "advisoryDocuments", arguments, connectionOf(selection), readConnection("AdvisoryDocument")}
 	},
 	"ListResolvedVulnsReports": func(p graphQL, c call) document {
 		arguments := fields{}

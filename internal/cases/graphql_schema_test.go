@@ -42,7 +42,7 @@ var argumentNames = map[string]string{
 
 // filterNames has the filters with another name in the schema.
 var filterNames = map[string]string{
-	"ListVulnerabilityMetadata.id": "vulnerabilityIds", "ListVulnerabilityMetadata.ids": "vulnerabilityIds",
+	"ListDocuments.id": "documentId", "ListVulnerabilityMetadata.id": "vulnerabilityIds", "ListVulnerabilityMetadata.ids": "vulnerabilityIds",
 	"ListExternalGroupRoleMappings.identity_provider_uid": "identityProvider",
 }
 
@@ -180,6 +180,9 @@ func reshape(typeName string, object fields) fields {
 		if len(apps) > 0 {
 			object["appInstallations"] = apps
 		}
+	case "AdvisoryDocument": // GraphQL pages the advisories, too
+		page, _ := object["advisories"].(fields)
+		object["advisories"] = page["nodes"]
 	case "ArtifactCount":
 		object["totalCount"] = fmt.Sprint(object["totalCount"])
 	case "AdvisoryDetection", "DocumentDetection":

@@ -132,8 +132,11 @@ func (p graphQL) list(c call) document {
 }
 
 // connection selects a page of a type.
-func (p graphQL) connection(node string) string {
-	return "{ edges { cursor node " + p.selection(node) + " } nodes { __typename } pageInfo { hasNextPage endCursor } totalCount skipped }"
+func (p graphQL) connection(node string) string { return connectionOf(p.selection(node)) }
+
+// connectionOf selects a page of objects, of which it selects what selection says.
+func connectionOf(selection string) string {
+	return "{ edges { cursor node " + selection + " } nodes { __typename } pageInfo { hasNextPage endCursor } totalCount skipped }"
 }
 
 func readNode(p graphQL, value any, c call) answer {

@@ -116,6 +116,10 @@ func whereAdvisory(f *platform.AdvisoryFilter, s *statement) {
 		s.add(" AND substr(t.severity, 2) >= ?", platform.ScoreKey(*f.MinScore))
 	}
 	s.addAround(f.Around)
+	if f.Feed != nil {
+		s.addNamed(f.Feed.Names())
+		s.addLatest(f.Feed.Scope())
+	}
 	if f.Query != "" {
 		s.addSlow(` AND t.search LIKE ? ESCAPE '\'`, likePattern(foldText(f.Query)))
 	}

@@ -2,81 +2,217 @@ package sqlstore
 
 import (
 	"context"
+	"fmt"
+	"slices"
 
 	"atrium/platform"
 )
 
-// ListFeed reads advisories of all groups, each once. It finds them by an index
-// only, whatever the number of groups, and then looks up the latest version of each.
-// Each row contains the number of advisories found, because the lookup may drop
-// some. If there is no row, or the query has no conditions, a separate statement
-// counts them.
-func (s tables) ListFeed(ctx context.Context, q platform.FeedQuery) ([]*platform.Advisory, error) {
-	names := valueList(q.Names())
-	if len(q.Artifacts())+len(names) == 0 {
-		if err := s.checkFits(ctx, q); err != nil {
-			return nil, err
+// Documents are read from the advisories of a scope. They are found along an index that
+// begins with the key of the scope and the name of the artifact.
+
+// ListDocuments reads one page of documents, without their advisories, and the number of
+// documents in the same round trip.
+func (s tables) ListDocuments(ctx context.Context, q platform.Query[*platform.DocumentFilter]) (platform.Rows[*platform.AdvisoryDocument], error) {
+	var found platform.Rows[*platform.AdvisoryDocument]
+	var names []string
+	var run []*Statement
+	if q.Parts.Has(platform.PartTotal) {
+		run = append(run, s.countDocuments(q, &found.Total))
+	}
+	if q.Parts.Has(platform.PartItems) {
+		for branches := range slices.Chunk(q.Scope.Branches(), maxBranches) {
+			run = append(run, s.documentPage(q, branches, &names))
 		}
 	}
-	var found []*platform.Advisory
-	var outOf int64
-	err := s.reads.Run(ctx, s.feedRows(q, names).build(func(scan func(...any) error) error {
-		a := new(platform.Advisory)
-		found = append(found, a)
-		return scan(&outOf, &a.AdvisoryID, &a.ArtifactName, &a.ArtifactType, jsonColumn{&a.Aliases}, jsonColumn{&a.Upstream}, jsonColumn{&a.Events}, jsonColumn{&a.Severities}, timeColumn{&a.CreateTime})
-	}))
-	switch {
-	case err != nil:
-		return nil, err
-	case len(found) == 0 && (q.Fixed() || len(names) > 0):
-		return nil, s.checkFits(ctx, q)
-	case outOf > int64(q.Limit()):
-		return nil, platform.ErrTooMany
+	if err := s.reads.Run(ctx, run...); err != nil {
+		return found, err
+	}
+	slices.Sort(names)
+	names = slices.Compact(names)
+	if q.Order.Desc != q.Backward {
+		slices.Reverse(names)
+	}
+	names, found.More = trimPage(names[min(q.Skip, len(names)):], q.Limit, q.Backward)
+	for _, name := range names {
+		found.Items = append(found.Items, &platform.AdvisoryDocument{ID: name})
 	}
 	return found, nil
 }
 
-// feedRows selects the latest of each advisory that q asks for.
-func (s tables) feedRows(q platform.FeedQuery, names valueList) *statement {
+// documentPage selects, for each branch, the names of as many documents as the page can need.
+func (s tables) documentPage(q platform.Query[*platform.DocumentFilter], branches []platform.Branch, into *[]string) *Statement {
 	f := s.dialect.statement()
-	f.addSlow("SELECT k.n, t.advisory_id, t.artifact_name, t.artifact_type, t.aliases, t.upstream, t.events, t.severities, t.create_time" +
-		" FROM (SELECT c.artifact_name, c.advisory_id, c.artifact_type, COUNT(*) OVER () AS n FROM (")
-	feedKeys(f, q, q.Limit()+1)
-	f.add(") c) k JOIN advisory t ON t.uid = (SELECT o.uid FROM advisory o"+
-		" WHERE o.artifact_name = k.artifact_name AND o.advisory_id = k.advisory_id AND o.artifact_type = k.artifact_type AND o.delete_time = ?"+
-		" ORDER BY o.update_time DESC, o.uid DESC LIMIT 1) WHERE 1 = 1", platform.Time{})
-	if len(names) > 0 { // the latest version may no longer have the alias
-		f.add(" AND (t.advisory_id ?", names)
-		f.add(" OR EXISTS (SELECT 1 FROM advisory_alias a WHERE a.uid = t.uid AND a.alias ?))", names)
+	sign, order := ">", ""
+	if q.Order.Desc != q.Backward {
+		sign, order = "<", " DESC"
 	}
-	if q.Fixed() {
-		addHasWord(f, "event_types", []platform.EventType{platform.EventTypeFixed})
+	for i, b := range branches {
+		if i > 0 {
+			f.addUnion()
+		}
+		name := f.addDocuments(q, func() {
+			f.add("advisory t WHERE ")
+			advisories.addBranch(f, b, approach{}, ordering{}, nil)
+		})
+		if q.From != nil {
+			f.add(" AND "+name+" "+sign+" ?", q.From.Value)
+		}
+		f.add(" ORDER BY "+name+order+" LIMIT ?) d", int64(q.MaxRows()+q.Skip))
 	}
-	return f.add(" ORDER BY t.artifact_name, t.advisory_id, t.artifact_type")
+	return f.build(func(scan func(...any) error) error {
+		var name string
+		err := scan(&name)
+		*into = append(*into, name)
+		return err
+	})
 }
 
-// feedKeys adds a select of the advisories that q asks for, by artifact, id and ecosystem.
-func feedKeys(f *statement, q platform.FeedQuery, limit int) {
-	var none platform.Time
-	f.add("SELECT DISTINCT t.artifact_name, t.advisory_id, t.artifact_type FROM advisory t WHERE t.delete_time = ?", none)
-	addAnyArtifact(f, q.Artifacts())
-	if names := valueList(q.Names()); len(names) > 0 {
-		f.add(" AND t.uid IN (SELECT a.uid FROM advisory_alias a WHERE a.alias ?", names)
-		f.add(" UNION SELECT n.uid FROM advisory n WHERE n.advisory_id ?)", names)
+// addDocuments begins a select of the names of documents with an advisory from where addFrom
+// says. It returns the SQL of the name. Documents with given ids are looked up, with one index
+// search each, because they can have many advisories.
+func (s *statement) addDocuments(q platform.Query[*platform.DocumentFilter], addFrom func()) (name string) {
+	if ids := q.Filter.IDs(); ids != nil {
+		s.add("SELECT d.name FROM (SELECT p.k AS name FROM ").add(s.parents(ParentColumn{Name: "k", Texts: ids}))
+		s.add(" WHERE EXISTS (SELECT 1 FROM ")
+		addFrom()
+		s.addDocumentFilter(q)
+		s.add(" AND t.artifact_name = p.k)")
+		return "p.k"
 	}
-	f.add(" ORDER BY t.artifact_name, t.advisory_id, t.artifact_type LIMIT ?", int64(limit))
+	s.add("SELECT d.name FROM (SELECT DISTINCT t.artifact_name AS name FROM ")
+	artifacts := q.Filter.Artifacts()
+	if len(artifacts) > 0 {
+		s.add("(SELECT p.name, p.rule FROM ").add(s.parents(artifactColumns(artifacts)...)).add(") a CROSS JOIN ")
+	}
+	addFrom()
+	if len(artifacts) > 0 {
+		s.add(" AND t.normal_name = a.name AND (a.rule = '' OR t.name_rule = a.rule)")
+	}
+	s.addDocumentFilter(q)
+	return "t.artifact_name"
 }
 
-// checkFits fails if a query finds more advisories than its limit.
-func (s tables) checkFits(ctx context.Context, q platform.FeedQuery) error {
-	var n int64
+func (s *statement) addDocumentFilter(q platform.Query[*platform.DocumentFilter]) {
+	s.add(" AND t.count_class > 0")
+	if names := q.Filter.CVEs; len(names) > 0 {
+		s.addNamed(names)
+		s.addLatest(q.Scope)
+	}
+}
+
+// artifactColumns returns the columns of a table of keys of artifacts.
+func artifactColumns(keys []platform.ArtifactKey) []ParentColumn {
+	names, rules := ParentColumn{Name: "name"}, ParentColumn{Name: "rule"}
+	for _, k := range keys {
+		names.Texts, rules.Texts = append(names.Texts, k.Name), append(rules.Texts, string(k.Rule))
+	}
+	return []ParentColumn{names, rules}
+}
+
+// countDocuments counts the documents of a scope.
+func (s tables) countDocuments(q platform.Query[*platform.DocumentFilter], into *int64) *Statement {
 	f := s.dialect.statement()
 	f.addSlow("SELECT COUNT(*) FROM (")
-	feedKeys(f, q, q.Limit()+1)
-	f.add(") k")
-	err := s.reads.Run(ctx, f.build(func(scan func(...any) error) error { return scan(&n) }))
-	if err == nil && n > int64(q.Limit()) {
+	f.addDocuments(q, func() { f.addVisible("t", q.Scope) })
+	f.add(") d) n")
+	return f.build(func(scan func(...any) error) error { return scan(into) })
+}
+
+// FindAdvisories finds the advisories of documents, sorted by artifact and advisory id. It
+// needs an index search for each artifact and each branch of the scope.
+func (s tables) FindAdvisories(ctx context.Context, q platform.FeedQuery) ([]platform.FeedPlace, error) {
+	f := s.dialect.statement()
+	f.add("SELECT t.artifact_name, t.uid FROM ")
+	page := f.follow()
+	parents := page.parents(parentsOf(q)...)
+	if q.Documents() != nil {
+		page.add("t.artifact_name = p.name")
+	} else {
+		page.add("t.normal_name = p.name AND (p.rule = '' OR t.name_rule = p.rule)")
+	}
+	page.add(" AND t.count_class > 0")
+	if !isEverything(q.Scope()) {
+		page.add(" AND t.root_key = p.k AND t.rest >= p.inside AND t.rest < p.past")
+	}
+	page.addNamed(q.Names())
+	page.addLatest(q.Scope())
+	if q.Fixed() {
+		addHasWord(page, "event_types", []platform.EventType{platform.EventTypeFixed})
+	}
+	page.add(" ORDER BY t.advisory_id LIMIT ?", int64(q.Limit()+1))
+	f.addPerParent(parents, "advisory", "t.artifact_name, t.advisory_id, t.uid", page)
+	direction := ""
+	if q.Desc() {
+		direction = " DESC"
+	}
+	f.add(" ORDER BY t.artifact_name"+direction+", t.advisory_id LIMIT ?", int64(q.Limit()+1))
+	var found []platform.FeedPlace
+	err := s.reads.Run(ctx, f.build(func(scan func(...any) error) error {
+		var p platform.FeedPlace
+		err := scan(&p.Artifact, keyOf(&p.UID))
+		found = append(found, p)
+		return err
+	}))
+	if err == nil && len(found) > q.Limit() {
 		err = platform.ErrTooMany
 	}
-	return err
+	return found, err
+}
+
+// parentsOf returns the columns of a table of each document or artifact in each branch.
+func parentsOf(q platform.FeedQuery) []ParentColumn {
+	of := artifactColumns(q.Artifacts())
+	if q.Documents() != nil {
+		of = []ParentColumn{{Name: "name", Texts: q.Documents()}}
+	}
+	columns := make([]ParentColumn, len(of))
+	keys, lows, pasts := ParentColumn{Name: "k"}, ParentColumn{Name: "inside"}, ParentColumn{Name: "past"}
+	for _, b := range q.Scope().Branches() {
+		for i, c := range of {
+			columns[i].Name, columns[i].Texts = c.Name, append(columns[i].Texts, c.Texts...)
+		}
+		for range of[0].Len() {
+			keys.Bytes, lows.Bytes, pasts.Bytes = append(keys.Bytes, scopeKey(b.UID.Root())), append(lows.Bytes, restOf(b.UID)), append(pasts.Bytes, pastRest(b.UID))
+		}
+	}
+	return append(columns, keys, lows, pasts)
+}
+
+func isEverything(scope platform.Scope) bool {
+	return slices.ContainsFunc(scope.Branches(), func(b platform.Branch) bool { return b.Relation == platform.Everything })
+}
+
+// addNamed adds the condition that an advisory has one of names as its id, an alias or an
+// upstream id.
+func (s *statement) addNamed(names []string) {
+	if len(names) > 0 {
+		s.add(" AND t.uid IN (SELECT a.uid FROM advisory_alias a WHERE a.alias ?", valueList(names))
+		s.add(" UNION SELECT n.uid FROM advisory n WHERE n.advisory_id ?)", valueList(names))
+	}
+}
+
+// addLatest adds the condition that no other advisory of the scope with the same id and
+// artifact has changed later.
+func (s *statement) addLatest(scope platform.Scope) {
+	s.add(" AND t.uid = (SELECT o.uid FROM ")
+	s.addVisible("o", scope)
+	s.add(" AND o.artifact_name = t.artifact_name AND o.advisory_id = t.advisory_id AND o.artifact_type = t.artifact_type" +
+		" AND o.count_class > 0 ORDER BY o.update_time DESC, o.uid DESC LIMIT 1)")
+}
+
+// addVisible adds the advisories of a scope of subtrees, and a condition. The name of the
+// table is row. They are found by the keys of the organisations, which begin an index.
+func (s *statement) addVisible(row string, scope platform.Scope) {
+	if isEverything(scope) {
+		s.add("advisory " + row + " WHERE 1 = 1")
+		return
+	}
+	var keys, lows, pasts [][]byte
+	for _, b := range scope.Branches() {
+		keys, lows, pasts = append(keys, scopeKey(b.UID.Root())), append(lows, restOf(b.UID)), append(pasts, pastRest(b.UID))
+	}
+	s.add("(SELECT p.k, p.inside, p.past FROM ")
+	s.add(s.parents(ParentColumn{Name: "k", Bytes: keys}, ParentColumn{Name: "inside", Bytes: lows}, ParentColumn{Name: "past", Bytes: pasts}))
+	s.add(fmt.Sprintf(") v CROSS JOIN advisory %[1]s WHERE %[1]s.root_key = v.k AND %[1]s.rest >= v.inside AND %[1]s.rest < v.past", row))
 }

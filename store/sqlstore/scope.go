@@ -82,6 +82,8 @@ func (t *table[T, F]) reachByUID(b platform.Branch, walk bool) (reach, bool) {
 		return reach{column: "role", uid: b.UID, root: b.Inside.Root(), inside: b.Inside}, true
 	case platform.OfArtifact:
 		return reach{column: "normal_name", name: b.Name, rule: string(b.Rule), root: b.Inside.Root(), inside: b.Inside, around: b.Around}, true
+	case platform.OfDocument:
+		return reach{column: "artifact_name", name: b.Name, root: b.Inside.Root(), inside: b.Inside}, true
 	case platform.OfEcosystem:
 		return reach{column: "ecosystem", name: b.Name}, true
 	case platform.Within, platform.Below:

@@ -106,11 +106,11 @@ func (r *readList) addFilters() {
 
 // addFeeds adds reads of the advisories of all organisations.
 func (r *readList) addFeeds() {
-	documents := func(req platform.DocumentRequest, least int) func(ctx context.Context) error {
+	documents := func(f platform.DocumentFilter, least int) func(ctx context.Context) error {
 		return func(ctx context.Context) error {
-			found, err := r.p.AdvisoryDocuments.List(ctx, req)
-			if err == nil && len(found) < least {
-				err = fmt.Errorf("%d documents, want %d", len(found), least)
+			found, err := r.p.AdvisoryDocuments.List(ctx, platform.ListRequest[*platform.DocumentFilter]{Filter: &f, PageSize: 200})
+			if err == nil && len(found.Items) < least {
+				err = fmt.Errorf("%d documents, want %d", len(found.Items), least)
 			}
 			return err
 		}
@@ -119,8 +119,8 @@ func (r *readList) addFeeds() {
 	for i := range names {
 		names[i] = "CVE-" + r.b.advisoryIDs[i*9]
 	}
-	r.add("one document", pageBuffers, documents(platform.DocumentRequest{ID: r.b.artifacts[0]}, 1)).sorts = true
-	r.add("documents by 100 CVEs", 100*22, documents(platform.DocumentRequest{CVEs: names}, 50)).sorts = true
+	r.add("one document", pageBuffers, documents(platform.DocumentFilter{ID: r.b.artifacts[0]}, 1)).sorts = true
+	r.add("documents by 100 CVEs", 100*22, documents(platform.DocumentFilter{CVEs: names}, 50)).sorts = true
 	refs := make([]platform.ImageRef, 50)
 	for i := range refs {
 		refs[i] = platform.ImageRef{Repo: string(r.b.repos[i]), Tags: []string{"reported"}}

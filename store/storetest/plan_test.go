@@ -193,7 +193,7 @@ func (b *bigWorld) checkFallbacks(t *testing.T) {
 		{name: "advisories below level 0 by delete_time", run: askList(p.Advisories.List, platform.ListRequest[*platform.AdvisoryFilter]{UIDP: below(0), OrderBy: "delete_time desc"})},
 		{name: "deliveries by type", run: askList(p.Deliveries.List, platform.ListRequest[*platform.DeliveryFilter]{UIDP: childrenOf(b.subscriptions[0]), OrderBy: "event_type"})},
 		{name: "documents by id and names", run: func(ctx context.Context) error {
-			_, err := p.AdvisoryDocuments.List(ctx, platform.DocumentRequest{ID: b.artifacts[0], CVEs: []string{"CVE-" + b.advisoryIDs[0]}})
+			_, err := p.AdvisoryDocuments.List(ctx, platform.ListRequest[*platform.DocumentFilter]{Filter: &platform.DocumentFilter{ID: b.artifacts[0], CVEs: []string{"CVE-" + b.advisoryIDs[0]}}})
 			return err
 		}},
 		{name: "bindings with a capability", run: askList(p.RoleBindings.List, platform.ListRequest[*platform.RoleBindingFilter]{UIDP: below(0), Filter: &platform.RoleBindingFilter{Capability: platform.CapRepoCreate}})},

@@ -397,8 +397,8 @@ CREATE TABLE advisory (
 );
 -- A group has one advisory with an id for a package of an ecosystem.
 CREATE UNIQUE INDEX advisory_unique ON advisory (parent, advisory_id, normal_name, artifact_type);
--- Documents and reports read the advisories of all organisations, by artifact or by id. Of those that many
--- organisations have, the one that is not withdrawn and changed last is the end of a range.
+-- Operators see the advisories of all organisations in documents and reports, by artifact or by id. Of those
+-- that many organisations have, the one that is not withdrawn and changed last is the end of a range.
 CREATE INDEX advisory_artifact ON advisory (artifact_name, advisory_id, artifact_type, delete_time, update_time, uid);
 CREATE INDEX advisory_normal_name ON advisory (normal_name, artifact_name, advisory_id, artifact_type, delete_time, name_rule);
 CREATE INDEX advisory_id ON advisory (advisory_id);
@@ -413,6 +413,11 @@ CREATE INDEX advisory_g3_key_id ON advisory (g3_key, advisory_id, rest) WHERE g3
 -- The advisories of an artifact by id. Without this index, a list in this order reads all advisories that
 -- other organisations have of the artifact, or sorts its own.
 CREATE INDEX advisory_root_key_artifact_id ON advisory (root_key, normal_name, advisory_id, rest) WHERE count_class > 0;
+-- The documents of an organisation and of a group below it, and the advisories of a document by id. The names
+-- of documents are read from these indexes alone.
+CREATE INDEX advisory_root_key_document ON advisory (root_key, artifact_name, advisory_id, rest) WHERE count_class > 0;
+CREATE INDEX advisory_g2_key_document ON advisory (g2_key, artifact_name, advisory_id, rest) WHERE g2_key IS NOT NULL AND count_class > 0;
+CREATE INDEX advisory_g3_key_document ON advisory (g3_key, artifact_name, advisory_id, rest) WHERE g3_key IS NOT NULL AND count_class > 0;
 -- How many advisories of each class an artifact has: counting reads this index alone.
 CREATE INDEX advisory_root_key_artifact ON advisory (root_key, normal_name, rest, count_class, name_rule);
 -- Lists of an organisation by artifact.
