@@ -73,14 +73,15 @@ var rules = map[string]rule{
 // Tests may also import the real engines and the core. Otherwise the rule of their folder
 // applies to them too.
 var testsMay = map[string][]string{
-	"":               {"platform", "store", "store/sqlstore", "store/storetest"},
-	"resolvers":      {"graph", "internal/agreement", "graphql", "graphql/limit", "graphql/transport"}, // Tests send requests to the endpoint.
-	"graphql":        {"resolvers", "edge"},                                                            // Tests check the errors of the endpoint.
-	"client":         {"rpc"},                                                                          // The tests serve what the client calls.
-	"cmd":            {"auth", "events", "rpc/gen"},                                                    // Tests call the program with them, and serve what it calls.
-	"internal/house": {"platform", "store/storetest"},
-	"internal/cases": {"edge", "graphql", "graphql/transport", "internal/agreement"}, // Tests compare the endpoint with one that has the other executor.
-	"web":            {"docs"},                                                       // The tests read the pages that it shows.
+	"":                {"platform", "store", "store/sqlstore", "store/storetest"},
+	"resolvers":       {"graph", "internal/agreement", "graphql", "graphql/limit", "graphql/transport"}, // Tests send requests to the endpoint.
+	"graphql":         {"resolvers", "edge"},                                                            // Tests check the errors of the endpoint.
+	"client":          {"rpc"},                                                                          // The tests serve what the client calls.
+	"cmd":             {"auth", "events", "rpc/gen"},                                                    // Tests call the program with them, and serve what it calls.
+	"internal/house":  {"platform", "store/storetest"},
+	"internal/cases":  {"edge", "graphql", "graphql/transport", "internal/agreement"}, // Tests compare the endpoint with one that has the other executor.
+	"store/storetest": {"edge", "graphql", "graphql/transport", "resolvers"},          // Tests compare the cost of queries with the work of the database.
+	"web":             {"docs"},                                                       // The tests read the pages that it shows.
 }
 
 // ruleOf finds the rule of a folder.

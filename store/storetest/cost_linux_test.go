@@ -1,0 +1,61 @@
+package storetest_test
+
+import (
+	"cmp"
+	"context"
+	"os"
+	"slices"
+	"syscall"
+	"testing"
+	"time"
+
+	"atrium/store/storetest"
+)
+
+// TestCostsFollowWork measures the CPU that each query takes, of the server and of
+// PostgreSQL. It takes minutes, and an idle machine: `make costs`.
+func TestCostsFollowWork(t *testing.T) {
+	if os.Getenv("ATRIUM_COSTS") == "" {
+		t.Skip("run `make costs`: it takes minutes, and measures time")
+	}
+	n := ordinarySizes
+	n.identities, n.bindings, n.advisories = 100_000, 100_000, 100_000
+	b := newBigWorld(newWorld(t, storetest.Postgres(t)), n)
+	e := b.explainer()
+	all := b.priceReads(t, func(q *pricedQuery, run func(ctx context.Context) error) {
+		const runs = 5
+		statements, err := recordStatements(t.Context(), run) // It also warms the caches.
+		if err != nil {
+			t.Error(err)
+		}
+		for _, s := range statements {
+			if _, err := e.explain(t.Context(), s, "auto"); err != nil {
+				t.Errorf("%s: %v", q.text, err)
+			}
+			q.cpu += e.measureCPU(t, s)
+		}
+		before := ownTime()
+		for range runs {
+			_ = run(t.Context())
+		}
+		q.cpu += (ownTime() - before) / runs
+	})
+	perCost := func(q pricedQuery) float64 { return float64(q.cpu.Microseconds()) / float64(q.cost+requestCost) }
+	slices.SortFunc(all, func(x, y pricedQuery) int { return cmp.Compare(perCost(y), perCost(x)) })
+	page := all[slices.IndexFunc(all, func(q pricedQuery) bool { return q.text == pricedReads["Query.repos"][0] })]
+	for _, q := range all {
+		t.Logf("%8.1f µs of a unit, %9s, cost %5d: %s", perCost(q), q.cpu, q.cost, q.text)
+		if perCost(q) > 10*perCost(page) {
+			t.Errorf("%s: %.0f µs of a unit of cost, want at most ten times the %.0f µs of a page of repos", q.text, perCost(q), perCost(page))
+		}
+	}
+}
+
+// ownTime returns the CPU that this process has used.
+func ownTime() time.Duration {
+	var used syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &used); err != nil {
+		return 0
+	}
+	return time.Duration(used.Utime.Nano() + used.Stime.Nano())
+}

@@ -1,0 +1,258 @@
+package storetest_test
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"io"
+	"log/slog"
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"atrium/edge"
+	"atrium/graphql"
+	"atrium/graphql/transport"
+	"atrium/platform"
+	"atrium/resolvers"
+)
+
+// pricedReads has, for each field that reads something from the database, queries with the
+// arguments that cost the database most. A root field of one object by its uid needs no worse
+// arguments than that.
+var pricedReads = map[string][]string{
+	"Query.accountAssociation":        {`accountAssociation(uid: $root) { uid }`},
+	"Query.accountAssociations":       {`accountAssociations(first: 200) { totalCount nodes { uid name } }`},
+	"Query.advisoryActivity":          {`advisoryActivity(within: $root, from: "2026-01-01T00:00:00Z", to: "2026-03-31T00:00:00Z") { start fixed }`},
+	"Query.eventActivity":             {`eventActivity(within: $root, from: "2026-01-01T00:00:00Z", to: "2026-03-31T00:00:00Z") { start made refused }`, `eventActivity(within: $root, from: "2026-01-01T00:00:00Z", to: "2026-03-31T00:00:00Z", types: ["iam.roles.deleted"]) { start made }`},
+	"Query.advisory":                  {`advisory(uid: $absent) { uid }`},
+	"Query.advisories":                {pageOf("advisories", "", "uid advisoryId events { type }"), filtered("advisories", `query: "no such text"`), filtered("advisories", `query: "g"`), filtered("advisories", `eventAuthors: ["nobody"]`), filtered("advisories", `artifactTypes: ["none"]`), filtered("advisories", `excludeEventAuthors: ["someone"]`), skipping("advisories"), sorted("advisories", "DELETE_TIME")},
+	"Query.advisorySummary":           {`advisorySummary { open { total high } }`},
+	"Query.advisoryDocuments":         {pageOf("advisoryDocuments", "", "documentId"), `advisoryDocuments(first: 1) { totalCount }`, `advisoryDocuments(first: 1, skip: 90000) { nodes { documentId } }`, `advisoryDocuments(first: 50) { nodes { documentId advisories(first: 4) { nodes { advisoryId events { type } } } } }`},
+	"AdvisoryDocument.advisories":     {`advisoryDocuments(first: 20) { nodes { advisories(first: 200) { totalCount nodes { advisoryId } } } }`},
+	"Query.artifact":                  {`artifact(uid: $library) { uid latestVersion }`},
+	"Query.artifacts":                 {pageOf("artifacts", `where: {ecosystems: [JAVA, PYTHON]}, `, "uid name"), `artifacts(where: {ecosystems: [JAVA, PYTHON], query: "one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen"}, first: 1) { totalCount nodes { uid } }`, `artifacts(where: {ecosystems: [JAVA, PYTHON], query: "what it holds"}, first: 1) { totalCount nodes { uid } }`, `artifacts(where: {ecosystems: [JAVA, PYTHON], query: "no such text"}, first: 1) { nodes { uid } }`, `artifacts(where: {ecosystems: [JAVA]}, first: 1, skip: 30000) { nodes { uid } }`},
+	"Query.artifactCounts":            {`artifactCounts(ecosystems: [JAVA, PYTHON]) { totalCount }`},
+	"Artifact.versions":               {`artifact(uid: $library) { versions(first: 200) { totalCount nodes { uid name } } }`, `artifact(uid: $library) { versions(first: 1, skip: 50000) { nodes { uid } } }`},
+	"Query.auditLog":                  {`auditLog(first: 200) { nodes { id kind } }`, `auditLog(first: 1, actor: "nobody") { nodes { id } }`, `auditLog(first: 1, types: ["iam.roles.deleted"]) { nodes { id } }`, `auditLog(first: 1, denied: true) { nodes { id } }`, `auditLog(first: 1, descendantsOf: $deep, denied: true) { nodes { id } }`},
+	"Query.externalGroupRoleMapping":  {`externalGroupRoleMapping(uid: $absent) { uid }`},
+	"Query.externalGroupRoleMappings": {`externalGroupRoleMappings(first: 200) { totalCount nodes { uid } }`},
+	"Query.group":                     {`group(uid: $root) { name }`, `group(path: "big/group 0/group 0/group 0") { name }`},
+	"Query.groups":                    {pageOf("groups", "", "uid name"), filtered("groups", `query: "group"`), skipping("groups")},
+	"Group.children":                  {`group(uid: $root) { children(first: 200) { totalCount nodes { uid } } }`},
+	"Group.descendants":               {`group(uid: $root) { descendants(first: 200, where: {query: "group"}) { totalCount nodes { uid } } }`},
+	"Group.identities":                {`group(uid: $root) { identities(first: 200) { totalCount nodes { uid name } } }`, `group(uid: $root) { identities(first: 1, where: {query: "person"}) { totalCount nodes { uid } } }`},
+	"Group.roles":                     {`group(uid: $root) { roles(first: 200) { totalCount nodes { uid } } }`},
+	"Group.roleBindings":              {`group(uid: $root) { roleBindings(first: 200) { totalCount nodes { uid } } }`},
+	"Group.effectiveBindings":         {`group(uid: $deep) { effectiveBindings(first: 200, capability: REPO_LIST) { totalCount nodes { uid } } }`},
+	"Group.repos":                     {`group(uid: $root) { repos(first: 200) { totalCount nodes { uid } } }`, `group(uid: $root) { repos(first: 1) { facets { tiers { tier } } } }`},
+	"Group.tags":                      {`group(uid: $root) { tags(first: 200) { totalCount nodes { uid } } }`, `group(uid: $root) { tags(first: 1, where: {query: "r"}) { totalCount nodes { uid } } }`},
+	"Group.advisories":                {`group(uid: $root) { advisories(first: 200) { totalCount nodes { uid } } }`, `group(uid: $root) { advisories(first: 1, where: {query: "no such text"}) { totalCount nodes { uid } } }`},
+	"Group.identityProviders":         {`group(uid: $root) { identityProviders(first: 200) { totalCount nodes { uid } } }`},
+	"Group.invites":                   {`group(uid: $root) { invites(first: 200) { totalCount nodes { uid } } }`},
+	"Group.termsAcceptances":          {`group(uid: $root) { termsAcceptances(first: 200) { totalCount nodes { docId } } }`},
+	"Group.subscriptions":             {`group(uid: $root) { subscriptions(first: 200) { totalCount nodes { uid } } }`},
+	"Group.whoCan":                    {`group(uid: $deep) { whoCan(capability: REPO_LIST, first: 200) { totalCount nodes { uid } } }`},
+	"Query.groupInvite":               {`groupInvite(uid: $absent) { uid }`},
+	"Query.groupInvites":              {`groupInvites(first: 200) { totalCount nodes { uid } }`},
+	"Query.identity":                  {`identity(uid: $person) { name }`},
+	"Query.identities":                {pageOf("identities", "", "uid name"), filtered("identities", `query: "person"`), filtered("identities", `query: "no such text"`), skipping("identities"), sorted("identities", "EMAIL")},
+	"Query.lookupIdentity":            {`lookupIdentity(issuer: "https://issuer.example.com", subject: "owner")`},
+	"Identity.roleBindings":           {`identity(uid: $person) { roleBindings(first: 200) { totalCount nodes { uid } } }`},
+	"Query.identityProvider":          {`identityProvider(uid: $absent) { uid }`},
+	"Query.identityProviders":         {`identityProviders(first: 200) { totalCount nodes { uid } }`},
+	"IdentityProvider.mappings":       {`identityProviders(first: 200) { nodes { mappings(first: 1) { totalCount } } }`},
+	"Query.repo":                      {`repo(uid: $repo) { name }`, `repo(path: "big/group 0/none") { name }`},
+	"Query.repos":                     {pageOf("repos", "", "uid name"), filtered("repos", `query: "what it holds"`), filtered("repos", `query: "no such text"`), filtered("repos", `bundles: ["none"]`), filtered("repos", `tiers: [BASE]`), skipping("repos"), `repos(first: 1) { facets { tiers { tier } bundles { bundle } } }`},
+	"Repo.tags":                       {`repo(uid: $repo) { tags(first: 200) { totalCount nodes { uid } } }`, `repo(uid: $repo) { tags(first: 1, where: {query: "no such text"}) { totalCount nodes { uid } } }`, `repo(uid: $repo) { tags(first: 1, skip: 25000) { nodes { uid } } }`},
+	"Repo.advisories":                 {`repos(first: 50) { nodes { advisories(first: 4) { totalCount nodes { uid } } } }`},
+	"Query.resolvedVulnerabilities":   {`resolvedVulnerabilities(images: $images, startTime: "2025-06-01T00:00:00Z", endTime: "2026-03-01T00:00:00Z") { date resolvedVulns { advisoryId } }`},
+	"Query.role":                      {`role(uid: $role) { name }`},
+	"Query.roles":                     {pageOf("roles", "", "uid name"), filtered("roles", `query: "role"`)},
+	"Role.roleBindings":               {`role(uid: $role) { roleBindings(first: 200) { totalCount nodes { uid } } }`},
+	"Query.roleBinding":               {`roleBinding(uid: $absent) { uid }`},
+	"Query.roleBindings":              {pageOf("roleBindings", "", "uid identity { name } role { name } group { name }"), skipping("roleBindings")},
+	"Query.node":                      {`node(id: "UmVwbzp4") { id }`},
+	"Query.nodes":                     {`nodes(ids: ["UmVwbzp4"]) { id }`},
+	"Query.viewer":                    {`viewer { subject identities { uid } }`},
+	"Viewer.roleBindings":             {`viewer { roleBindings(first: 200) { totalCount nodes { uid } } }`},
+	"Query.search":                    {`search(query: "repo", first: 50) { edges { node { __typename } } }`, `search(query: "what holds it", first: 1) { edges { node { __typename } } }`, `search(query: "no such text", first: 50) { edges { node { __typename } } }`},
+	"Query.subscription":              {`subscription(uid: $sink) { sink }`},
+	"Query.subscriptions":             {pageOf("subscriptions", "", "uid sink")},
+	"EventSubscription.deliveries":    {`subscription(uid: $sink) { deliveries(first: 200) { totalCount nodes { uid } } }`, `subscription(uid: $sink) { deliveries(first: 1, where: {states: [FAILED]}) { totalCount nodes { uid } } }`},
+	"Query.tag":                       {`tag(uid: $absent) { name }`},
+	"Query.tags":                      {pageOf("tags", "", "uid name digest"), filtered("tags", `query: "r"`), filtered("tags", `query: "no such text"`), filtered("tags", `deprecated: true`), skipping("tags")},
+	"Tag.advisories":                  {`tags(first: 50) { nodes { advisories(first: 4) { totalCount nodes { uid } } } }`},
+	"Query.termsAcceptances":          {`termsAcceptances(group: $root, first: 200) { totalCount nodes { docId } }`},
+	"Query.vulnerabilityMetadata":     {pageOf("vulnerabilityMetadata", "", "vulnerabilityId details"), `vulnerabilityMetadata(first: 1, skip: 50000) { totalCount nodes { vulnerabilityId } }`},
+}
+
+// readsNothing lists the root fields without a read.
+var readsNothing = []string{"Query.ping"}
+
+func pageOf(list, arguments, selected string) string {
+	return list + "(" + arguments + "first: 200) { totalCount nodes { " + selected + " } }"
+}
+
+func filtered(list, condition string) string {
+	return list + "(where: {" + condition + "}, first: 1) { totalCount nodes { uid } }"
+}
+
+func skipping(list string) string { return list + "(first: 1, skip: 10000) { nodes { uid } }" }
+
+func sorted(list, field string) string {
+	return list + "(orderBy: {field: " + field + ", direction: DESC}, first: 1) { nodes { uid } }"
+}
+
+func TestEveryReadHasAPrice(t *testing.T) {
+	t.Parallel()
+	schema := resolvers.Schema()
+	read := map[string]bool{}
+	for _, object := range schema.Types {
+		for _, field := range object.Fields {
+			name := object.Name + "." + field.Name
+			isList := strings.HasSuffix(field.Type.Name(), "Connection") && !strings.HasSuffix(object.Name, "Payload")
+			if (object == schema.Query || isList) && !strings.HasPrefix(field.Name, "_") && !slices.Contains(readsNothing, name) {
+				read[name] = true
+			}
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(read)) {
+		if len(pricedReads[name]) == 0 {
+			t.Errorf("add to pricedReads the worst queries of %s", name)
+		}
+	}
+	for name := range pricedReads {
+		if !read[name] {
+			t.Errorf("pricedReads has %s, which is no field that reads", name)
+		}
+	}
+}
+
+// A pricedQuery is a query with its price and its work.
+type pricedQuery struct {
+	field, text string
+	cost        int
+	rows        float64 // rows that the database read
+	cpu         time.Duration
+}
+
+// askPriced sends a query to the endpoint, with the limits of every server.
+func (b *bigWorld) askPriced(t *testing.T, endpoint http.Handler, q *pricedQuery, subject context.Context) {
+	t.Helper()
+	images := times(50, func(i int) map[string]any {
+		return map[string]any{"repo": string(b.repos[i]), "tags": []string{"reported"}}
+	})
+	given := map[string]any{"root": b.root, "deep": b.deep[3], "repo": b.busyRepo, "person": b.identities[0], "role": b.role, "library": b.libraries[0], "sink": b.subscriptions[0], "absent": b.root + "/00000000000000ff"}
+	var declared []string
+	variables := map[string]any{}
+	for name, value := range given {
+		if strings.Contains(q.text, "$"+name) {
+			declared, variables[name] = append(declared, "$"+name+": ID!"), value
+		}
+	}
+	if strings.Contains(q.text, "$images") {
+		declared, variables["images"] = append(declared, "$images: [ImageRef!]!"), images
+	}
+	text := "{ " + q.text + " }"
+	if len(declared) > 0 {
+		text = "query(" + strings.Join(declared, ", ") + ") " + text
+	}
+	body, err := json.Marshal(map[string]any{"query": text, "variables": variables})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := httptest.NewRequestWithContext(subject, http.MethodPost, "/graphql", bytes.NewReader(body))
+	r.Header.Set("Content-Type", "application/json")
+	w := httptest.NewRecorder()
+	endpoint.ServeHTTP(w, r)
+	var answer struct {
+		Errors []struct {
+			Message    string
+			Extensions struct{ Code string }
+		}
+		Extensions struct{ Cost struct{ Requested int } }
+	}
+	if err := json.Unmarshal(w.Body.Bytes(), &answer); err != nil {
+		t.Fatalf("%s: %v", q.text, err)
+	}
+	for _, e := range answer.Errors {
+		if e.Extensions.Code != "NOT_FOUND" {
+			t.Errorf("%s: %s", q.text, e.Message)
+		}
+	}
+	q.cost = answer.Extensions.Cost.Requested
+}
+
+// newEndpoint returns the GraphQL endpoint of p.
+func newEndpoint(p *platform.Platform) http.Handler {
+	presenter := &resolvers.Presenter{Errors: edge.Errors{ServiceDomain: "example.org", Logger: slog.New(slog.NewTextHandler(io.Discard, nil))}, RequestID: func(context.Context) string { return "" }}
+	return graphql.New(resolvers.NewEngine(p, nil), graphql.Options{
+		Settings: graphql.DefaultSettings(), Schema: resolvers.Limits(), Budget: resolvers.Budget{}, Present: presenter.Present,
+		ReadSDL: func(context.Context) error { return nil }, CheckJSON: platform.CheckJSON,
+		Identify: func(context.Context) transport.Caller { return transport.Caller{Key: "owner"} },
+	})
+}
+
+// requestCost is what every request costs beside its query: its token and its document are
+// checked. Limits of requests for each caller count it.
+const requestCost = 5
+
+// priceReads sends every query of pricedReads. The function measure adds the work.
+func (b *bigWorld) priceReads(t *testing.T, measure func(q *pricedQuery, run func(ctx context.Context) error)) []pricedQuery {
+	t.Helper()
+	p := b.replica(b.newSpy())
+	endpoint, caller := newEndpoint(p), b.contextOn(p, "owner")
+	var all []pricedQuery
+	for field, texts := range pricedReads {
+		for _, text := range texts {
+			q := pricedQuery{field: field, text: text}
+			measure(&q, func(ctx context.Context) error {
+				log, _ := ctx.Value(statementLogKey{}).(*statementLog)
+				b.askPriced(t, endpoint, &q, context.WithValue(caller, statementLogKey{}, log))
+				return nil
+			})
+			all = append(all, q)
+		}
+	}
+	return all
+}
+
+// maxRowsOfCost is how many rows the database may read for each unit of cost. To read a row
+// and to pass over it takes a hundredth of the time of answering it.
+const maxRowsOfCost = 250
+
+// checkPrices checks that no query makes the database read many more rows than it costs.
+func (b *bigWorld) checkPrices(t *testing.T) {
+	e := b.explainer()
+	all := b.priceReads(t, func(q *pricedQuery, run func(ctx context.Context) error) {
+		statements, err := recordStatements(t.Context(), run)
+		if err != nil {
+			t.Error(err)
+		}
+		for _, s := range statements {
+			plan, err := e.explain(t.Context(), s, "auto")
+			if err != nil {
+				t.Errorf("%s: %v", q.text, err)
+			}
+			plan.visitAll(func(n planNode) {
+				if strings.Contains(n.Type, "Scan") {
+					q.rows += (n.Rows + n.Removed) * n.Loops
+				}
+			})
+		}
+	})
+	perCost := func(q pricedQuery) float64 { return q.rows / float64(q.cost+requestCost) }
+	slices.SortFunc(all, func(x, y pricedQuery) int { return cmp.Compare(perCost(y), perCost(x)) })
+	for _, q := range all {
+		t.Logf("%8.1f rows of a unit, %7.0f rows, cost %5d: %s", perCost(q), q.rows, q.cost, q.text)
+		if perCost(q) > maxRowsOfCost {
+			t.Errorf("%s: %.0f rows are read at a cost of %d, want at most %d of a unit", q.text, q.rows, q.cost, maxRowsOfCost)
+		}
+	}
+}
