@@ -181,7 +181,7 @@ func stageHandler(o stageOptions) http.Handler {
 	}
 	presenter := &resolvers.Presenter{Errors: edge.Errors{Logger: o.Logger}, RequestID: func(context.Context) string { return "" }}
 	e := New(newStageEngine(), Options{
-		Settings: o.settings(), Schema: analysis.Schema{DefaultPage: 50, MaxPage: 200}, CheckJSON: platform.CheckJSON, Present: presenter.Present,
+		Settings: o.settings(), Schema: analysis.Schema{DefaultPage: 50, MaxPage: 200, IndexedConditions: []string{"ids"}}, CheckJSON: platform.CheckJSON, Present: presenter.Present,
 		Identify: func(ctx context.Context) transport.Caller {
 			if actor := platform.ActorOf(ctx); actor != nil {
 				return transport.Caller{Key: actor.Key(), Expires: actor.Expires}

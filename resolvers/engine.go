@@ -37,8 +37,9 @@ func Connect(p *platform.Platform) (graph.ResolverRoot, execute.EngineOptions) {
 func Limits() analysis.Schema {
 	return analysis.Schema{
 		DefaultPage: platform.DefaultPageSize, MaxPage: platform.MaxPageSize,
-		Parts:      []string{"SeverityCount"},
-		ListRows:   map[string]int{"Group.ancestors": 10}, // few trees are deeper
+		Parts:             []string{"SeverityCount"},
+		ListRows:          map[string]int{"Group.ancestors": 10}, // few trees are deeper
+		IndexedConditions: indexedConditions, SortedOrders: sortedOrders, CountedLists: countedLists, ScannedFields: scannedFields,
 		LongFields: longFields, UniqueNames: uniqueNames, Watched: slices.Collect(maps.Keys(costlyFields)),
 	}
 }
@@ -50,6 +51,27 @@ var uniqueNames = map[string]string{
 	"Query.groups": "childrenOf", "Query.repos": "childrenOf", "Query.tags": "childrenOf",
 	"Group.children": "", "Group.repos": "directOnly", "Repo.tags": "",
 }
+
+// indexedConditions names the conditions of lists that an index serves, or a counter.
+var indexedConditions = []string{
+	"uids", "ancestorsOf", "inRoot", "name", "ecosystems", "deprecated", "digest",
+	"advisoryIds", "artifactNames", "severities", "states", "vulnerabilityIds", "documentId", "cves",
+}
+
+// sortedOrders names the orders that no index has.
+var sortedOrders = []string{
+	"Advisory.DELETE_TIME", "EventSubscription.UPDATE_TIME", "Identity.EMAIL", "Role.UPDATE_TIME",
+	"RoleBinding.GROUP_NAME", "RoleBinding.IDENTITY_NAME", "RoleBinding.ROLE_NAME", "Tag.DIGEST",
+}
+
+// countedLists names the lists whose rows have no counter.
+var countedLists = map[string]bool{
+	"Query.advisoryDocuments": true, "AdvisoryDocument.advisories": true, "EventSubscription.deliveries": true,
+	"Role.roleBindings": true, "Identity.roleBindings": true, "Viewer.roleBindings": true, "Group.effectiveBindings": true, "Group.whoCan": true,
+}
+
+// scannedFields has the costs of fields that read more than they show.
+var scannedFields = map[string]int{"Query.search": 400, "Query.resolvedVulnerabilities": 200, "Query.advisoryActivity": 200, "Query.eventActivity": 200}
 
 // Schema returns the schema that documents are validated against.
 func Schema() *ast.Schema { return graph.Schema() }

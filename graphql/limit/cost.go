@@ -17,7 +17,9 @@ import (
 // costs as much for each key. A list that is filtered by a unique name has one row
 // (Schema.UniqueNames). A list in the payload of a mutation has as many objects as the
 // mutation changes. A list without a page has the rows of Schema.ListRows. Scalars cost
-// nothing, except those that are long or read for each object (Schema.LongFields). A field
+// nothing, except those that are long or read for each object (Schema.LongFields). A
+// connection for which the database reads rows that the answer does not contain costs more,
+// once for all parents: see scan.go. A field
 // that is selected twice counts twice. Scalars are also counted separately (Limits.Values),
 // because each of them needs memory. The guard visits each selection set once, however often
 // a fragment is spread.
@@ -59,7 +61,7 @@ func (g *costGuard) nameOf(f *ast.Field) string {
 func (g *costGuard) check(operation *graphql.OperationContext) *gqlerror.Error {
 	p := pricing{costGuard: g, operation: operation, fragments: map[string]price{}}
 	whole := p.set(operation.Operation.SelectionSet)
-	cost := whole.flat
+	cost := whole.total()
 	(&analysis.Findings{Limit: g.Cost, Cost: cost, Values: whole.values, Selected: p.selected}).Keep(operation)
 	if p.refused != nil {
 		return p.refused
@@ -83,20 +85,24 @@ func (g *Guard) Extensions(operation *graphql.OperationContext) map[string]any {
 	return map[string]any{analysis.Extension: found}
 }
 
-// A price is the cost of a selection set: a flat cost, and a cost per row if it
-// belongs to a connection or to a payload. Thus the price of a fragment does not depend on
+// A price is the cost of a selection set: a flat cost, a cost per row if it belongs to a
+// connection or to a payload, and a cost that rows do not multiply. Thus the price of a fragment does not depend on
 // the page where it is spread, and is computed once.
 type price struct {
 	flat, row         int
+	once              int // cost of reading rows for all parents together
 	values, rowValues int // number of scalars, because each needs memory
 }
 
 func (p price) add(q price) price {
 	return price{
-		min(p.flat+q.flat, maxCount), min(p.row+q.row, maxCount),
+		min(p.flat+q.flat, maxCount), min(p.row+q.row, maxCount), min(p.once+q.once, maxCount),
 		min(p.values+q.values, maxCount), min(p.rowValues+q.rowValues, maxCount),
 	}
 }
+
+// total returns the cost of a selection set that belongs to no connection.
+func (p price) total() int { return min(p.flat+p.once, maxCount) }
 
 func multiplyCost(n, cost int) int { return min(n*cost, maxCount) }
 
@@ -170,29 +176,31 @@ func (p *pricing) field(f *ast.Field) price {
 	parent := f.ObjectDefinition.Name
 	switch {
 	case strings.HasSuffix(parent, payload) && f.Definition.Type.Elem != nil:
-		return price{row: 1 + inside.flat, rowValues: inside.values}
+		return price{row: 1 + inside.flat, once: inside.once, rowValues: inside.values}
 	case strings.HasSuffix(kind.Name, payload):
 		changed := p.countChanged(f)
 		return price{
 			flat:   min(1+inside.flat+multiplyCost(changed, inside.row), maxCount),
+			once:   inside.once,
 			values: min(inside.values+multiplyCost(changed, inside.rowValues), maxCount),
 		}
 	case strings.HasSuffix(parent, connection) && (f.Name == "nodes" || f.Name == "edges"):
-		return price{row: 1 + inside.flat, rowValues: inside.values}
+		return price{row: 1 + inside.flat, once: inside.once, rowValues: inside.values}
 	case strings.HasSuffix(parent, connection), strings.HasSuffix(parent, "Edge") && f.Name == "node":
 		// The field is pageInfo, or the node of an edge, which has been counted already.
-		return price{flat: inside.flat, values: inside.values}
+		return price{flat: inside.flat, once: inside.once, values: inside.values}
 	case strings.HasSuffix(kind.Name, connection):
 		rows := p.rows(f)
 		return price{
 			flat:   min(1+inside.flat+multiplyCost(rows, inside.row), maxCount),
+			once:   min(inside.once+p.scanCost(f), maxCount),
 			values: min(inside.values+multiplyCost(rows, inside.rowValues), maxCount),
 		}
 	case slices.Contains(p.Parts, kind.Name):
-		return price{flat: inside.flat, values: inside.values}
+		return price{flat: inside.flat, once: inside.once, values: inside.values}
 	default:
 		keys := p.keys(f)
-		return price{flat: multiplyCost(keys, 1+inside.flat), values: multiplyCost(keys, inside.values)}
+		return price{flat: multiplyCost(keys, 1+inside.flat), once: min(inside.once+p.ScannedFields[name], maxCount), values: multiplyCost(keys, inside.values)}
 	}
 }
 

@@ -44,7 +44,7 @@ func (p *pricing) costliestPath(set ast.SelectionSet, prefix string) (way []cost
 	var costliest *ast.Field
 	most := 0
 	for f := range analysis.SelectedFields(set, p.operation.Variables) {
-		if cost := p.prices[f].flat + p.prices[f].row; cost > most {
+		if cost := p.prices[f].total() + p.prices[f].row; cost > most {
 			costliest, most = f, cost
 		}
 	}

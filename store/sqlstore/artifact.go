@@ -1,6 +1,10 @@
 package sqlstore
 
-import "atrium/platform"
+import (
+	"unicode/utf8"
+
+	"atrium/platform"
+)
 
 var artifacts = newTable(&table[*platform.Artifact, *platform.ArtifactFilter]{
 	name:      "artifact",
@@ -20,10 +24,19 @@ var artifacts = newTable(&table[*platform.Artifact, *platform.ArtifactFilter]{
 	},
 	writeOnly: []column[*platform.Artifact]{
 		{"t.search", "description", func(a *platform.Artifact) any {
-			text := foldText(platform.ArtifactText(a.Name + "\n" + a.Description))
+			text := artifactText(a.Name + "\n" + a.Description)
 			return &text
 		}},
 	},
+	// The index finds texts of three letters and more.
+	searchFor: func(f *platform.ArtifactFilter) string {
+		text := artifactText(f.Query)
+		if utf8.RuneCountInString(text) < trigramLength {
+			return ""
+		}
+		return text
+	},
+	searchPhrase: true,
 	// The ecosystems are the scope.
 	where: func(f *platform.ArtifactFilter, s *statement) {
 		addAnyOf(s, "name", f.Names)
@@ -34,10 +47,13 @@ var artifacts = newTable(&table[*platform.Artifact, *platform.ArtifactFilter]{
 			s.add(" AND t.remediated") // the index of remediated artifacts has the same condition
 		}
 		if f.Query != "" {
-			s.addSlow(` AND t.search LIKE ? ESCAPE '\'`, likePattern(foldText(platform.ArtifactText(f.Query))))
+			s.addSlow(` AND t.search LIKE ? ESCAPE '\'`, likePattern(artifactText(f.Query)))
 		}
 	},
 })
+
+// artifactText returns a text as searches of artifacts compare it.
+func artifactText(text string) string { return foldText(platform.ArtifactText(text)) }
 
 // Artifacts returns the table of artifacts.
 func (s tables) Artifacts() platform.Table[*platform.Artifact, *platform.ArtifactFilter] {

@@ -13,12 +13,15 @@ import (
 func (r *reader[T, F]) ListEach(ctx context.Context, q platform.Query[F], scopes []platform.Scope) ([]platform.Rows[T], error) {
 	q = r.complete(q)
 	found := make([]platform.Rows[T], len(scopes))
-	if len(scopes) == 1 && r.looksFor(q.Filter) {
+	how := r.approach(q.Order.Field, q.Filter)
+	// One scope is read as a list. For a range of UIDs that it does not know, PostgreSQL would
+	// expect few rows, and sort all.
+	if len(scopes) == 1 && (how.byWords || how.walk) {
 		q.Scope = scopes[0]
 		one, err := r.List(ctx, q)
 		return append(found[:0], one), err
 	}
-	parts, rest := r.parts(scopes, r.approach(q.Order.Field, q.Filter))
+	parts, rest := r.parts(scopes, how)
 	var run []*Statement
 	if len(parts) > 0 && q.Parts.Has(platform.PartItems) {
 		run = append(run, r.pages(q, parts, found))

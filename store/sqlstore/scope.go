@@ -190,7 +190,7 @@ func (t *table[T, F]) addBranch(s *statement, b platform.Branch, how approach, o
 		if r.rule != "" {
 			s.add(" AND t.name_rule = ?", r.rule)
 		}
-		if how.byWords && !r.hasKey {
+		if how.byWords && r.uid != "" && !r.hasKey {
 			s.add(" AND t.root = ?", b.UID.Root())
 		}
 	case b.Relation == platform.Listed:

@@ -33,7 +33,11 @@ func (t *table[T, F]) looksFor(f F) bool { return t.searchFor != nil && t.search
 // rows.
 func (r *reader[T, F]) addRows(s *statement, f F) {
 	if r.looksFor(f) {
-		r.addTrigramMatches(s, searchWords(r.searchFor(f))...)
+		texts := searchWords(r.searchFor(f))
+		if r.searchPhrase {
+			texts = []string{r.searchFor(f)}
+		}
+		r.addTrigramMatches(s, texts...)
 		return
 	}
 	s.add(r.name + " t")
@@ -51,13 +55,16 @@ func (t *table[T, F]) addTrigramMatches(s *statement, texts ...string) {
 	s.add(t.name + " t")
 }
 
+// trigramLength is the number of letters that the index finds.
+const trigramLength = 3
+
 // trigrams returns the index query for rows that contain all trigrams of texts.
 func trigrams(texts []string) string {
 	var all []string
 	for _, text := range texts {
 		letters := []rune(text)
-		for i := range len(letters) - 2 {
-			all = append(all, `"`+strings.ReplaceAll(string(letters[i:i+3]), `"`, `""`)+`"`)
+		for i := range len(letters) - trigramLength + 1 {
+			all = append(all, `"`+strings.ReplaceAll(string(letters[i:i+trigramLength]), `"`, `""`)+`"`)
 		}
 	}
 	return strings.Join(all, " AND ")

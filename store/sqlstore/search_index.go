@@ -38,7 +38,7 @@ BEGIN
 ` + lockSearchIndexes + `	SELECT quote_ident(n.nspname) INTO trigrams FROM pg_extension e JOIN pg_namespace n ON n.oid = e.extnamespace WHERE e.extname = 'pg_trgm';
 	SELECT quote_ident(n.nspname) INTO organisations FROM pg_extension e JOIN pg_namespace n ON n.oid = e.extnamespace WHERE e.extname = 'btree_gin';
 	IF to_regclass('{table}_search') IS NULL AND trigrams IS NOT NULL AND organisations IS NOT NULL THEN
-		EXECUTE format('CREATE INDEX {table}_search ON {table} USING gin (root %s.bytea_ops, {content} %s.gin_trgm_ops) WITH (gin_pending_list_limit = 128)',
+		EXECUTE format('CREATE INDEX {table}_search ON {table} USING gin ({root}{content} %2$s.gin_trgm_ops) WITH (gin_pending_list_limit = 128)',
 			organisations, trigrams);
 	END IF;
 END $$`
@@ -49,10 +49,12 @@ END $$`
 // transaction ends.
 func searchIndexes() []string {
 	run := []string{makeSearchExtensions}
-	for _, t := range []struct{ table, content string }{
-		{"grp", "search"}, {"identity", "search"}, {"role", "search"}, {"repo", "search"}, {"tag", `(''  '' || lower(name) || E''\n'')`},
+	const root = "root %1$s.bytea_ops, "
+	for _, t := range []struct{ table, root, content string }{
+		{"artifact", "", "search"}, {"grp", root, "search"}, {"identity", root, "search"}, {"role", root, "search"}, {"repo", root, "search"},
+		{"tag", root, `(''  '' || lower(name) || E''\n'')`},
 	} {
-		run = append(run, strings.NewReplacer("{table}", t.table, "{content}", t.content).Replace(makeSearchIndex))
+		run = append(run, strings.NewReplacer("{table}", t.table, "{root}", t.root, "{content}", t.content).Replace(makeSearchIndex))
 	}
 	return run
 }

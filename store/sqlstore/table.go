@@ -77,6 +77,7 @@ type table[T, F any] struct {
 	// it from the searchFields of a row. "" and nil mean that rows are not searched.
 	searchText   string
 	searchFor    func(F) string
+	searchPhrase bool // whether searchFor returns one folded text, and not words in any order
 	searchOf     func(T) string
 	searchFields []string
 

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"encoding/base64"
 	"encoding/json"
 	"io"
 	"log/slog"
@@ -28,10 +29,10 @@ import (
 var pricedReads = map[string][]string{
 	"Query.accountAssociation":        {`accountAssociation(uid: $root) { uid }`},
 	"Query.accountAssociations":       {`accountAssociations(first: 200) { totalCount nodes { uid name } }`},
-	"Query.advisoryActivity":          {`advisoryActivity(within: $root, from: "2026-01-01T00:00:00Z", to: "2026-03-31T00:00:00Z") { start fixed }`},
-	"Query.eventActivity":             {`eventActivity(within: $root, from: "2026-01-01T00:00:00Z", to: "2026-03-31T00:00:00Z") { start made refused }`, `eventActivity(within: $root, from: "2026-01-01T00:00:00Z", to: "2026-03-31T00:00:00Z", types: ["iam.roles.deleted"]) { start made }`},
+	"Query.advisoryActivity":          {`advisoryActivity(within: $root, from: "2026-01-01T00:00:00Z", to: "2026-03-31T00:00:00Z") { time fixed }`},
+	"Query.eventActivity":             {`eventActivity(within: $root, from: "2026-01-01T00:00:00Z", to: "2026-03-31T00:00:00Z") { time made refused }`, `eventActivity(within: $root, from: "2026-01-01T00:00:00Z", to: "2026-03-31T00:00:00Z", types: ["iam.roles.deleted"]) { time made }`},
 	"Query.advisory":                  {`advisory(uid: $absent) { uid }`},
-	"Query.advisories":                {pageOf("advisories", "", "uid advisoryId events { type }"), filtered("advisories", `query: "no such text"`), filtered("advisories", `query: "g"`), filtered("advisories", `eventAuthors: ["nobody"]`), filtered("advisories", `artifactTypes: ["none"]`), filtered("advisories", `excludeEventAuthors: ["someone"]`), skipping("advisories"), sorted("advisories", "DELETE_TIME")},
+	"Query.advisories":                {pageOf("advisories", "", "uid advisoryId events { type }"), filtered("advisories", `query: "no such text"`), filtered("advisories", `query: "g"`), filtered("advisories", `eventAuthors: ["nobody"]`), filtered("advisories", `artifactTypes: ["none"]`), filtered("advisories", `excludeEventAuthors: ["someone"]`), skipping("advisories")},
 	"Query.advisorySummary":           {`advisorySummary { open { total high } }`},
 	"Query.advisoryDocuments":         {pageOf("advisoryDocuments", "", "documentId"), `advisoryDocuments(first: 1) { totalCount }`, `advisoryDocuments(first: 1, skip: 90000) { nodes { documentId } }`, `advisoryDocuments(first: 50) { nodes { documentId advisories(first: 4) { nodes { advisoryId events { type } } } } }`},
 	"AdvisoryDocument.advisories":     {`advisoryDocuments(first: 20) { nodes { advisories(first: 200) { totalCount nodes { advisoryId } } } }`},
@@ -50,7 +51,7 @@ var pricedReads = map[string][]string{
 	"Group.roles":                     {`group(uid: $root) { roles(first: 200) { totalCount nodes { uid } } }`},
 	"Group.roleBindings":              {`group(uid: $root) { roleBindings(first: 200) { totalCount nodes { uid } } }`},
 	"Group.effectiveBindings":         {`group(uid: $deep) { effectiveBindings(first: 200, capability: REPO_LIST) { totalCount nodes { uid } } }`},
-	"Group.repos":                     {`group(uid: $root) { repos(first: 200) { totalCount nodes { uid } } }`, `group(uid: $root) { repos(first: 1) { facets { tiers { tier } } } }`},
+	"Group.repos":                     {`group(uid: $root) { repos(first: 200) { totalCount nodes { uid } } }`, `group(uid: $root) { repos(first: 1) { facets { tier { count } } } }`},
 	"Group.tags":                      {`group(uid: $root) { tags(first: 200) { totalCount nodes { uid } } }`, `group(uid: $root) { tags(first: 1, where: {query: "r"}) { totalCount nodes { uid } } }`},
 	"Group.advisories":                {`group(uid: $root) { advisories(first: 200) { totalCount nodes { uid } } }`, `group(uid: $root) { advisories(first: 1, where: {query: "no such text"}) { totalCount nodes { uid } } }`},
 	"Group.identityProviders":         {`group(uid: $root) { identityProviders(first: 200) { totalCount nodes { uid } } }`},
@@ -61,14 +62,14 @@ var pricedReads = map[string][]string{
 	"Query.groupInvite":               {`groupInvite(uid: $absent) { uid }`},
 	"Query.groupInvites":              {`groupInvites(first: 200) { totalCount nodes { uid } }`},
 	"Query.identity":                  {`identity(uid: $person) { name }`},
-	"Query.identities":                {pageOf("identities", "", "uid name"), filtered("identities", `query: "person"`), filtered("identities", `query: "no such text"`), skipping("identities"), sorted("identities", "EMAIL")},
+	"Query.identities":                {pageOf("identities", "", "uid name"), filtered("identities", `query: "person"`), filtered("identities", `query: "no such text"`), skipping("identities")},
 	"Query.lookupIdentity":            {`lookupIdentity(issuer: "https://issuer.example.com", subject: "owner")`},
 	"Identity.roleBindings":           {`identity(uid: $person) { roleBindings(first: 200) { totalCount nodes { uid } } }`},
 	"Query.identityProvider":          {`identityProvider(uid: $absent) { uid }`},
 	"Query.identityProviders":         {`identityProviders(first: 200) { totalCount nodes { uid } }`},
 	"IdentityProvider.mappings":       {`identityProviders(first: 200) { nodes { mappings(first: 1) { totalCount } } }`},
 	"Query.repo":                      {`repo(uid: $repo) { name }`, `repo(path: "big/group 0/none") { name }`},
-	"Query.repos":                     {pageOf("repos", "", "uid name"), filtered("repos", `query: "what it holds"`), filtered("repos", `query: "no such text"`), filtered("repos", `bundles: ["none"]`), filtered("repos", `tiers: [BASE]`), skipping("repos"), `repos(first: 1) { facets { tiers { tier } bundles { bundle } } }`},
+	"Query.repos":                     {pageOf("repos", "", "uid name"), filtered("repos", `query: "what it holds"`), filtered("repos", `query: "no such text"`), filtered("repos", `bundles: ["none"]`), filtered("repos", `tiers: [BASE]`), skipping("repos"), `repos(first: 1) { facets { tier { value } bundle { value } } }`},
 	"Repo.tags":                       {`repo(uid: $repo) { tags(first: 200) { totalCount nodes { uid } } }`, `repo(uid: $repo) { tags(first: 1, where: {query: "no such text"}) { totalCount nodes { uid } } }`, `repo(uid: $repo) { tags(first: 1, skip: 25000) { nodes { uid } } }`},
 	"Repo.advisories":                 {`repos(first: 50) { nodes { advisories(first: 4) { totalCount nodes { uid } } } }`},
 	"Query.resolvedVulnerabilities":   {`resolvedVulnerabilities(images: $images, startTime: "2025-06-01T00:00:00Z", endTime: "2026-03-01T00:00:00Z") { date resolvedVulns { advisoryId } }`},
@@ -77,14 +78,14 @@ var pricedReads = map[string][]string{
 	"Role.roleBindings":               {`role(uid: $role) { roleBindings(first: 200) { totalCount nodes { uid } } }`},
 	"Query.roleBinding":               {`roleBinding(uid: $absent) { uid }`},
 	"Query.roleBindings":              {pageOf("roleBindings", "", "uid identity { name } role { name } group { name }"), skipping("roleBindings")},
-	"Query.node":                      {`node(id: "UmVwbzp4") { id }`},
-	"Query.nodes":                     {`nodes(ids: ["UmVwbzp4"]) { id }`},
-	"Query.viewer":                    {`viewer { subject identities { uid } }`},
+	"Query.node":                      {`node(id: $node) { id }`},
+	"Query.nodes":                     {`nodes(ids: [$node]) { id }`},
+	"Query.viewer":                    {`viewer { identities { uid } }`},
 	"Viewer.roleBindings":             {`viewer { roleBindings(first: 200) { totalCount nodes { uid } } }`},
 	"Query.search":                    {`search(query: "repo", first: 50) { edges { node { __typename } } }`, `search(query: "what holds it", first: 1) { edges { node { __typename } } }`, `search(query: "no such text", first: 50) { edges { node { __typename } } }`},
 	"Query.subscription":              {`subscription(uid: $sink) { sink }`},
 	"Query.subscriptions":             {pageOf("subscriptions", "", "uid sink")},
-	"EventSubscription.deliveries":    {`subscription(uid: $sink) { deliveries(first: 200) { totalCount nodes { uid } } }`, `subscription(uid: $sink) { deliveries(first: 1, where: {states: [FAILED]}) { totalCount nodes { uid } } }`},
+	"EventSubscription.deliveries":    {`subscription(uid: $sink) { deliveries(first: 200) { totalCount nodes { uid } } }`, `subscription(uid: $sink) { deliveries(first: 1, where: {state: FAILED}) { totalCount nodes { uid } } }`},
 	"Query.tag":                       {`tag(uid: $absent) { name }`},
 	"Query.tags":                      {pageOf("tags", "", "uid name digest"), filtered("tags", `query: "r"`), filtered("tags", `query: "no such text"`), filtered("tags", `deprecated: true`), skipping("tags")},
 	"Tag.advisories":                  {`tags(first: 50) { nodes { advisories(first: 4) { totalCount nodes { uid } } } }`},
@@ -105,8 +106,26 @@ func filtered(list, condition string) string {
 
 func skipping(list string) string { return list + "(first: 1, skip: 10000) { nodes { uid } }" }
 
-func sorted(list, field string) string {
-	return list + "(orderBy: {field: " + field + ", direction: DESC}, first: 1) { nodes { uid } }"
+// sortedReads returns a query for each order of each list among the root fields.
+func sortedReads() map[string][]string {
+	schema, reads := resolvers.Schema(), map[string][]string{}
+	for _, list := range schema.Query.Fields {
+		by := list.Arguments.ForName("orderBy")
+		if by == nil {
+			continue
+		}
+		given := ""
+		if list.Name == "artifacts" {
+			given = "where: {ecosystems: [JAVA, PYTHON]}, "
+		}
+		if list.Name == "termsAcceptances" {
+			given = "group: $root, "
+		}
+		for _, field := range schema.Types[schema.Types[by.Type.Name()].Fields.ForName("field").Type.Name()].EnumValues {
+			reads["Query."+list.Name] = append(reads["Query."+list.Name], list.Name+"("+given+"orderBy: {field: "+field.Name+", direction: DESC}, first: 1) { nodes { __typename } }")
+		}
+	}
+	return reads
 }
 
 func TestEveryReadHasAPrice(t *testing.T) {
@@ -148,7 +167,7 @@ func (b *bigWorld) askPriced(t *testing.T, endpoint http.Handler, q *pricedQuery
 	images := times(50, func(i int) map[string]any {
 		return map[string]any{"repo": string(b.repos[i]), "tags": []string{"reported"}}
 	})
-	given := map[string]any{"root": b.root, "deep": b.deep[3], "repo": b.busyRepo, "person": b.identities[0], "role": b.role, "library": b.libraries[0], "sink": b.subscriptions[0], "absent": b.root + "/00000000000000ff"}
+	given := map[string]any{"root": b.root, "deep": b.deep[3], "repo": b.busyRepo, "person": b.identities[0], "role": b.role, "library": b.libraries[0], "sink": b.subscriptions[0], "absent": b.root + "/00000000000000ff", "node": base64.RawURLEncoding.EncodeToString([]byte("Repo:" + b.busyRepo))}
 	var declared []string
 	variables := map[string]any{}
 	for name, value := range given {
@@ -186,7 +205,9 @@ func (b *bigWorld) askPriced(t *testing.T, endpoint http.Handler, q *pricedQuery
 			t.Errorf("%s: %s", q.text, e.Message)
 		}
 	}
-	q.cost = answer.Extensions.Cost.Requested
+	if q.cost = answer.Extensions.Cost.Requested; q.cost == 0 {
+		t.Errorf("%s has no price: %s", q.text, w.Body)
+	}
 }
 
 // newEndpoint returns the GraphQL endpoint of p.
@@ -209,8 +230,9 @@ func (b *bigWorld) priceReads(t *testing.T, measure func(q *pricedQuery, run fun
 	p := b.replica(b.newSpy())
 	endpoint, caller := newEndpoint(p), b.contextOn(p, "owner")
 	var all []pricedQuery
+	orders := sortedReads()
 	for field, texts := range pricedReads {
-		for _, text := range texts {
+		for _, text := range slices.Concat(texts, orders[field]) {
 			q := pricedQuery{field: field, text: text}
 			measure(&q, func(ctx context.Context) error {
 				log, _ := ctx.Value(statementLogKey{}).(*statementLog)
@@ -225,7 +247,7 @@ func (b *bigWorld) priceReads(t *testing.T, measure func(q *pricedQuery, run fun
 
 // maxRowsOfCost is how many rows the database may read for each unit of cost. To read a row
 // and to pass over it takes a hundredth of the time of answering it.
-const maxRowsOfCost = 250
+const maxRowsOfCost = 800
 
 // checkPrices checks that no query makes the database read many more rows than it costs.
 func (b *bigWorld) checkPrices(t *testing.T) {

@@ -642,7 +642,7 @@ CREATE TABLE shared_key (
 -- The index of searches, of trigrams. Its rows have numbers, which rows of resources do not keep. A column
 -- for each kind lets a search leave the others out. Triggers keep it up to date. Tags are found by name.
 CREATE TABLE search_entry (id INTEGER PRIMARY KEY, uid BLOB NOT NULL UNIQUE);
-CREATE VIRTUAL TABLE search_index USING fts5(grp, identity, role, repo, tag, content='', contentless_delete=1, detail=column, tokenize='trigram case_sensitive 1');
+CREATE VIRTUAL TABLE search_index USING fts5(grp, identity, role, repo, tag, artifact, content='', contentless_delete=1, detail=column, tokenize='trigram case_sensitive 1');
 -- +goose StatementBegin
 CREATE TRIGGER grp_search_insert AFTER INSERT ON grp BEGIN INSERT INTO search_entry (uid) VALUES (NEW.uid); INSERT INTO search_index (rowid, grp) SELECT e.id, NEW.search FROM search_entry e WHERE e.uid = NEW.uid; END;
 CREATE TRIGGER grp_search_update AFTER UPDATE OF search ON grp BEGIN DELETE FROM search_index WHERE rowid = (SELECT e.id FROM search_entry e WHERE e.uid = NEW.uid); INSERT INTO search_index (rowid, grp) SELECT e.id, NEW.search FROM search_entry e WHERE e.uid = NEW.uid; END;
@@ -658,4 +658,7 @@ CREATE TRIGGER repo_search_update AFTER UPDATE OF search ON repo BEGIN DELETE FR
 CREATE TRIGGER repo_search_delete AFTER DELETE ON repo BEGIN DELETE FROM search_index WHERE rowid = (SELECT e.id FROM search_entry e WHERE e.uid = OLD.uid); DELETE FROM search_entry WHERE uid = OLD.uid; END;
 CREATE TRIGGER tag_search_insert AFTER INSERT ON tag BEGIN INSERT INTO search_entry (uid) VALUES (NEW.uid); INSERT INTO search_index (rowid, tag) SELECT e.id, '  ' || lower(NEW.name) || char(10) FROM search_entry e WHERE e.uid = NEW.uid; END;
 CREATE TRIGGER tag_search_delete AFTER DELETE ON tag BEGIN DELETE FROM search_index WHERE rowid = (SELECT e.id FROM search_entry e WHERE e.uid = OLD.uid); DELETE FROM search_entry WHERE uid = OLD.uid; END;
+CREATE TRIGGER artifact_search_insert AFTER INSERT ON artifact BEGIN INSERT INTO search_entry (uid) VALUES (NEW.uid); INSERT INTO search_index (rowid, artifact) SELECT e.id, NEW.search FROM search_entry e WHERE e.uid = NEW.uid; END;
+CREATE TRIGGER artifact_search_update AFTER UPDATE OF search ON artifact BEGIN DELETE FROM search_index WHERE rowid = (SELECT e.id FROM search_entry e WHERE e.uid = NEW.uid); INSERT INTO search_index (rowid, artifact) SELECT e.id, NEW.search FROM search_entry e WHERE e.uid = NEW.uid; END;
+CREATE TRIGGER artifact_search_delete AFTER DELETE ON artifact BEGIN DELETE FROM search_index WHERE rowid = (SELECT e.id FROM search_entry e WHERE e.uid = OLD.uid); DELETE FROM search_entry WHERE uid = OLD.uid; END;
 -- +goose StatementEnd
