@@ -29,7 +29,7 @@ func TestDocumentsAndReportsHaveTheFormOfTheReference(t *testing.T) {
 		`"cvssSeverities":[{"type":"TYPE_CVSS_V3","score":"9"}]}],"imageRef":{"repo":"` + w.repo + `","tags":["latest"]}}]}`
 	for path, want := range map[string]string{
 		"/advisory/v2/documents?id=base": `{"documents":[{"id":"base","advisories":[{"id":"GO-1","events":[{"timestamp":"2024-01-05T10:00:00.000Z","detection":{"manual":{}}},` +
-			`{"timestamp":"2024-01-05T10:00:00.000Z","fixed":{"fixedVersion":"2"}}],"aliases":["CVE-1"],"packageNamespace":"Go"}]}],"totalCount":"1","skipped":0}`,
+			`{"timestamp":"2024-01-05T10:00:00.000Z","fixed":{"fixedVersion":"2"}}],"aliases":["CVE-1"],"packageNamespace":"Go"}]}` + "\n" + `],"totalCount":"1","skipped":0}`,
 		"/advisory/v2/documents?id=none":                                                                               `{"documents":[],"totalCount":"0","skipped":0}`,
 		"/advisory/v2/documents?cves=none&cves=CVE-0":                                                                  `{"documents":[],"totalCount":"0","skipped":0}`,
 		"/advisory/v2beta1/images/resolvedVulns?imageRefs=base" + interval:                                             report,
