@@ -32,7 +32,7 @@ var pricedReads = map[string][]string{
 	"Query.advisoryActivity":          {`advisoryActivity(within: $root, from: "2026-01-01T00:00:00Z", to: "2026-03-31T00:00:00Z") { time fixed }`},
 	"Query.eventActivity":             {`eventActivity(within: $root, from: "2026-01-01T00:00:00Z", to: "2026-03-31T00:00:00Z") { time made refused }`, `eventActivity(within: $root, from: "2026-01-01T00:00:00Z", to: "2026-03-31T00:00:00Z", types: ["iam.roles.deleted"]) { time made }`},
 	"Query.advisory":                  {`advisory(uid: $absent) { uid }`},
-	"Query.advisories":                {pageOf("advisories", "", "uid advisoryId events { type }"), filtered("advisories", `query: "no such text"`), filtered("advisories", `query: "g"`), filtered("advisories", `eventAuthors: ["nobody"]`), filtered("advisories", `artifactTypes: ["none"]`), filtered("advisories", `excludeEventAuthors: ["someone"]`), skipping("advisories")},
+	"Query.advisories":                {pageOf("advisories", "", "uid advisoryId events { type }"), readFiltered("advisories", `query: "no such text"`), readFiltered("advisories", `query: "g"`), readFiltered("advisories", `eventAuthors: ["nobody"]`), readFiltered("advisories", `artifactTypes: ["none"]`), readFiltered("advisories", `excludeEventAuthors: ["someone"]`), readSkipping("advisories")},
 	"Query.advisorySummary":           {`advisorySummary { open { total high } }`},
 	"Query.advisoryDocuments":         {pageOf("advisoryDocuments", "", "documentId"), `advisoryDocuments(first: 1) { totalCount }`, `advisoryDocuments(first: 1, skip: 90000) { nodes { documentId } }`, `advisoryDocuments(first: 50) { nodes { documentId advisories(first: 4) { nodes { advisoryId events { type } } } } }`},
 	"AdvisoryDocument.advisories":     {`advisoryDocuments(first: 20) { nodes { advisories(first: 200) { totalCount nodes { advisoryId } } } }`},
@@ -44,7 +44,7 @@ var pricedReads = map[string][]string{
 	"Query.externalGroupRoleMapping":  {`externalGroupRoleMapping(uid: $absent) { uid }`},
 	"Query.externalGroupRoleMappings": {`externalGroupRoleMappings(first: 200) { totalCount nodes { uid } }`},
 	"Query.group":                     {`group(uid: $root) { name }`, `group(path: "big/group 0/group 0/group 0") { name }`},
-	"Query.groups":                    {pageOf("groups", "", "uid name"), filtered("groups", `query: "group"`), skipping("groups")},
+	"Query.groups":                    {pageOf("groups", "", "uid name"), readFiltered("groups", `query: "group"`), readSkipping("groups")},
 	"Group.children":                  {`group(uid: $root) { children(first: 200) { totalCount nodes { uid } } }`},
 	"Group.descendants":               {`group(uid: $root) { descendants(first: 200, where: {query: "group"}) { totalCount nodes { uid } } }`},
 	"Group.identities":                {`group(uid: $root) { identities(first: 200) { totalCount nodes { uid name } } }`, `group(uid: $root) { identities(first: 1, where: {query: "person"}) { totalCount nodes { uid } } }`},
@@ -62,22 +62,22 @@ var pricedReads = map[string][]string{
 	"Query.groupInvite":               {`groupInvite(uid: $absent) { uid }`},
 	"Query.groupInvites":              {`groupInvites(first: 200) { totalCount nodes { uid } }`},
 	"Query.identity":                  {`identity(uid: $person) { name }`},
-	"Query.identities":                {pageOf("identities", "", "uid name"), filtered("identities", `query: "person"`), filtered("identities", `query: "no such text"`), skipping("identities")},
+	"Query.identities":                {pageOf("identities", "", "uid name"), readFiltered("identities", `query: "person"`), readFiltered("identities", `query: "no such text"`), readSkipping("identities")},
 	"Query.lookupIdentity":            {`lookupIdentity(issuer: "https://issuer.example.com", subject: "owner")`},
 	"Identity.roleBindings":           {`identity(uid: $person) { roleBindings(first: 200) { totalCount nodes { uid } } }`},
 	"Query.identityProvider":          {`identityProvider(uid: $absent) { uid }`},
 	"Query.identityProviders":         {`identityProviders(first: 200) { totalCount nodes { uid } }`},
 	"IdentityProvider.mappings":       {`identityProviders(first: 200) { nodes { mappings(first: 1) { totalCount } } }`},
 	"Query.repo":                      {`repo(uid: $repo) { name }`, `repo(path: "big/group 0/none") { name }`},
-	"Query.repos":                     {pageOf("repos", "", "uid name"), filtered("repos", `query: "what it holds"`), filtered("repos", `query: "no such text"`), filtered("repos", `bundles: ["none"]`), filtered("repos", `tiers: [BASE]`), skipping("repos"), `repos(first: 1) { facets { tier { value } bundle { value } } }`},
+	"Query.repos":                     {pageOf("repos", "", "uid name"), readFiltered("repos", `query: "what it holds"`), readFiltered("repos", `query: "no such text"`), readFiltered("repos", `bundles: ["none"]`), readFiltered("repos", `tiers: [BASE]`), readSkipping("repos"), `repos(first: 1) { facets { tier { value } bundle { value } } }`},
 	"Repo.tags":                       {`repo(uid: $repo) { tags(first: 200) { totalCount nodes { uid } } }`, `repo(uid: $repo) { tags(first: 1, where: {query: "no such text"}) { totalCount nodes { uid } } }`, `repo(uid: $repo) { tags(first: 1, skip: 25000) { nodes { uid } } }`},
 	"Repo.advisories":                 {`repos(first: 50) { nodes { advisories(first: 4) { totalCount nodes { uid } } } }`},
 	"Query.resolvedVulnerabilities":   {`resolvedVulnerabilities(images: $images, startTime: "2025-06-01T00:00:00Z", endTime: "2026-03-01T00:00:00Z") { date resolvedVulns { advisoryId } }`},
 	"Query.role":                      {`role(uid: $role) { name }`},
-	"Query.roles":                     {pageOf("roles", "", "uid name"), filtered("roles", `query: "role"`)},
+	"Query.roles":                     {pageOf("roles", "", "uid name"), readFiltered("roles", `query: "role"`)},
 	"Role.roleBindings":               {`role(uid: $role) { roleBindings(first: 200) { totalCount nodes { uid } } }`},
 	"Query.roleBinding":               {`roleBinding(uid: $absent) { uid }`},
-	"Query.roleBindings":              {pageOf("roleBindings", "", "uid identity { name } role { name } group { name }"), skipping("roleBindings")},
+	"Query.roleBindings":              {pageOf("roleBindings", "", "uid identity { name } role { name } group { name }"), readSkipping("roleBindings")},
 	"Query.node":                      {`node(id: $node) { id }`},
 	"Query.nodes":                     {`nodes(ids: [$node]) { id }`},
 	"Query.viewer":                    {`viewer { identities { uid } }`},
@@ -87,7 +87,7 @@ var pricedReads = map[string][]string{
 	"Query.subscriptions":             {pageOf("subscriptions", "", "uid sink")},
 	"EventSubscription.deliveries":    {`subscription(uid: $sink) { deliveries(first: 200) { totalCount nodes { uid } } }`, `subscription(uid: $sink) { deliveries(first: 1, where: {state: FAILED}) { totalCount nodes { uid } } }`},
 	"Query.tag":                       {`tag(uid: $absent) { name }`},
-	"Query.tags":                      {pageOf("tags", "", "uid name digest"), filtered("tags", `query: "r"`), filtered("tags", `query: "no such text"`), filtered("tags", `deprecated: true`), skipping("tags")},
+	"Query.tags":                      {pageOf("tags", "", "uid name digest"), readFiltered("tags", `query: "r"`), readFiltered("tags", `query: "no such text"`), readFiltered("tags", `deprecated: true`), readSkipping("tags")},
 	"Tag.advisories":                  {`tags(first: 50) { nodes { advisories(first: 4) { totalCount nodes { uid } } } }`},
 	"Query.termsAcceptances":          {`termsAcceptances(group: $root, first: 200) { totalCount nodes { docId } }`},
 	"Query.vulnerabilityMetadata":     {pageOf("vulnerabilityMetadata", "", "vulnerabilityId details"), `vulnerabilityMetadata(first: 1, skip: 50000) { totalCount nodes { vulnerabilityId } }`},
@@ -100,11 +100,11 @@ func pageOf(list, arguments, selected string) string {
 	return list + "(" + arguments + "first: 200) { totalCount nodes { " + selected + " } }"
 }
 
-func filtered(list, condition string) string {
+func readFiltered(list, condition string) string {
 	return list + "(where: {" + condition + "}, first: 1) { totalCount nodes { uid } }"
 }
 
-func skipping(list string) string { return list + "(first: 1, skip: 10000) { nodes { uid } }" }
+func readSkipping(list string) string { return list + "(first: 1, skip: 10000) { nodes { uid } }" }
 
 // sortedReads returns a query for each order of each list among the root fields.
 func sortedReads() map[string][]string {
