@@ -62,7 +62,9 @@ var roleBindings = newTable(&table[*platform.RoleBinding, *platform.RoleBindingF
 			s.add(" AND t.role = ?", f.Role)
 		}
 		if f.Capability != "" {
-			s.addSlow(" AND t.role IN (SELECT h.uid FROM role h WHERE h.capabilities LIKE ? ESCAPE '\\')", likePattern(`"`+f.Capability.WireName()+`"`))
+			// PostgreSQL expects that few roles match. As a join, it would compare each binding with
+			// each role.
+			s.addSlow(" AND "+confirm("t.role IN (SELECT h.uid FROM role h WHERE h.capabilities LIKE ? ESCAPE '\\')"), likePattern(`"`+f.Capability.WireName()+`"`))
 		}
 	},
 })

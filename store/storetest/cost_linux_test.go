@@ -23,7 +23,7 @@ func TestCostsFollowWork(t *testing.T) {
 	b := newBigWorld(newWorld(t, storetest.Postgres(t)), n)
 	e := b.explainer()
 	all := b.priceReads(t, func(q *pricedQuery, run func(ctx context.Context) error) {
-		const runs = 5
+		const runs = 3
 		statements, err := recordStatements(t.Context(), run) // It also warms the caches.
 		if err != nil {
 			t.Error(err)
