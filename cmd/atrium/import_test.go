@@ -150,6 +150,30 @@ func TestALaterModifiedUpdatesAndBadRecordsFailTheCommand(t *testing.T) {
 	})
 }
 
+func TestAFeedForAllIsImportedWithoutAGroup(t *testing.T) {
+	t.Parallel()
+	storetest.EachURL(t, func(t *testing.T, url string) {
+		server := start(t, url, "--dev")
+		token := strings.TrimSpace(mustRun(t, url, "token"))
+		file := filepath.Join(t.TempDir(), "a.json")
+		record := `{"id": "GO-9999-1", "modified": "2024-02-01T00:00:00Z", "affected": [{"package": {"ecosystem": "Go", "name": "example.com/feed"}}]}`
+		if err := os.WriteFile(file, []byte(record), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		expectSummary(t, mustRun(t, url, "import", "osv", file), "1 0 0 0 advisories", "1 0 0 0 vulnerability metadata")
+		expectSummary(t, mustRun(t, url, "import", "osv", file), "0 0 1 0 advisories", "0 0 1 0 vulnerability metadata")
+		if _, body := server.get(token, "/advisory/v2/documents?id=example.com/feed"); !strings.Contains(body, `"id":"GO-9999-1"`) {
+			t.Errorf("the document is %.300s, want it to contain GO-9999-1", body)
+		}
+		if _, body := server.get(token, "/vulnerabilities/v2/advisories?advisoryIds=GO-9999-1"); !strings.Contains(body, `"totalCount":"0"`) {
+			t.Errorf("the advisories of groups are %.300s, want none", body)
+		}
+		if out := mustRun(t, url, "recount"); !strings.HasPrefix(out, "0 ") {
+			t.Errorf("recount: %s, want it to begin with '0 '", out)
+		}
+	})
+}
+
 func TestTagsMoveAndBadOnesAreNamed(t *testing.T) {
 	t.Parallel()
 	storetest.EachURL(t, func(t *testing.T, url string) {
