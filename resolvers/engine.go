@@ -71,7 +71,7 @@ var countedLists = map[string]bool{
 }
 
 // scannedFields has the costs of fields that read more than they show.
-var scannedFields = map[string]int{"Group.effectiveBindings": 200, "Group.whoCan": 200, "Query.search": 400, "Query.resolvedVulnerabilities": 200, "Query.advisoryActivity": 200, "Query.eventActivity": 200}
+var scannedFields = map[string]int{"Group.effectiveBindings": 200, "Group.whoCan": 200, "Query.search": 400, "Query.resolvedVulnerabilities": 200, "Query.advisoryActivity": 800, "Query.eventActivity": 800}
 
 // Schema returns the schema that documents are validated against.
 func Schema() *ast.Schema { return graph.Schema() }

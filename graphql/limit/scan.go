@@ -14,9 +14,9 @@ import (
 // skipped. A price is static, so it cannot depend on the number of rows. These prices fit lists
 // of 100,000 rows: to pass over a row takes a hundredth of the time of answering it.
 const (
-	scanCost    = 200 // of reading all rows of a list
-	skippedRows = 200 // rows to skip at the cost of 1
-	maxSkipCost = 500 // as much as a skip costs at most
+	scanCost    = 400  // of reading all rows of a list
+	skippedRows = 50   // rows to skip at the cost of 1
+	maxSkipCost = 2000 // as much as a skip costs at most
 )
 
 // scanCost returns the cost of the rows that a connection reads and does not show.
@@ -31,13 +31,16 @@ func (p *pricing) scanCost(f *ast.Field) int {
 				scans++
 			}
 		case "facets":
-			scans += 4 // for tiers and for bundles, each of which is read without its own condition
+			scans += 2 // for tiers and for bundles, each of which is read without its own condition
 		default:
 			shows = true
 		}
 	}
-	if shows && (found || p.isSortedBy(f)) {
+	if shows && found {
 		scans++
+	}
+	if shows && p.isSortedBy(f) {
+		scans += 2 // the rows are read and sorted
 	}
 	cost := multiplyCost(scans, scanCost) + p.ScannedFields[name]
 	if skip := p.number(f, "skip"); skip > 0 {
