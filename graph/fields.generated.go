@@ -252,7 +252,7 @@ func fieldsAdvisoryDetection(_ ResolverRoot) *execute.Object {
 	}}
 }
 
-func fieldsAdvisoryDocument(_ ResolverRoot) *execute.Object {
+func fieldsAdvisoryDocument(resolvers ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "AdvisoryDocument", Satisfies: []string{"AdvisoryDocument", "Node", "_Entity"}, Fields: map[string]*execute.Field{
 		"id": {Append: func(b []byte, parent any) []byte {
 			return scalar.AppendNodeKey(b, "AdvisoryDocument", parent.(*platform.AdvisoryDocument).ID)
@@ -260,8 +260,42 @@ func fieldsAdvisoryDocument(_ ResolverRoot) *execute.Object {
 		"documentId": {Append: func(b []byte, parent any) []byte {
 			return scalar.AppendString(b, parent.(*platform.AdvisoryDocument).ID, false)
 		}},
-		"advisories": {Get: func(parent any, _ map[string]any) any {
-			return execute.Structs(parent.(*platform.AdvisoryDocument).Advisories)
+		"advisories": {Arguments: field_AdvisoryDocument_advisories_args,
+			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
+				values, err := resolvers.AdvisoryDocument().Advisories(ctx, execute.Parents[platform.AdvisoryDocument](parents), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["skip"].(*int))
+				return execute.Each(values, err, execute.Pointer)
+			},
+		},
+	}}
+}
+
+func fieldsAdvisoryDocumentConnection(_ ResolverRoot) *execute.Object {
+	return &execute.Object{Name: "AdvisoryDocumentConnection", Satisfies: []string{"AdvisoryDocumentConnection"}, Fields: map[string]*execute.Field{
+		"edges": {Get: func(parent any, _ map[string]any) any {
+			return execute.Structs(parent.(*scalar.Connection[*platform.AdvisoryDocument]).Edges())
+		}},
+		"nodes": {Get: func(parent any, _ map[string]any) any {
+			return execute.Pointers(parent.(*scalar.Connection[*platform.AdvisoryDocument]).Nodes())
+		}},
+		"pageInfo": {Get: func(parent any, _ map[string]any) any {
+			return execute.Pointer(parent.(*scalar.Connection[*platform.AdvisoryDocument]).PageInfo())
+		}},
+		"totalCount": {Append: func(b []byte, parent any) []byte {
+			return execute.AppendInt64(b, parent.(*scalar.Connection[*platform.AdvisoryDocument]).TotalCount())
+		}},
+		"skipped": {Append: func(b []byte, parent any) []byte {
+			return scalar.AppendInt(b, parent.(*scalar.Connection[*platform.AdvisoryDocument]).Skipped(), false)
+		}},
+	}}
+}
+
+func fieldsAdvisoryDocumentEdge(_ ResolverRoot) *execute.Object {
+	return &execute.Object{Name: "AdvisoryDocumentEdge", Satisfies: []string{"AdvisoryDocumentEdge"}, Fields: map[string]*execute.Field{
+		"cursor": {Append: func(b []byte, parent any) []byte {
+			return scalar.AppendString(b, parent.(*scalar.Edge[*platform.AdvisoryDocument]).Cursor(), false)
+		}},
+		"node": {Get: func(parent any, _ map[string]any) any {
+			return execute.Pointer(parent.(*scalar.Edge[*platform.AdvisoryDocument]).Node)
 		}},
 	}}
 }
@@ -1114,16 +1148,47 @@ func fieldsDeliveryEdge(_ ResolverRoot) *execute.Object {
 func fieldsDocumentAdvisory(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "DocumentAdvisory", Satisfies: []string{"DocumentAdvisory"}, Fields: map[string]*execute.Field{
 		"advisoryId": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendString(b, parent.(*platform.DocumentAdvisory).ID, false)
+			return scalar.AppendString(b, parent.(*platform.Advisory).AdvisoryID, false)
 		}},
 		"aliases": {Append: func(b []byte, parent any) []byte {
-			return execute.AppendList(b, parent.(*platform.DocumentAdvisory).Aliases, func(b []byte, v string) []byte { return scalar.AppendString(b, v, false) })
+			return execute.AppendList(b, parent.(*platform.Advisory).Aliases, func(b []byte, v string) []byte { return scalar.AppendString(b, v, false) })
 		}},
 		"packageNamespace": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendString(b, parent.(*platform.DocumentAdvisory).PackageNamespace, true)
+			return scalar.AppendString(b, parent.(*platform.Advisory).ArtifactType, true)
 		}},
 		"events": {Get: func(parent any, _ map[string]any) any {
-			return execute.Structs(parent.(*platform.DocumentAdvisory).Events)
+			return execute.Structs(parent.(*platform.Advisory).DocumentEvents())
+		}},
+	}}
+}
+
+func fieldsDocumentAdvisoryConnection(_ ResolverRoot) *execute.Object {
+	return &execute.Object{Name: "DocumentAdvisoryConnection", Satisfies: []string{"DocumentAdvisoryConnection"}, Fields: map[string]*execute.Field{
+		"edges": {Get: func(parent any, _ map[string]any) any {
+			return execute.Structs(parent.(*scalar.Connection[*platform.Advisory]).Edges())
+		}},
+		"nodes": {Get: func(parent any, _ map[string]any) any {
+			return execute.Pointers(parent.(*scalar.Connection[*platform.Advisory]).Nodes())
+		}},
+		"pageInfo": {Get: func(parent any, _ map[string]any) any {
+			return execute.Pointer(parent.(*scalar.Connection[*platform.Advisory]).PageInfo())
+		}},
+		"totalCount": {Append: func(b []byte, parent any) []byte {
+			return execute.AppendInt64(b, parent.(*scalar.Connection[*platform.Advisory]).TotalCount())
+		}},
+		"skipped": {Append: func(b []byte, parent any) []byte {
+			return scalar.AppendInt(b, parent.(*scalar.Connection[*platform.Advisory]).Skipped(), false)
+		}},
+	}}
+}
+
+func fieldsDocumentAdvisoryEdge(_ ResolverRoot) *execute.Object {
+	return &execute.Object{Name: "DocumentAdvisoryEdge", Satisfies: []string{"DocumentAdvisoryEdge"}, Fields: map[string]*execute.Field{
+		"cursor": {Append: func(b []byte, parent any) []byte {
+			return scalar.AppendString(b, parent.(*scalar.Edge[*platform.Advisory]).Cursor(), false)
+		}},
+		"node": {Get: func(parent any, _ map[string]any) any {
+			return execute.Pointer(parent.(*scalar.Edge[*platform.Advisory]).Node)
 		}},
 	}}
 }
@@ -2600,8 +2665,8 @@ func fieldsQuery(resolvers ResolverRoot) *execute.Object {
 		},
 		"advisoryDocuments": {Arguments: field_Query_advisoryDocuments_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := resolvers.Query().AdvisoryDocuments(ctx, arguments["id"].(*string), arguments["cves"].([]string))
-				return execute.One(values, err, func(list []*platform.AdvisoryDocument) any { return execute.Nullable(list, execute.Pointers) })
+				values, err := resolvers.Query().AdvisoryDocuments(ctx, arguments["where"].(*scalar.AdvisoryDocumentFilter), arguments["orderBy"].(*scalar.Order), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["skip"].(*int))
+				return execute.One(values, err, execute.Pointer)
 			},
 		},
 		"artifact": {Arguments: field_Query_artifact_args,

@@ -21,6 +21,28 @@ func field_AccountAssociation_viewerCan_args(ctx context.Context, raw map[string
 	return arguments, nil
 }
 
+func field_AdvisoryDocument_advisories_args(ctx context.Context, raw map[string]any) (map[string]any, error) {
+	ec := &executionContext{}
+	arguments := make(map[string]any, 5)
+	var err error
+	if arguments["first"], err = graphql.ProcessArgField(ctx, raw, "first", ec.unmarshalOInt2ᚖint); err != nil {
+		return nil, err
+	}
+	if arguments["after"], err = graphql.ProcessArgField(ctx, raw, "after", ec.unmarshalOString2ᚖstring); err != nil {
+		return nil, err
+	}
+	if arguments["last"], err = graphql.ProcessArgField(ctx, raw, "last", ec.unmarshalOInt2ᚖint); err != nil {
+		return nil, err
+	}
+	if arguments["before"], err = graphql.ProcessArgField(ctx, raw, "before", ec.unmarshalOString2ᚖstring); err != nil {
+		return nil, err
+	}
+	if arguments["skip"], err = graphql.ProcessArgField(ctx, raw, "skip", ec.unmarshalOInt2ᚖint); err != nil {
+		return nil, err
+	}
+	return arguments, nil
+}
+
 func field_Advisory_viewerCan_args(ctx context.Context, raw map[string]any) (map[string]any, error) {
 	ec := &executionContext{}
 	arguments := make(map[string]any, 1)
@@ -1426,12 +1448,27 @@ func field_Query_advisoryActivity_args(ctx context.Context, raw map[string]any) 
 
 func field_Query_advisoryDocuments_args(ctx context.Context, raw map[string]any) (map[string]any, error) {
 	ec := &executionContext{}
-	arguments := make(map[string]any, 2)
+	arguments := make(map[string]any, 7)
 	var err error
-	if arguments["id"], err = graphql.ProcessArgField(ctx, raw, "id", ec.unmarshalOString2ᚖstring); err != nil {
+	if arguments["where"], err = graphql.ProcessArgField(ctx, raw, "where", ec.unmarshalOAdvisoryDocumentFilter2ᚖatriumᚋgraphᚋscalarᚐAdvisoryDocumentFilter); err != nil {
 		return nil, err
 	}
-	if arguments["cves"], err = graphql.ProcessArgField(ctx, raw, "cves", ec.unmarshalOString2ᚕstringᚄ); err != nil {
+	if arguments["orderBy"], err = graphql.ProcessArgField(ctx, raw, "orderBy", ec.unmarshalOAdvisoryDocumentOrder2ᚖatriumᚋgraphᚋscalarᚐOrder); err != nil {
+		return nil, err
+	}
+	if arguments["first"], err = graphql.ProcessArgField(ctx, raw, "first", ec.unmarshalOInt2ᚖint); err != nil {
+		return nil, err
+	}
+	if arguments["after"], err = graphql.ProcessArgField(ctx, raw, "after", ec.unmarshalOString2ᚖstring); err != nil {
+		return nil, err
+	}
+	if arguments["last"], err = graphql.ProcessArgField(ctx, raw, "last", ec.unmarshalOInt2ᚖint); err != nil {
+		return nil, err
+	}
+	if arguments["before"], err = graphql.ProcessArgField(ctx, raw, "before", ec.unmarshalOString2ᚖstring); err != nil {
+		return nil, err
+	}
+	if arguments["skip"], err = graphql.ProcessArgField(ctx, raw, "skip", ec.unmarshalOInt2ᚖint); err != nil {
 		return nil, err
 	}
 	return arguments, nil
@@ -2549,6 +2586,49 @@ func (ec *executionContext) unmarshalInputAdvisoryDocumentByDocumentIDsInput(ctx
 	if v, ok := given["DocumentID"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("DocumentID"))
 		if it.DocumentID, err = ec.unmarshalNString2string(ctx, v); err != nil {
+			return it, err
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputAdvisoryDocumentFilter(ctx context.Context, value any) (it scalar.AdvisoryDocumentFilter, err error) {
+	given, _ := value.(map[string]any)
+	if value == nil {
+		return it, nil
+	}
+	if v, ok := given["documentId"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("documentId"))
+		if it.DocumentID, err = ec.unmarshalOString2string(ctx, v); err != nil {
+			return it, err
+		}
+	}
+	if v, ok := given["cves"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("cves"))
+		if it.CVEs, err = ec.unmarshalOString2ᚕstringᚄ(ctx, v); err != nil {
+			return it, err
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputAdvisoryDocumentOrder(ctx context.Context, value any) (it scalar.Order, err error) {
+	given, _ := value.(map[string]any)
+	if value == nil {
+		return it, nil
+	}
+	if v, ok := given["field"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("field"))
+		if it.Field, err = ec.unmarshalNAdvisoryDocumentOrderField2string(ctx, v); err != nil {
+			return it, err
+		}
+	}
+	if v, ok := given["direction"]; ok || true {
+		if !ok {
+			v = "ASC"
+		}
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("direction"))
+		if it.Direction, err = ec.unmarshalNOrderDirection2string(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -5351,6 +5431,11 @@ func (ec *executionContext) unmarshalNAdvisoryDocumentByDocumentIDsInput2ᚕᚖa
 	return all, nil
 }
 
+func (ec *executionContext) unmarshalNAdvisoryDocumentOrderField2string(ctx context.Context, v any) (string, error) {
+	value, err := scalar.UnmarshalOrderField(v)
+	return value, graphql.ErrorOnPath(ctx, err)
+}
+
 func (ec *executionContext) unmarshalNAdvisoryEventType2atriumᚋplatformᚐEventType(ctx context.Context, v any) (platform.EventType, error) {
 	value, err := scalar.UnmarshalAdvisoryEventType(v)
 	return value, graphql.ErrorOnPath(ctx, err)
@@ -6256,6 +6341,22 @@ func (ec *executionContext) unmarshalOAdvisoryDocumentByDocumentIDsInput2ᚖatri
 		return nil, nil
 	}
 	value, err := ec.unmarshalInputAdvisoryDocumentByDocumentIDsInput(ctx, v)
+	return &value, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalOAdvisoryDocumentFilter2ᚖatriumᚋgraphᚋscalarᚐAdvisoryDocumentFilter(ctx context.Context, v any) (*scalar.AdvisoryDocumentFilter, error) {
+	if v == nil {
+		return nil, nil
+	}
+	value, err := ec.unmarshalInputAdvisoryDocumentFilter(ctx, v)
+	return &value, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalOAdvisoryDocumentOrder2ᚖatriumᚋgraphᚋscalarᚐOrder(ctx context.Context, v any) (*scalar.Order, error) {
+	if v == nil {
+		return nil, nil
+	}
+	value, err := ec.unmarshalInputAdvisoryDocumentOrder(ctx, v)
 	return &value, graphql.ErrorOnPath(ctx, err)
 }
 

@@ -32,6 +32,8 @@ func NewSchema(resolvers ResolverRoot) *execute.Schema {
 		"AdvisoryConnection":                          fieldsAdvisoryConnection(resolvers),
 		"AdvisoryDetection":                           fieldsAdvisoryDetection(resolvers),
 		"AdvisoryDocument":                            fieldsAdvisoryDocument(resolvers),
+		"AdvisoryDocumentConnection":                  fieldsAdvisoryDocumentConnection(resolvers),
+		"AdvisoryDocumentEdge":                        fieldsAdvisoryDocumentEdge(resolvers),
 		"AdvisoryEdge":                                fieldsAdvisoryEdge(resolvers),
 		"AdvisoryEvent":                               fieldsAdvisoryEvent(resolvers),
 		"AdvisoryFalsePositive":                       fieldsAdvisoryFalsePositive(resolvers),
@@ -87,6 +89,8 @@ func NewSchema(resolvers ResolverRoot) *execute.Schema {
 		"DeliveryConnection":                          fieldsDeliveryConnection(resolvers),
 		"DeliveryEdge":                                fieldsDeliveryEdge(resolvers),
 		"DocumentAdvisory":                            fieldsDocumentAdvisory(resolvers),
+		"DocumentAdvisoryConnection":                  fieldsDocumentAdvisoryConnection(resolvers),
+		"DocumentAdvisoryEdge":                        fieldsDocumentAdvisoryEdge(resolvers),
 		"DocumentDetection":                           fieldsDocumentDetection(resolvers),
 		"DocumentEvent":                               fieldsDocumentEvent(resolvers),
 		"DocumentFix":                                 fieldsDocumentFix(resolvers),
@@ -188,6 +192,7 @@ type ResolverRoot interface {
 	AcceptTermsPayload() AcceptTermsPayloadResolver
 	AccountAssociation() AccountAssociationResolver
 	Advisory() AdvisoryResolver
+	AdvisoryDocument() AdvisoryDocumentResolver
 	Artifact() ArtifactResolver
 	ArtifactVersion() ArtifactVersionResolver
 	Delivery() DeliveryResolver
@@ -234,6 +239,11 @@ type AdvisoryResolver interface {
 	Vulnerabilities(ctx context.Context, objs []*platform.Advisory) ([][]*platform.Vulnerability, error)
 	ViewerCan(ctx context.Context, objs []*platform.Advisory, capabilities []platform.Capability) ([]bool, error)
 	ViewerCapabilities(ctx context.Context, objs []*platform.Advisory) ([][]platform.Capability, error)
+}
+
+// A AdvisoryDocumentResolver reads the fields of AdvisoryDocument that its objects do not hold.
+type AdvisoryDocumentResolver interface {
+	Advisories(ctx context.Context, objs []*platform.AdvisoryDocument, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.Connection[*platform.Advisory], error)
 }
 
 // A ArtifactResolver reads the fields of Artifact that its objects do not hold.
@@ -444,7 +454,7 @@ type QueryResolver interface {
 	Advisory(ctx context.Context, uid platform.UID) (*platform.Advisory, error)
 	Advisories(ctx context.Context, descendantsOf *platform.UID, childrenOf *platform.UID, where *scalar.AdvisoryFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) (*scalar.Connection[*platform.Advisory], error)
 	AdvisorySummary(ctx context.Context, within *platform.UID) (*platform.AdvisorySummary, error)
-	AdvisoryDocuments(ctx context.Context, id *string, cves []string) ([]*platform.AdvisoryDocument, error)
+	AdvisoryDocuments(ctx context.Context, where *scalar.AdvisoryDocumentFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) (*scalar.Connection[*platform.AdvisoryDocument], error)
 	Artifact(ctx context.Context, uid platform.UID) (*platform.Artifact, error)
 	Artifacts(ctx context.Context, where platform.ArtifactFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) (*scalar.Connection[*platform.Artifact], error)
 	ArtifactCounts(ctx context.Context, ecosystems []platform.Ecosystem) ([]*platform.EcosystemCount, error)

@@ -28,6 +28,10 @@ type (
 		platform.AdvisoryFilter
 		ByUID
 	}
+	// AdvisoryDocumentConnection is a page.
+	AdvisoryDocumentConnection = Connection[*platform.AdvisoryDocument]
+	// AdvisoryDocumentEdge is an object of a page.
+	AdvisoryDocumentEdge = Edge[*platform.AdvisoryDocument]
 	// ArtifactConnection is a page.
 	ArtifactConnection = Connection[*platform.Artifact]
 	// ArtifactEdge is an object of a page.

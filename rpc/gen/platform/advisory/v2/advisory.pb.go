@@ -243,7 +243,16 @@ type ListDocumentsRequest struct {
 	// Only the document with this id.
 	Id string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
 	// Only documents with an advisory on one of these ids, aliases or upstream ids of vulnerabilities.
-	Cves          []string `protobuf:"bytes,2,rep,name=cves,proto3" json:"cves,omitempty"`
+	Cves []string `protobuf:"bytes,2,rep,name=cves,proto3" json:"cves,omitempty"`
+	// Maximum number of documents on the page, at most 200; 0 means 50. A page ends earlier if its documents have more than
+	// 1,000 advisories together.
+	PageSize int32 `protobuf:"varint,100,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
+	// The next_page_token of the previous page; empty for the first page.
+	PageToken string `protobuf:"bytes,101,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
+	// A field to sort by, optionally followed by " asc" or " desc".
+	OrderBy string `protobuf:"bytes,102,opt,name=order_by,json=orderBy,proto3" json:"order_by,omitempty"`
+	// Number of documents to skip, counted from the page token.
+	Skip          int32 `protobuf:"varint,103,opt,name=skip,proto3" json:"skip,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -292,11 +301,45 @@ func (x *ListDocumentsRequest) GetCves() []string {
 	return nil
 }
 
-// The documents that were found.
+func (x *ListDocumentsRequest) GetPageSize() int32 {
+	if x != nil {
+		return x.PageSize
+	}
+	return 0
+}
+
+func (x *ListDocumentsRequest) GetPageToken() string {
+	if x != nil {
+		return x.PageToken
+	}
+	return ""
+}
+
+func (x *ListDocumentsRequest) GetOrderBy() string {
+	if x != nil {
+		return x.OrderBy
+	}
+	return ""
+}
+
+func (x *ListDocumentsRequest) GetSkip() int32 {
+	if x != nil {
+		return x.Skip
+	}
+	return 0
+}
+
+// One page of documents.
 type ListDocumentsResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The documents, sorted by id.
-	Documents     []*Document `protobuf:"bytes,1,rep,name=documents,proto3" json:"documents,omitempty"`
+	// The documents, in the requested order.
+	Documents []*Document `protobuf:"bytes,1,rep,name=documents,proto3" json:"documents,omitempty"`
+	// Token for the next page; empty on the last page.
+	NextPageToken string `protobuf:"bytes,100,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
+	// Number of documents on all pages that the caller may see.
+	TotalCount *int64 `protobuf:"varint,101,opt,name=total_count,json=totalCount,proto3,oneof" json:"total_count,omitempty"`
+	// The skip value of the request.
+	Skipped       int32 `protobuf:"varint,102,opt,name=skipped,proto3" json:"skipped,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -336,6 +379,27 @@ func (x *ListDocumentsResponse) GetDocuments() []*Document {
 		return x.Documents
 	}
 	return nil
+}
+
+func (x *ListDocumentsResponse) GetNextPageToken() string {
+	if x != nil {
+		return x.NextPageToken
+	}
+	return ""
+}
+
+func (x *ListDocumentsResponse) GetTotalCount() int64 {
+	if x != nil && x.TotalCount != nil {
+		return *x.TotalCount
+	}
+	return 0
+}
+
+func (x *ListDocumentsResponse) GetSkipped() int32 {
+	if x != nil {
+		return x.Skipped
+	}
+	return 0
 }
 
 // The advisories on one artifact.
@@ -1944,12 +2008,22 @@ var File_platform_advisory_v2_advisory_proto protoreflect.FileDescriptor
 
 const file_platform_advisory_v2_advisory_proto_rawDesc = "" +
 	"\n" +
-	"#platform/advisory/v2/advisory.proto\x12\x14platform.advisory.v2\x1a\x1fgoogle/protobuf/timestamp.proto\":\n" +
+	"#platform/advisory/v2/advisory.proto\x12\x14platform.advisory.v2\x1a\x1fgoogle/protobuf/timestamp.proto\"\xa5\x01\n" +
 	"\x14ListDocumentsRequest\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x12\n" +
-	"\x04cves\x18\x02 \x03(\tR\x04cves\"U\n" +
+	"\x04cves\x18\x02 \x03(\tR\x04cves\x12\x1b\n" +
+	"\tpage_size\x18d \x01(\x05R\bpageSize\x12\x1d\n" +
+	"\n" +
+	"page_token\x18e \x01(\tR\tpageToken\x12\x19\n" +
+	"\border_by\x18f \x01(\tR\aorderBy\x12\x12\n" +
+	"\x04skip\x18g \x01(\x05R\x04skip\"\xcd\x01\n" +
 	"\x15ListDocumentsResponse\x12<\n" +
-	"\tdocuments\x18\x01 \x03(\v2\x1e.platform.advisory.v2.DocumentR\tdocuments\"b\n" +
+	"\tdocuments\x18\x01 \x03(\v2\x1e.platform.advisory.v2.DocumentR\tdocuments\x12&\n" +
+	"\x0fnext_page_token\x18d \x01(\tR\rnextPageToken\x12$\n" +
+	"\vtotal_count\x18e \x01(\x03H\x00R\n" +
+	"totalCount\x88\x01\x01\x12\x18\n" +
+	"\askipped\x18f \x01(\x05R\askippedB\x0e\n" +
+	"\f_total_count\"b\n" +
 	"\bDocument\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12F\n" +
 	"\n" +
@@ -2184,6 +2258,7 @@ func file_platform_advisory_v2_advisory_proto_init() {
 	if File_platform_advisory_v2_advisory_proto != nil {
 		return
 	}
+	file_platform_advisory_v2_advisory_proto_msgTypes[1].OneofWrappers = []any{}
 	file_platform_advisory_v2_advisory_proto_msgTypes[4].OneofWrappers = []any{
 		(*DocumentEvent_TruePositiveDetermination)(nil),
 		(*DocumentEvent_FalsePositiveDetermination)(nil),

@@ -47,7 +47,8 @@ const (
 // SecurityAdvisoryServiceClient is a client for the platform.advisory.v2.SecurityAdvisoryService
 // service.
 type SecurityAdvisoryServiceClient interface {
-	// Lists advisory documents. Every authenticated caller may call it.
+	// Lists advisory documents: of the advisories that the caller may list, and of feeds for all organisations. Every
+	// authenticated caller may call it.
 	ListDocuments(context.Context, *v2.ListDocumentsRequest) (*v2.ListDocumentsResponse, error)
 	// Lists the metadata of vulnerabilities. Every authenticated caller may call it.
 	ListVulnerabilityMetadata(context.Context, *v2.ListVulnerabilityMetadataRequest) (*v2.ListVulnerabilityMetadataResponse, error)
@@ -131,7 +132,8 @@ func (c *securityAdvisoryServiceClient) ListResolvedVulnsReports(ctx context.Con
 // SecurityAdvisoryServiceHandler is an implementation of the
 // platform.advisory.v2.SecurityAdvisoryService service.
 type SecurityAdvisoryServiceHandler interface {
-	// Lists advisory documents. Every authenticated caller may call it.
+	// Lists advisory documents: of the advisories that the caller may list, and of feeds for all organisations. Every
+	// authenticated caller may call it.
 	ListDocuments(context.Context, *v2.ListDocumentsRequest) (*v2.ListDocumentsResponse, error)
 	// Lists the metadata of vulnerabilities. Every authenticated caller may call it.
 	ListVulnerabilityMetadata(context.Context, *v2.ListVulnerabilityMetadataRequest) (*v2.ListVulnerabilityMetadataResponse, error)
