@@ -17,7 +17,8 @@ var hostQueries = map[string]string{
 	"Repo": "repo(uid: $repo) { %s }", "Tag": "tag(uid: $tag) { %s }", "Image": "tag(uid: $tag) { image { %s } }", "IdentityProvider": "identityProvider(uid: $provider) { %s }",
 	"EventSubscription": "subscription(uid: $sink) { %s }", "Artifact": "artifact(uid: $artifact) { %s }", "Viewer": "viewer { %s }",
 	"AccountAssociation": "accountAssociation(uid: $team) { %s }", "Advisory": "advisory(uid: $advisory) { %s }", "ArtifactVersion": "artifact(uid: $artifact) { versions(first: 1) { nodes { %s } } }",
-	"Delivery": "subscription(uid: $sink) { deliveries(first: 1) { nodes { %s } } }", "ExternalGroupRoleMapping": "externalGroupRoleMapping(uid: $mapping) { %s }",
+	"AdvisoryDocument": "advisoryDocuments(first: 1) { nodes { %s } }",
+	"Delivery":         "subscription(uid: $sink) { deliveries(first: 1) { nodes { %s } } }", "ExternalGroupRoleMapping": "externalGroupRoleMapping(uid: $mapping) { %s }",
 	"GroupInvite": "groupInvite(uid: $invite) { %s }", "RoleBinding": "roleBinding(uid: $binding) { %s }",
 }
 

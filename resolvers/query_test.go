@@ -123,7 +123,7 @@ func TestEveryVariantOfAnEventIsShown(t *testing.T) {
 		expect(one+"events.0.findings", "AP8=").expect(one+"events.1.findings", nil).expect(one+"events.0.reviewState", "REQUEST_CHANGES").expect(one+"events.0.issue", "i").
 		expect(one+"events.0.detection.scanv1", nil).expect(one+"events.1.detection.scanv1.subpackage", "p").expect(one+"events.8.patched.patchedVersions", []any{"1"}).expect(one+"events.7.fixed.note", "n")
 	one = "advisoryDocuments.nodes.0.advisories.nodes.0."
-	got.expect(one+"packageNamespace", "Debian").expect(one+"events.*.type", types).expect(one+"events.0.timestamp", at.String()).expect(one+"events.1.detection.scanv1.componentName", "c").
+	got.expect(one+"packageNamespace", "Debian:12").expect(one+"events.*.type", types).expect(one+"events.0.timestamp", at.String()).expect(one+"events.1.detection.scanv1.componentName", "c").
 		expect(one+"events.2.falsePositiveDetermination.type", "INLINE_MITIGATIONS_EXIST").expect(one+"events.7.fixed.fixedVersion", "1")
 	w.ask(`{ advisoryDocuments(where: {cves: []}) { nodes { documentId } } }`).expect("advisoryDocuments.nodes", []any{})
 	const reports = `query($images: [ImageRef!]!, $from: DateTime!, $until: DateTime!) { resolvedVulnerabilities(images: $images, startTime: $from, endTime: $until) { date } }`

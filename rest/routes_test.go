@@ -177,7 +177,7 @@ func (w *populated) requests() map[string]func(n int) (uid, suffix, body string)
 		"ListAdvisories":            collection,
 		"GetAdvisory":               repeat(w.advisory, "", ""),
 		"ListVulnerabilityMetadata": collection,
-		"ListDocuments":             repeat("", "?id=stdlib&cves=CVE-2024-1", ""),
+		"ListDocuments":             repeat("", "?cves=CVE-2024-1", ""),
 		"ListResolvedVulnsReports":  repeat("", "?imageRefs=base:latest&startTime=2024-01-01T00:00:00Z&endTime=2024-02-01T00:00:00Z", ""),
 
 		"ListSubscriptions":  collection,

@@ -65,10 +65,11 @@ func (r *wireRoute) addParameter(field string) {
 }
 
 // unpaged lists the operations that return a whole list.
-var unpaged = map[string]bool{"ListDocuments": true, "ListResolvedVulnsReports": true}
+var unpaged = map[string]bool{"ListResolvedVulnsReports": true}
 
 // ourParameters lists the parameters that are not in the reference.
 var ourParameters = map[string][]string{
+	"ListDocuments":  {"order_by", "page_size", "page_token", "skip"},
 	"ListAdvisories": {"severities", "states", "min_score", "withdrawn"},
 	"ListGroups":     {"query"}, "ListIdentities": {"query"}, "ListRoles": {"query"}, "ListTags": {"query"},
 	"ListRepos": {"query", "tiers", "bundles", "aliases"},
