@@ -15,7 +15,7 @@ func (r *reads) documents() *loader[string, *platform.AdvisoryDocument] {
 // advisoryDocuments resolves the fields of documents.
 type advisoryDocuments struct{ p *platform.Platform }
 
-func (r root) AdvisoryDocument() graph.AdvisoryDocumentResolver { return advisoryDocuments{r.p} }
+func (r root) AdvisoryDocument() graph.AdvisoryDocumentResolver { return advisoryDocuments(r) }
 
 func (q queries) AdvisoryDocuments(ctx context.Context, where *scalar.AdvisoryDocumentFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) (*scalar.AdvisoryDocumentConnection, error) {
 	given := valueOrZero(where)

@@ -28,7 +28,7 @@ func main() {
 	context.AfterFunc(ctx, stop) // a second signal ends the program immediately
 	err := run(ctx, os.Args[1:], program{os.Args[0], os.Getenv, os.Stdin, os.Stdout, os.Stderr})
 	if err != nil {
-		fmt.Fprintln(plainWriter{os.Stderr}, "atrium:", explain(err))
+		_, _ = fmt.Fprintln(plainWriter{os.Stderr}, "atrium:", explain(err))
 	}
 	os.Exit(exitCode(err))
 }

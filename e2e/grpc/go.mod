@@ -2,7 +2,7 @@
 // The suite grpc.mjs runs them.
 module atrium/e2e/grpc
 
-go 1.26.0
+go 1.26.3
 
 require (
 	atrium v0.0.0
@@ -52,7 +52,7 @@ require (
 	github.com/spiffe/go-spiffe/v2 v2.8.1 // indirect
 	go.uber.org/multierr v1.11.0 // indirect
 	go.uber.org/zap v1.27.0 // indirect
-	go.yaml.in/yaml/v2 v2.4.2 // indirect
+	go.yaml.in/yaml/v2 v2.4.4 // indirect
 	golang.org/x/crypto v0.57.0 // indirect
 	golang.org/x/net v0.60.0 // indirect
 	golang.org/x/oauth2 v0.36.0 // indirect

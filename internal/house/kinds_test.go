@@ -337,7 +337,7 @@ func TestTheStoreIsStatedByItsKinds(t *testing.T) {
 		if !ok || general.Tok != token.TYPE {
 			continue
 		}
-		stated, ok := general.Specs[0].(*ast.TypeSpec).Type.(*ast.InterfaceType) //nolint:forcetypeassert // It is a declaration of a type.
+		stated, ok := general.Specs[0].(*ast.TypeSpec).Type.(*ast.InterfaceType)
 		if name := general.Specs[0].(*ast.TypeSpec).Name.Name; !ok || name == "Table" || name == "RowWriter" {
 			continue
 		}

@@ -162,7 +162,7 @@ type pricedQuery struct {
 }
 
 // askPriced sends a query to the endpoint, with the limits of every server.
-func (b *bigWorld) askPriced(t *testing.T, endpoint http.Handler, q *pricedQuery, subject context.Context) {
+func (b *bigWorld) askPriced(ctx context.Context, t *testing.T, endpoint http.Handler, q *pricedQuery) {
 	t.Helper()
 	images := times(50, func(i int) map[string]any {
 		return map[string]any{"repo": string(b.repos[i]), "tags": []string{"reported"}}
@@ -186,7 +186,7 @@ func (b *bigWorld) askPriced(t *testing.T, endpoint http.Handler, q *pricedQuery
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := httptest.NewRequestWithContext(subject, http.MethodPost, "/graphql", bytes.NewReader(body))
+	r := httptest.NewRequestWithContext(ctx, http.MethodPost, "/graphql", bytes.NewReader(body))
 	r.Header.Set("Content-Type", "application/json")
 	w := httptest.NewRecorder()
 	endpoint.ServeHTTP(w, r)
@@ -236,7 +236,7 @@ func (b *bigWorld) priceReads(t *testing.T, measure func(q *pricedQuery, run fun
 			q := pricedQuery{field: field, text: text}
 			measure(&q, func(ctx context.Context) error {
 				log, _ := ctx.Value(statementLogKey{}).(*statementLog)
-				b.askPriced(t, endpoint, &q, context.WithValue(caller, statementLogKey{}, log))
+				b.askPriced(context.WithValue(caller, statementLogKey{}, log), t, endpoint, &q)
 				return nil
 			})
 			all = append(all, q)
