@@ -48,12 +48,11 @@ func Seed(ctx context.Context, p *platform.Platform) error {
 // Organisation returns the uid of the demonstration organisation, or "" if the
 // database has none.
 func Organisation(ctx context.Context, p *platform.Platform) (platform.UID, error) {
-	ctx = platform.WithActor(ctx, platform.NewOperator("demonstration"))
-	owner, err := p.Identities.Lookup(ctx, auth.DevelopmentIssuer, "owner")
-	if errors.Is(err, &platform.Error{Code: platform.CodeNotFound}) {
-		return "", nil
+	owner, err := p.Authenticate(ctx, platform.Claims{Issuer: auth.DevelopmentIssuer, Subject: "owner", ServiceAudience: true})
+	if err != nil || len(owner.Identities) == 0 {
+		return "", err
 	}
-	return owner.Root(), err
+	return owner.Identities[0].Root(), nil
 }
 
 // A seeder creates the organisation step by step. After the first error, the
