@@ -550,7 +550,7 @@ CREATE INDEX event_log_g2_type ON event (g2, type, id) WHERE g2 IS NOT NULL AND 
 CREATE INDEX event_log_g3_type ON event (g3, type, id) WHERE g3 IS NOT NULL AND type <> 'dev.atrium.api.platform.registry.tag.created.v1';
 -- The audit log of one resource: the events whose subject it is. The last segment of a UID suffices to find
 -- it, and an index of whole UIDs would be twice as large.
-CREATE INDEX event_log_subject ON event (substr(subject, length(subject) - 15), id);
+CREATE INDEX event_log_subject ON event (substr(subject, (length(subject) - 15)), id);
 
 -- The resources that an event names in its body or changes, beside its subject.
 CREATE TABLE event_mention (
