@@ -114,7 +114,7 @@ func artifactColumns(keys []platform.ArtifactKey) []ParentColumn {
 func (s tables) countDocuments(q platform.Query[*platform.DocumentFilter], into *int64) *Statement {
 	f := s.dialect.statement()
 	f.addSlow("SELECT COUNT(*) FROM (")
-	f.addDocuments(q, func() { f.addVisible("t", q.Scope) })
+	f.addDocuments(q, func() { f.addVisible("t", q.Scope, len(q.Filter.CVEs) > 0) })
 	f.add(") d) n")
 	return f.build(func(scan func(...any) error) error { return scan(into) })
 }
@@ -196,14 +196,16 @@ func (s *statement) addNamed(names []string) {
 // artifact has changed later.
 func (s *statement) addLatest(scope platform.Scope) {
 	s.add(" AND t.uid = (SELECT o.uid FROM ")
-	s.addVisible("o", scope)
+	s.addVisible("o", scope, false)
 	s.add(" AND o.artifact_name = t.artifact_name AND o.advisory_id = t.advisory_id AND o.artifact_type = t.artifact_type" +
 		" AND o.count_class > 0 ORDER BY o.update_time DESC, o.uid DESC LIMIT 1)")
 }
 
 // addVisible adds the advisories of a scope of subtrees, and a condition. The name of the
-// table is row. They are found by the keys of the organisations, which begin an index.
-func (s *statement) addVisible(row string, scope platform.Scope) {
+// table is row. They are found by the keys of the organisations, which begin an index, unless
+// they are found by their names: then COALESCE keeps PostgreSQL from reading all advisories of
+// an organisation to find a few names among them.
+func (s *statement) addVisible(row string, scope platform.Scope, byNames bool) {
 	if isEverything(scope) {
 		s.add("advisory " + row + " WHERE 1 = 1")
 		return
@@ -214,5 +216,9 @@ func (s *statement) addVisible(row string, scope platform.Scope) {
 	}
 	s.add("(SELECT p.k, p.inside, p.past FROM ")
 	s.add(s.parents(ParentColumn{Name: "k", Bytes: keys}, ParentColumn{Name: "inside", Bytes: lows}, ParentColumn{Name: "past", Bytes: pasts}))
-	s.add(fmt.Sprintf(") v CROSS JOIN advisory %[1]s WHERE %[1]s.root_key = v.k AND %[1]s.rest >= v.inside AND %[1]s.rest < v.past", row))
+	key := row + ".root_key"
+	if byNames {
+		key = fmt.Sprintf("COALESCE(%s, %[1]s)", key)
+	}
+	s.add(fmt.Sprintf(") v CROSS JOIN advisory %[1]s WHERE %[2]s = v.k AND %[1]s.rest >= v.inside AND %[1]s.rest < v.past", row, key))
 }

@@ -119,8 +119,9 @@ func (r *readList) addFeeds() {
 	for i := range names {
 		names[i] = "CVE-" + r.b.advisoryIDs[i*9]
 	}
-	r.add("one document", pageBuffers, documents(platform.DocumentFilter{ID: r.b.artifacts[0]}, 1)).sorts = true
-	r.add("documents by 100 CVEs", 100*22, documents(platform.DocumentFilter{CVEs: names}, 50)).sorts = true
+	r.add("one document", pageBuffers+10, documents(platform.DocumentFilter{ID: r.b.artifacts[0]}, 1)).sorts = true
+	byNames := r.add("documents by 100 CVEs", 100*60, documents(platform.DocumentFilter{CVEs: names}, 50))
+	byNames.sorts, byNames.maxTotalBuffers = true, 100*13 // The total looks each name up too.
 	refs := make([]platform.ImageRef, 50)
 	for i := range refs {
 		refs[i] = platform.ImageRef{Repo: string(r.b.repos[i]), Tags: []string{"reported"}}
