@@ -12,7 +12,7 @@ for (const colorScheme of ['light', 'dark']) {
     for (const width of [1440, 390]) {
       await check(`axe finds no serious violation in ${name}, ${colorScheme}, at ${width} pixels`, () => open(path, async (page) => {
         await page.waitForSelector({ graphiql: '.monaco-editor .view-lines', small: '#query', docs: '.opblock-tag', guide: 'main' }[name]);
-        await page.waitForLoadState('networkidle');
+        await page.evaluate(() => document.fonts.ready);
         if (pictures) await page.screenshot({ path: `${pictures}/${name}-${colorScheme}-${width}.png` });
         assert.ok(await page.evaluate(() => document.documentElement.scrollWidth - innerWidth) <= 0, 'the page is too wide');
         assert.deepEqual(await violations(page), []);
