@@ -279,7 +279,7 @@ export const changes: Record<string, Change> = {
    },
    "types": {
     "type": "list",
-    "about": "Types of the events to send, such as dev.atrium.api.iam.group.created.v1, at most 100; all where absent. The refusal of another lists those there are.",
+    "about": "Types of the events to send, such as dev.atrium.api.iam.group.created.v1, iam.group.created or IAM_GROUP_CREATED, at most 100; all where absent. The refusal of another lists those there are in its metadata.",
     "mostItems": 100
    }
   }

@@ -81,11 +81,14 @@ export type AdvisoryFilter = {
   advisoryIds?: Array<string> | null | undefined;
   /** Only with one of these earlier names. */
   legacyAdvisoryIds?: Array<string> | null | undefined;
-  /** Only about one of these artifacts. */
+  /**
+   * Only about one of these artifacts. Names are compared as the ecosystem of the artifact does it: PyPI takes Zope_Interface for
+   * zope.interface, NuGet and npm ignore case, Maven and Go ignore nothing.
+   */
   artifactNames?: Array<string> | null | undefined;
-  /** Only about artifacts of one of these types. */
+  /** Only about artifacts of exactly one of these types. Debian:11 and Debian:12 are two. */
   artifactTypes?: Array<string> | null | undefined;
-  /** Only about artifacts of one of these architectures. */
+  /** Only about artifacts of one of these architectures, in any usual spelling: x86_64 is amd64. */
   artifactArchitectures?: Array<string> | null | undefined;
   /** Only about one of these components. */
   componentNames?: Array<string> | null | undefined;
@@ -93,7 +96,7 @@ export type AdvisoryFilter = {
   componentTypes?: Array<string> | null | undefined;
   /** Only about components in one of these places. */
   componentLocations?: Array<string> | null | undefined;
-  /** Only with one of these among its aliases. */
+  /** Only with one of these among its aliases or its upstream ids. */
   aliases?: Array<string> | null | undefined;
   /** Only from this feed. */
   origin?: string | null | undefined;
@@ -109,7 +112,7 @@ export type AdvisoryFilter = {
   eventTypes?: Array<AdvisoryEventType> | null | undefined;
   /** Only with this as the type of the event that became known last; of several at once, the last one in the list. */
   latestEventType?: AdvisoryEventType | null | undefined;
-  /** Only with this text in its id, an alias, or the name of its artifact or component; case is ignored. */
+  /** Only with this text in its id, in an id of another vulnerability that it names, or in the name of its artifact or component; case is ignored. */
   query?: string | null | undefined;
   /** Only with one of these ratings. */
   severities?: Array<SeverityRating> | null | undefined;
@@ -269,7 +272,7 @@ export type RedeliverInput = {
   uids: Array<string | number>;
 };
 
-/** The kind of an event: its type without prefix and version, in upper snake case. */
+/** The kind of an event: its type without prefix and version, in upper snake case. In a filter, the kind of a single change selects those made together with others too. */
 export type EventKind =
   /** A group was made. */
   | 'IAM_GROUP_CREATED'
@@ -744,7 +747,7 @@ export type CreateSubscriptionInput = {
   parent: string | number;
   /** https URL of a public host, at most 2048 bytes; unique in the group. */
   sink: string;
-  /** Types of the events to send, such as dev.atrium.api.iam.group.created.v1, at most 100; all where absent. The refusal of another lists those there are. */
+  /** Types of the events to send, such as dev.atrium.api.iam.group.created.v1, iam.group.created or IAM_GROUP_CREATED, at most 100; all where absent. The refusal of another lists those there are in its metadata. */
   types?: Array<string> | null | undefined;
 };
 
