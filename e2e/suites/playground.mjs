@@ -23,7 +23,7 @@ async function run(page, expected) {
 
 /** Runs an example, again if GraphiQL has not noticed yet which operation the editor shows. */
 async function runExample(page, expected) {
-  const early = /operation \w+ not found/;
+  const early = /no operation named/;
   for (;;) {
     const text = await run(page, new RegExp(`${expected.source}|${early.source}`));
     if (!early.test(text)) return text;
