@@ -3,7 +3,7 @@
 
 import assert from 'node:assert/strict';
 import { browser, open } from '../browser.mjs';
-import { check, finish, patience } from '../lib.mjs';
+import { check, finish } from '../lib.mjs';
 
 const tabs = '.graphiql-tab-button, #tabs [role=tab]';
 const linked = (path, query) => `${path}?query=${encodeURIComponent(query)}`;
@@ -13,37 +13,13 @@ const answer = async (page) => (await page.locator('.graphiql-response').innerTe
 /** Runs the document in the editor, and returns the answer as soon as it matches what is expected. */
 async function run(page, expected) {
   await page.locator('.graphiql-execute-button').click();
-  const end = Date.now() + patience * 1000;
+  const end = Date.now() + 10_000;
   while (!expected.test(await answer(page))) {
     assert.ok(Date.now() < end, `no ${expected} in the answer: ${await answer(page)}`);
     await page.waitForTimeout(50);
   }
   return answer(page);
 }
-
-/** Runs an example, again if GraphiQL has not noticed yet which operation the editor shows. */
-async function runExample(page, expected) {
-  const early = /no operation named/;
-  for (;;) {
-    const text = await run(page, new RegExp(`${expected.source}|${early.source}`));
-    if (!early.test(text)) return text;
-  }
-}
-
-async function waitFor(page, holds, otherwise) {
-  for (const end = Date.now() + patience * 1000; !(await holds());) {
-    assert.ok(Date.now() < end, otherwise);
-    await page.waitForTimeout(50);
-  }
-}
-
-const editorText = async (page) => (await page.locator('.graphiql-query-editor').innerText()).replaceAll('\u00a0', ' ');
-
-/** Returns the query of the current tab. */
-const queryOf = async (page) => ((await page.locator('#query').count()) ? page.locator('#query').inputValue() : editorText(page));
-
-/** Waits until the editor shows the example of a tab, whose name is that of its operation. */
-const shows = (page, tab) => waitFor(page, async () => new RegExp(`^(query|mutation|subscription) ${tab.replace(/\W/g, '')}\\b`, 'im').test(await queryOf(page)), `the example ${tab} is not shown`);
 
 for (const [name, path] of [['GraphiQL', '/'], ['the small page', '/playground/small']]) {
   await check(`${path} shows ${name}`, () => open(path, async (page) => {
@@ -77,19 +53,21 @@ for (const [name, path] of [['GraphiQL', '/'], ['the small page', '/playground/s
     assert.ok(names.length >= 2, `tabs: ${names}`);
     for (const [i, tab] of names.entries()) {
       await page.locator(tabs).nth(i).click();
-      await shows(page, tab);
-      const query = await queryOf(page);
+      await page.waitForTimeout(300); // The editor loads the query of the tab.
+      const query = path === '/' ? await page.locator('.graphiql-query-editor').innerText() : await page.locator('#query').inputValue();
       if (/^\s*mutation\b/m.test(query)) continue;
       if (/^\s*subscription\b/m.test(query)) {
-        await runExample(page, /"received": ([2-9]|\d\d)|"events": [^]*"events": /); // Earlier events are shown, too.
+        await run(page, /"received": ([2-9]|\d\d)|"events": [^]*"events": /); // Earlier events are shown, too.
         continue;
       }
-      const text = await runExample(page, /"data": /);
+      const text = await run(page, /"data": /);
       assert.doesNotMatch(text, /"errors": /, `${tab}: ${text}`);
       assert.match(text, /"(uid|name|advisoryId|subject)":\s*"/, `${tab} finds nothing: ${text}`);
     }
-  }, { failing: /400/ }), 60);
+  }), 60);
 }
+
+const editorText = async (page) => (await page.locator('.graphiql-query-editor').innerText()).replaceAll('\u00a0', ' ');
 
 await check('every button of the toolbar of GraphiQL works', () => open(linked('/', 'query Pressed{__typename ...F} fragment F on Query{ping}'), async (page) => {
   await page.waitForSelector('.monaco-editor');
@@ -98,14 +76,15 @@ await check('every button of the toolbar of GraphiQL works', () => open(linked('
   const does = {
     Prettify: async () => { await waitFor(page, async () => /query Pressed \{\s*\n\s*__typename/.test(await editorText(page)), 'it is not prettified'); },
     Merge: async () => { await waitFor(page, async () => !/\.\.\.\s*F/.test(await editorText(page)), 'the fragment is not merged'); },
-    'Copy query': () => waitFor(page, async () => /query Pressed/.test(await page.evaluate(() => navigator.clipboard.readText())), 'the query is not copied'),
-    'Copy a link': () => waitFor(page, async () => /\?query=query\+Pressed/.test(await page.evaluate(() => navigator.clipboard.readText())), 'the link is not copied'),
+    'Copy query': async () => assert.match(await page.evaluate(() => navigator.clipboard.readText()), /query Pressed/),
+    'Copy a link': async () => assert.match(await page.evaluate(() => navigator.clipboard.readText()), /\?query=query\+Pressed/),
   };
   const pressed = new Set();
   for (const [i, name] of names.entries()) {
     const [what] = Object.keys(does).filter((known) => name.startsWith(known));
     assert.ok(what, `the suite has no check for the button ${name}`);
     await buttons.nth(i).click();
+    await page.waitForTimeout(300);
     await does[what]();
     pressed.add(what);
   }
@@ -131,6 +110,13 @@ await check('Prettify formats the variables and keeps their comments', () => {
   });
 }, 30);
 
+async function waitFor(page, holds, otherwise) {
+  for (const end = Date.now() + 10_000; !(await holds());) {
+    assert.ok(Date.now() < end, otherwise);
+    await page.waitForTimeout(50);
+  }
+}
+
 for (const [name, path] of [['GraphiQL', '/'], ['the small page', '/playground/small']]) {
   const ready = (page) => page.waitForSelector(path === '/' ? '.monaco-editor .view-lines' : '#query');
 
@@ -155,9 +141,9 @@ for (const [name, path] of [['GraphiQL', '/'], ['the small page', '/playground/s
     assert.ok(names.length > 5, `the menu has ${names}`);
     await page.selectOption('#examples', { label: 'Overview' });
     await waitFor(page, async () => (await page.locator(tabs).count()) === before + 1, 'no tab was opened');
-    await shows(page, 'Overview');
-    await runExample(page, /"totalCount": /);
-  }, { failing: /400/ }), 30);
+    await page.waitForTimeout(300);
+    await run(page, /"totalCount": /);
+  }), 30);
 
   await check(`${name} offers the schema, and its links to the other pages work`, () => open(path, async (page) => {
     await ready(page);
