@@ -7,7 +7,6 @@ import (
 	"sync"
 	"time"
 
-	"atrium/platform"
 	"atrium/server/admission"
 	"atrium/telemetry"
 )
@@ -21,10 +20,7 @@ func (c *Config) newAdmission(refuse errorWriter) *admission.Controller {
 	admitting := admission.New(admission.Settings{
 		Slots: c.MaxConcurrent, Rate: c.RateLimit, Burst: c.RateBurst, InFlight: c.MaxInFlight,
 		Client: func(r *http.Request) string { return peer(r.RemoteAddr) },
-		Refuse: func(w http.ResponseWriter, r *http.Request, limit string, err error) {
-			platform.TraceOf(r.Context()).NoteLimit(limit)
-			refuse(w, r, err)
-		},
+		Refuse: newRefuser(refuse).refuse,
 	})
 	c.Metrics.WatchGate(func() telemetry.Gate { return telemetry.Gate(admitting.State()) })
 	return admitting

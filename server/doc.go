@@ -20,7 +20,8 @@
 //	recorder.go    logs and counts requests (observed.go, traced.go); recorder_store.go
 //	               does so for statements
 //	admission      limits how many requests are worked on at once, and how many a caller
-//	               sends; admission.go logs those that it refuses in summary
+//	               sends; refused.go answers those that it refuses, and admission.go logs
+//	               them in summary
 //	headers.go     size limits of the request line and the headers
 //	answers.go     limits the memory of responses
 //

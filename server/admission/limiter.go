@@ -20,7 +20,7 @@ type limiter struct {
 	root    share
 	shares  map[Key]*share
 	working map[*request]struct{}
-	crowded time.Time    // when the queue was last empty
+	crowded time.Time    // when a request last began to wait in an empty queue
 	ticks   atomic.Int64 // number of calls of sweep
 	timer   *time.Timer  // calls sweep while requests wait
 	waits   int64
@@ -242,7 +242,7 @@ func (l *limiter) sweep() {
 	now := time.Now()
 	l.lock.Lock()
 	defer l.lock.Unlock()
-	for r := range l.root.all() {
+	for r := range l.root.waitingRequests() {
 		if !r.isResuming && now.Sub(r.since) >= maxWait {
 			l.refuse(r, busyError(), now)
 		}

@@ -115,7 +115,9 @@ func (l *quotas) remaining(q *quota) standing {
 }
 
 func (l *quotas) rateError(tokens float64) error {
-	return exhaustedError("more requests than a caller may send", l.timeToEarn(1-tokens))
+	const step = 10 * time.Millisecond // few different times, so that few different answers are kept
+	wait := l.timeToEarn(1 - tokens)
+	return exhaustedError("more requests than a caller may send", (wait + step - 1).Truncate(step))
 }
 
 // timeToEarn returns the time until a caller may send n more requests.

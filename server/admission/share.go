@@ -138,8 +138,9 @@ func (s *share) newest() *request {
 	return nil
 }
 
-// all returns the waiting requests of the root. The loop may remove the request that it has.
-func (s *share) all() iter.Seq[*request] {
+// waitingRequests returns all requests in the queues below the root. The loop may remove the
+// request that it has.
+func (s *share) waitingRequests() iter.Seq[*request] {
 	return func(yield func(*request) bool) {
 		for _, organisation := range slices.Backward(slices.Clone(s.children)) {
 			for _, caller := range slices.Clone(organisation.children) {
