@@ -7,15 +7,15 @@
 FROM docker.io/library/node:20.20.2-bookworm-slim AS page
 WORKDIR /src
 COPY schema ./schema
-COPY web ./web
-RUN web/build.sh && test -e web/dist/main.js.gz && test -e web/dist/console/main.js.gz
+COPY internal/web ./internal/web
+RUN internal/web/build.sh && test -e internal/web/dist/main.js.gz && test -e internal/web/dist/console/main.js.gz
 
 FROM docker.io/library/golang:1.26.8-bookworm AS files
 WORKDIR /src
 COPY go.mod go.sum ./
 RUN go mod download
 COPY . .
-COPY --from=page /src/web/dist ./web/dist
+COPY --from=page /src/internal/web/dist ./internal/web/dist
 ARG VERSION=dev
 RUN CGO_ENABLED=0 go build -trimpath -buildvcs=false -ldflags "-s -w -X main.version=$VERSION" -o /files/usr/bin/atrium ./cmd/atrium \
  && deploy/image/files /files

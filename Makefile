@@ -7,11 +7,11 @@ VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 # The Go tests run on both engines: SQLite is embedded, and this starts PostgreSQL.
 WITH_POSTGRES := scripts/with-postgres
 
-# This program checks schema/proto. tools/proto/go.mod pins its version.
-BUF := go tool -modfile=tools/proto/go.mod buf
+# This program checks schema/proto. scripts/tools/proto/go.mod pins its version.
+BUF := go tool -modfile=scripts/tools/proto/go.mod buf
 
 # The files that `make generate` writes. Nobody edits them.
-GENERATED := graph rpc/gen docs/pages.zip rest/openapi.json.gz rest/openapi.yaml.gz
+GENERATED := graph gen docs/pages.zip internal/rest/openapi.json.gz internal/rest/openapi.yaml.gz
 
 .PHONY: help
 help: ## Print this help
@@ -22,10 +22,10 @@ run: build ## Build, then serve in development mode on an embedded database (ARG
 	$(abspath $(BIN)) serve --dev $(ARGS)
 
 # The pages that the program embeds. If they cannot be built, build.sh says so, and the program has only small pages.
-GRAPHIQL := web/dist/main.js.gz
-$(GRAPHIQL): web/build.sh web/build.mjs web/package.json web/package-lock.json $(wildcard web/graphiql/*) $(wildcard web/builtin/*.js) \
-	$(wildcard web/console/*.*) $(wildcard web/console/pages/*) $(wildcard schema/*.graphqls)
-	@web/build.sh
+GRAPHIQL := internal/web/dist/main.js.gz
+$(GRAPHIQL): internal/web/build.sh internal/web/build.mjs internal/web/package.json internal/web/package-lock.json $(wildcard internal/web/graphiql/*) $(wildcard internal/web/builtin/*.js) \
+	$(wildcard internal/web/console/*.*) $(wildcard internal/web/console/pages/*) $(wildcard schema/*.graphqls)
+	@internal/web/build.sh
 
 # The version is set here, so that Go does not call git, which fails in a clone of another user.
 .PHONY: build
@@ -38,7 +38,7 @@ image: build ## Build the container image, without a daemon or a registry, into 
 	deploy/image/build $(BIN) $(VERSION) $(IMAGE)
 
 # Building GoReleaser takes minutes. The e2e suite `packages` checks its configuration in seconds.
-GORELEASER := VERSION=$(VERSION) go tool -modfile=tools/goreleaser/go.mod goreleaser
+GORELEASER := VERSION=$(VERSION) go tool -modfile=scripts/tools/goreleaser/go.mod goreleaser
 
 .PHONY: packages
 packages: ## Build archives, Debian and RPM packages, SBOMs and checksums into bin/packages
@@ -59,7 +59,7 @@ test: oracle ## Run every Go test on SQLite and a private PostgreSQL (GOTESTFLAG
 # Some packages take more than the ten minutes that Go allows.
 PACKAGES ?= ./...
 .PHONY: test-busy
-test-busy: ## Run every Go test three times beside four busy loops, with half the processors (PACKAGES='./graphql ./server')
+test-busy: ## Run every Go test three times beside four busy loops, with half the processors (PACKAGES='./graphql ./internal/server')
 	scripts/test-busy $(WITH_POSTGRES) go test -count=1 -timeout=1h -parallel=$(PARALLEL) $(GOTESTFLAGS) $(PACKAGES)
 
 .PHONY: e2e
@@ -72,8 +72,8 @@ bench: ## Run the benchmarks on both engines (BENCH=regexp)
 	$(WITH_POSTGRES) go test -run='^$$' -bench='$(BENCH)' -benchmem $(GOTESTFLAGS) ./...
 
 .PHONY: workloads
-workloads: ## Compare the allocations and round trips of the workloads with server/testdata/workloads.json (WRITE=1 writes it)
-	ATRIUM_WORKLOADS=$(if $(WRITE),write,compare) $(WITH_POSTGRES) go test ./server -run='^TestWorkloadCosts$$' -count=1 -v
+workloads: ## Compare the allocations and round trips of the workloads with internal/server/testdata/workloads.json (WRITE=1 writes it)
+	ATRIUM_WORKLOADS=$(if $(WRITE),write,compare) $(WITH_POSTGRES) go test ./internal/server -run='^TestWorkloadCosts$$' -count=1 -v
 
 .PHONY: scale
 scale: ## Test with PostgreSQL 15 to 18, pgbouncer, changing rights, promotions, read replicas, restarts, an overload and size (PARTS='versions pooler authority promotion patroni replicas soak overload size'; needs npm)
@@ -115,22 +115,22 @@ fuzz: oracle ## Fuzz every parser in turn (FUZZTIME=1m)
 	done
 
 .PHONY: lint
-lint: ## Run the linter, pinned in tools/lint/go.mod
-	go tool -modfile=tools/lint/go.mod golangci-lint run
+lint: ## Run the linter, pinned in scripts/tools/lint/go.mod
+	go tool -modfile=scripts/tools/lint/go.mod golangci-lint run
 
 .PHONY: generate
 generate: ## Generate the GraphQL layer and the gRPC stubs from schema/, the OpenAPI document from the REST routes, and the pages of the guide
-	go run ./internal/gqlgen
-	go -C tools/proto run ./generate ../..
-	go -C tools/guide run . ../..
-	ATRIUM_WRITE_OPENAPI=1 go test ./rest -run='^TestTheDescriptionIsThatOfTheRoutes$$' -count=1
+	go run ./internal/devtool/gqlgen
+	go -C scripts/tools/proto run ./generate ../../..
+	go -C scripts/tools/guide run . ../../..
+	ATRIUM_WRITE_OPENAPI=1 go test ./internal/rest -run='^TestTheDescriptionIsThatOfTheRoutes$$' -count=1
 
 # gqlgen's own executor, with which tests compare ours. It is as long as half of the program, so it is not committed, but
 # generated when something that it is made of has changed.
 .PHONY: oracle
 oracle: internal/oracle/resolvers.generated.go ## Generate the executor of gqlgen, with which tests compare ours, if it is not current
-internal/oracle/resolvers.generated.go: gqlgen.yml $(wildcard schema/*.graphqls internal/gqlgen/* graph/scalar/*.go)
-	go run ./internal/gqlgen
+internal/oracle/resolvers.generated.go: gqlgen.yml $(wildcard schema/*.graphqls internal/devtool/gqlgen/* graph/scalar/*.go)
+	go run ./internal/devtool/gqlgen
 
 # Generation comes last, because a generator may tidy go.mod, which would hide the result of the check before it.
 .PHONY: verify
@@ -139,9 +139,9 @@ verify: ## Check formatting, vet, go.mod, that generated files are current, and 
 	go mod tidy -diff
 	go -C e2e/grpc mod tidy -diff
 	go -C e2e/replicas mod tidy -diff && go -C e2e/replicas vet . && go -C e2e/overload vet .
-	go -C tools/packages vet ./... && go -C tools/goreleaser vet . && go -C tools/proto vet ./generate && go -C tools/guide vet .
+	go -C scripts/tools/packages vet ./... && go -C scripts/tools/goreleaser vet . && go -C scripts/tools/proto vet ./generate && go -C scripts/tools/guide vet .
 	go vet ./...
-	go run ./internal/schemadiff
+	go run ./internal/devtool/schemadiff
 	$(BUF) lint schema/proto
 	scripts/proto-breaking
 	$(MAKE) --no-print-directory generate

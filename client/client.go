@@ -18,7 +18,7 @@ import (
 
 	"connectrpc.com/connect"
 
-	"atrium/rpc/gen/services"
+	"atrium/gen/services"
 )
 
 // A Client calls the services of one server. It is safe for concurrent use.

@@ -13,8 +13,8 @@ import (
 	"google.golang.org/protobuf/types/known/durationpb"
 	"google.golang.org/protobuf/types/known/emptypb"
 
-	iamv2 "atrium/rpc/gen/platform/iam/v2"
-	"atrium/rpc/gen/platform/iam/v2/iamv2connect"
+	iamv2 "atrium/gen/platform/iam/v2"
+	"atrium/gen/platform/iam/v2/iamv2connect"
 )
 
 // groups is a service whose answers the test decides. It keeps the requests.

@@ -11,8 +11,8 @@ import (
 	"google.golang.org/protobuf/types/known/fieldmaskpb"
 
 	"atrium/client"
-	iamv2 "atrium/rpc/gen/platform/iam/v2"
-	registryv2 "atrium/rpc/gen/platform/registry/v2"
+	iamv2 "atrium/gen/platform/iam/v2"
+	registryv2 "atrium/gen/platform/registry/v2"
 )
 
 // startAndConnect starts a server and returns a client of it and its organisation.

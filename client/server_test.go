@@ -9,8 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 
+	"atrium/internal/rpc"
 	"atrium/platform"
-	"atrium/rpc"
 	"atrium/store"
 )
 

@@ -4,7 +4,7 @@ package graph
 
 import (
 	"atrium/graph/scalar"
-	"atrium/graphql/execute"
+	"atrium/internal/graphql/execute"
 	"atrium/platform"
 	"context"
 

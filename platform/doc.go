@@ -79,8 +79,8 @@
 //
 // # Four ways through the program
 //
-// A REST list, GET /registry/v2/repos. New in rest/rest.go routes to the route that
-// registryRoutes lists (rest/registry.go). run (rest/route.go) decodes the query
+// A REST list, GET /registry/v2/repos. New in internal/rest/rest.go routes to the route that
+// registryRoutes lists (internal/rest/registry.go). run (internal/rest/route.go) decodes the query
 // and calls the operation: Repos.List, which is resources.List (list.go). That
 // checks the request, decides the scope from the grants of the caller (access.go),
 // and reads the table (store.go). Here the store begins: reader.List in
@@ -92,8 +92,8 @@
 // pooler that does not support prepared statements.
 //
 // A nested GraphQL list, { groups { nodes { repos { nodes { name } } } } }. ServeHTTP
-// in graphql/transport reads the request, and Prepare in graphql/execute has it checked
-// by graphql/limit. Answer executes it: Query (engine.go) plans the operation once and
+// in internal/graphql/transport reads the request, and Prepare in internal/graphql/execute has it checked
+// by internal/graphql/limit. Answer executes it: Query (engine.go) plans the operation once and
 // reads it level by level (run.go). For each field that reads, resolve calls the
 // generated entry (graph/fields.generated.go), which calls the resolver with all
 // objects of the level: groups.Repos in resolvers/group.go. That calls
@@ -110,10 +110,10 @@
 // written last, in one round trip, before the commit.
 //
 // An event on its way to a webhook. Webhooks.Relay (webhook_relay.go) reads new events and
-// writes a delivery for each subscription that wants one. claimDue (events/worker.go)
+// writes a delivery for each subscription that wants one. claimDue (internal/webhook/worker.go)
 // finds those that are due (Due in webhook_queue.go), and claims as many as it has slots
 // for. In each attempt, BeginAttempt (webhook_attempt.go) reads what to send, Send
-// (events/sender.go) signs and sends it, and EndAttempt records what came of it and
+// (internal/webhook/sender.go) signs and sends it, and EndAttempt records what came of it and
 // when to try again.
 //
 // # Adding a kind
@@ -147,9 +147,9 @@
 //	resolvers/node.go                 its type in nodeReaders
 //	schema/proto/platform/registry/   its messages and service; in iam/v2/capability.proto its
 //	                                  capabilities; then make generate. Its comments are the
-//	                                  texts of the OpenAPI document, unless rest/texts has others
-//	rest/registry.go                  its routes: list, get, create, update, remove
-//	rpc/registry.go                   its procedures, messages and service
+//	                                  texts of the OpenAPI document, unless internal/rest/texts has others
+//	internal/rest/registry.go                  its routes: list, get, create, update, remove
+//	internal/rpc/registry.go                   its procedures, messages and service
 //	internal/cases/widget_test.go     what it takes and answers, by every protocol: values
 //	                                  that fit the patterns of its fields, each field in full,
 //	                                  and a change of each that an update can change

@@ -9,7 +9,7 @@ import (
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/vektah/gqlparser/v2/ast"
 
-	"atrium/edge"
+	"atrium/internal/apierror"
 	"atrium/platform"
 )
 
@@ -24,7 +24,7 @@ func areasOf(kinds []platform.KindInfo) map[string]string {
 		"search": "registry", "audit_log": "events", "event": "events", "eventActivity": "events", "advisoryActivity": "vulnerabilities",
 	}
 	for _, k := range kinds {
-		areas[edge.SnakeCase(k.Name)] = k.Area
+		areas[apierror.SnakeCase(k.Name)] = k.Area
 	}
 	return areas
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/vektah/gqlparser/v2/ast"
 
 	"atrium/graph/scalar"
-	"atrium/graphql/analysis"
+	"atrium/internal/graphql/analysis"
 	"atrium/platform"
 )
 

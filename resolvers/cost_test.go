@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	endpoint "atrium/graphql"
+	endpoint "atrium/internal/graphql"
 )
 
 // limitedWorld returns a world that enforces the limits of documents.

@@ -11,9 +11,9 @@ import (
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/vektah/gqlparser/v2/gqlerror"
 
-	"atrium/edge"
-	"atrium/graphql/execute"
-	"atrium/graphql/refusal"
+	"atrium/internal/apierror"
+	"atrium/internal/graphql/execute"
+	"atrium/internal/graphql/refusal"
 	"atrium/platform"
 )
 
@@ -37,7 +37,7 @@ func ignoreHidden(err error) error {
 // A Presenter converts errors into what clients see. RequestID returns the
 // request id, which both the response and the log name.
 type Presenter struct {
-	edge.Errors
+	apierror.Errors
 	RequestID func(ctx context.Context) string
 }
 
@@ -53,7 +53,7 @@ func (o *Presenter) Present(ctx context.Context, err error) *gqlerror.Error {
 	case isRepresentation(ctx) && !isPlatform(cause):
 		cause = platform.Invalid(platform.Violation{Field: "representations", Description: cause.Error()})
 	}
-	e := edge.Show(coreError(cause), areaOf(ctx))
+	e := apierror.Show(coreError(cause), areaOf(ctx))
 	o.report(ctx, e)
 	status := o.Status(spellFields(ctx, e), o.RequestID(ctx))
 	extensions := map[string]any{"code": status.Code.String(), "status": int(status.Code), "details": status.Details}
@@ -106,7 +106,7 @@ func isPlatform(err error) bool {
 // report logs the cause of an internal error, which clients do not see. It logs
 // each message once in a response.
 func (o *Presenter) report(ctx context.Context, e *platform.Error) {
-	if r := readsOf(ctx); r != nil && edge.IsHidden(ctx, e) {
+	if r := readsOf(ctx); r != nil && apierror.IsHidden(ctx, e) {
 		if _, reported := r.reported.LoadOrStore(e.Error(), true); reported {
 			return
 		}

@@ -5,7 +5,7 @@ import (
 	"context"
 
 	"atrium/graph/scalar"
-	"atrium/graphql/execute"
+	"atrium/internal/graphql/execute"
 	"atrium/platform"
 )
 

@@ -13,8 +13,8 @@ import (
 	"testing"
 
 	"atrium/graph"
-	endpoint "atrium/graphql"
-	"atrium/graphql/limit"
+	endpoint "atrium/internal/graphql"
+	"atrium/internal/graphql/limit"
 	"atrium/platform"
 	"atrium/store/storetest"
 )

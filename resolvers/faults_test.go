@@ -10,8 +10,8 @@ import (
 	"github.com/99designs/gqlgen/graphql"
 
 	"atrium/graph"
-	"atrium/graphql/execute"
 	"atrium/internal/agreement"
+	"atrium/internal/graphql/execute"
 	"atrium/platform"
 )
 

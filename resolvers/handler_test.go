@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	endpoint "atrium/graphql"
+	endpoint "atrium/internal/graphql"
 	"atrium/platform"
 	"atrium/store/storetest"
 )

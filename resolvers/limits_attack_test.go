@@ -10,7 +10,7 @@ import (
 	"syscall"
 	"testing"
 
-	endpoint "atrium/graphql"
+	endpoint "atrium/internal/graphql"
 	"atrium/platform"
 )
 

@@ -6,7 +6,7 @@ import (
 	"github.com/99designs/gqlgen/graphql"
 
 	"atrium/graph"
-	"atrium/graphql/analysis"
+	"atrium/internal/graphql/analysis"
 	"atrium/platform"
 )
 

@@ -5,7 +5,7 @@ import (
 
 	"github.com/99designs/gqlgen/graphql"
 
-	"atrium/graphql/analysis"
+	"atrium/internal/graphql/analysis"
 	"atrium/platform"
 )
 

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	endpoint "atrium/graphql"
+	endpoint "atrium/internal/graphql"
 	"atrium/platform"
 	"atrium/store/storetest"
 )

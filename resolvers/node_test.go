@@ -9,7 +9,7 @@ import (
 
 	"atrium/graph"
 	"atrium/graph/scalar"
-	endpoint "atrium/graphql"
+	endpoint "atrium/internal/graphql"
 	"atrium/platform"
 	"atrium/store/storetest"
 )

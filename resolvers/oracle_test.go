@@ -9,8 +9,8 @@ import (
 	"net/http/httptest"
 	"testing"
 
-	endpoint "atrium/graphql"
 	"atrium/internal/agreement"
+	endpoint "atrium/internal/graphql"
 	"atrium/platform"
 )
 

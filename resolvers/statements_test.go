@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	endpoint "atrium/graphql"
+	endpoint "atrium/internal/graphql"
 	"atrium/platform"
 	"atrium/store/storetest"
 )

@@ -29,7 +29,7 @@ type document struct {
 
 // suites are the folders with documents: the suites, the guide, the console, the pages
 // and the examples.
-var suites = []string{"../e2e", "../docs", "../web/console/generated", "../web/graphiql", "../demo/examples", "../server", "../cmd/atrium"}
+var suites = []string{"../e2e", "../docs", "../internal/web/console/generated", "../internal/web/graphiql", "../internal/demo/examples", "../internal/server", "../cmd/atrium"}
 
 // quoted matches the texts of scripts, JSON and Go, and unescapes nothing.
 var quoted = regexp.MustCompile("(?s)`[^`]*`|'(?:[^'\\\\\n]|\\\\.)*'|\"(?:[^\"\\\\]|\\\\.)*\"")

@@ -13,11 +13,11 @@ import (
 	"strings"
 	"testing"
 
-	"atrium/edge"
-	endpoint "atrium/graphql"
-	"atrium/graphql/execute"
-	"atrium/graphql/limit"
-	"atrium/graphql/transport"
+	"atrium/internal/apierror"
+	endpoint "atrium/internal/graphql"
+	"atrium/internal/graphql/execute"
+	"atrium/internal/graphql/limit"
+	"atrium/internal/graphql/transport"
 	"atrium/platform"
 	"atrium/store/storetest"
 )
@@ -69,7 +69,7 @@ func serve(p *platform.Platform, logger *slog.Logger, settings endpoint.Settings
 }
 
 func newPresenter(logger *slog.Logger) *Presenter {
-	return &Presenter{Errors: edge.Errors{ServiceDomain: "example.org", Logger: logger}, RequestID: func(context.Context) string { return "req-1" }}
+	return &Presenter{Errors: apierror.Errors{ServiceDomain: "example.org", Logger: logger}, RequestID: func(context.Context) string { return "req-1" }}
 }
 
 // serveEngine returns an endpoint for an engine.

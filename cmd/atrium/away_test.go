@@ -14,10 +14,10 @@ import (
 	"google.golang.org/protobuf/types/known/durationpb"
 
 	"atrium/client"
+	eventsv2 "atrium/gen/platform/events/v2"
+	iamv2 "atrium/gen/platform/iam/v2"
+	registryv2 "atrium/gen/platform/registry/v2"
 	"atrium/platform"
-	eventsv2 "atrium/rpc/gen/platform/events/v2"
-	iamv2 "atrium/rpc/gen/platform/iam/v2"
-	registryv2 "atrium/rpc/gen/platform/registry/v2"
 	"atrium/store/storetest"
 )
 

@@ -9,7 +9,7 @@ import (
 	"os"
 	"time"
 
-	"atrium/server"
+	"atrium/internal/server"
 )
 
 type backupCommand struct {

@@ -5,8 +5,8 @@ import (
 	"encoding/json"
 	"fmt"
 
+	"atrium/internal/server"
 	"atrium/platform"
-	"atrium/server"
 )
 
 type bootstrapCommand struct {

@@ -21,8 +21,8 @@ import (
 	"connectrpc.com/connect"
 
 	"atrium/client"
-	pingv2 "atrium/rpc/gen/platform/ping/v2"
-	registryv2 "atrium/rpc/gen/platform/registry/v2"
+	pingv2 "atrium/gen/platform/ping/v2"
+	registryv2 "atrium/gen/platform/registry/v2"
 	"atrium/store/storetest"
 )
 

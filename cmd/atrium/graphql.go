@@ -6,8 +6,8 @@ import (
 	"strings"
 	"time"
 
+	"atrium/internal/server"
 	"atrium/platform"
-	"atrium/server"
 )
 
 // graphqlFlags are the settings of the GraphQL endpoint.

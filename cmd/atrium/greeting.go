@@ -3,8 +3,8 @@ package main
 import (
 	"io"
 
-	"atrium/demo"
-	"atrium/server"
+	"atrium/internal/demo"
+	"atrium/internal/server"
 )
 
 // greet prints how to reach a server in development mode.

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"text/tabwriter"
 
-	"atrium/ingest"
+	"atrium/internal/ingest"
 	"atrium/platform"
 )
 

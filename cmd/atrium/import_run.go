@@ -7,10 +7,10 @@ import (
 
 	"github.com/alecthomas/kong"
 
-	"atrium/ingest"
+	"atrium/internal/ingest"
+	"atrium/internal/server"
+	"atrium/internal/telemetry"
 	"atrium/platform"
-	"atrium/server"
-	"atrium/telemetry"
 )
 
 // importRun runs an import. All imports share it.

@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"atrium/ingest"
+	"atrium/internal/ingest"
 	"atrium/platform"
 	"atrium/store/storetest"
 )

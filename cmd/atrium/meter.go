@@ -7,7 +7,7 @@ import (
 	"os"
 	"time"
 
-	"atrium/ingest"
+	"atrium/internal/ingest"
 )
 
 // A meter shows the progress of an import: on a terminal as one line that it redraws,

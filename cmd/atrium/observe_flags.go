@@ -5,7 +5,7 @@ import (
 	"log/slog"
 	"time"
 
-	"atrium/telemetry"
+	"atrium/internal/telemetry"
 )
 
 // observeFlags are the settings for logs, metrics and traces.

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"atrium/demo"
+	"atrium/internal/demo"
 	"atrium/platform"
 	"atrium/store/storetest"
 )
@@ -82,7 +82,7 @@ func TestTheDocumentsOfTheConsoleAreTrusted(t *testing.T) {
 	if err := os.WriteFile(manifest, []byte(`{"mine": "query Mine { ping }"}`), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	content, err := os.ReadFile("../../web/console/generated/documents.json")
+	content, err := os.ReadFile("../../internal/web/console/generated/documents.json")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,8 +8,8 @@ import (
 	"slices"
 	"strings"
 
+	"atrium/internal/server"
 	"atrium/platform"
-	"atrium/server"
 )
 
 type serveCommand struct {

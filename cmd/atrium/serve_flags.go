@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"time"
 
-	"atrium/server"
+	"atrium/internal/server"
 )
 
 // tlsFlags name the certificate of the server.

@@ -25,7 +25,7 @@ import (
 	"testing"
 	"time"
 
-	"atrium/events"
+	"atrium/internal/webhook"
 )
 
 // insideVariable tells the test that it runs in its own namespaces. Its value is the
@@ -141,7 +141,7 @@ const redirecting, redirectedTo = "redirect.example", "loopback.example"
 // An internet is the network of the test: one server on every address.
 type internet struct {
 	*testing.T
-	sender *events.Sender
+	sender *webhook.Sender
 	mu     sync.Mutex
 	names  map[string][]string // These are the results of the lookups of a name, in order; the last one repeats.
 	posts  map[string]int      // The keys are the addresses that received requests.

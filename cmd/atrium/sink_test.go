@@ -16,13 +16,13 @@ import (
 	"testing"
 	"time"
 
-	"atrium/auth"
-	"atrium/events"
+	"atrium/internal/auth"
+	"atrium/internal/webhook"
 	"atrium/platform"
 )
 
 // guardedSender returns the Sender of the program with these private sinks.
-func guardedSender(t *testing.T, private ...string) *events.Sender {
+func guardedSender(t *testing.T, private ...string) *webhook.Sender {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
@@ -32,7 +32,7 @@ func guardedSender(t *testing.T, private ...string) *events.Sender {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return events.NewSender(events.SenderOptions{
+	return webhook.NewSender(webhook.SenderOptions{
 		Client: auth.NewGuard(private).SinkClient(15*time.Second, 1<<10),
 		Keys:   func(context.Context) ([]platform.Key, error) { return []platform.Key{{ID: 1, Material: material}}, nil },
 		Issuer: "https://atrium.example",

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"time"
 
+	"atrium/internal/server"
 	"atrium/platform"
-	"atrium/server"
 )
 
 type tokenCommand struct {

@@ -21,7 +21,7 @@ import (
 	"google.golang.org/protobuf/encoding/protojson"
 	"google.golang.org/protobuf/proto"
 
-	registryv2 "atrium/rpc/gen/platform/registry/v2"
+	registryv2 "atrium/gen/platform/registry/v2"
 )
 
 func main() {

@@ -6,7 +6,7 @@ import { browser, violations } from '../browser.mjs';
 import { enter, eventually, follow, loaded, look, maxRequests, newPage, open, reads, text, token, watchPage } from '../console.mjs';
 import { check, data, finish, run, site } from '../lib.mjs';
 
-const web = join(import.meta.dirname, '../../web');
+const web = join(import.meta.dirname, '../../internal/web');
 
 // These programs take some time, and run while the browser works.
 const generating = run(process.execPath, ['console/generate.mjs', '--check'], {}, web);

@@ -137,7 +137,7 @@ const importing = importLibraries();
 
 // These metrics must be above zero.
 const families = [...text.matchAll(/^# TYPE (atrium_\w+) (\w+)$/gm)].map(([, name, type]) => type === 'histogram' ? `${name}_count` : name);
-const declared = [...readFileSync(join(import.meta.dirname, '../../telemetry/metrics.go'), 'utf8').matchAll(/m\.(\w+)\("(atrium_\w+)"/g)]
+const declared = [...readFileSync(join(import.meta.dirname, '../../internal/telemetry/metrics.go'), 'utf8').matchAll(/m\.(\w+)\("(atrium_\w+)"/g)]
   .map(([, kind, name]) => kind.startsWith('histogram') ? `${name}_count` : name);
 await check('Prometheus finds the server', () => waitUntilAbove('up{job="atrium"}'), 40);
 await check('Prometheus finds the import', () => waitUntilAbove('up{job="atrium-import"}'), 40);

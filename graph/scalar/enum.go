@@ -6,7 +6,7 @@ import (
 
 	"github.com/99designs/gqlgen/graphql"
 
-	"atrium/graphql/execute"
+	"atrium/internal/graphql/execute"
 	"atrium/platform"
 )
 

@@ -13,7 +13,7 @@ import (
 
 	"github.com/99designs/gqlgen/graphql"
 
-	"atrium/graphql/execute"
+	"atrium/internal/graphql/execute"
 	"atrium/platform"
 )
 

@@ -8,8 +8,8 @@ import (
 	"github.com/vektah/gqlparser/v2/ast"
 
 	"atrium/graph"
-	"atrium/graphql/analysis"
-	"atrium/graphql/execute"
+	"atrium/internal/graphql/analysis"
+	"atrium/internal/graphql/execute"
 	"atrium/internal/oracle"
 )
 

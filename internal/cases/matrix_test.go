@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"atrium/auth"
+	"atrium/internal/auth"
 	"atrium/platform"
 	"atrium/store/storetest"
 )

@@ -8,11 +8,11 @@ import (
 	"strings"
 	"testing"
 
-	"atrium/auth"
-	"atrium/edge"
-	"atrium/graphql"
-	"atrium/graphql/transport"
 	"atrium/internal/agreement"
+	"atrium/internal/apierror"
+	"atrium/internal/auth"
+	"atrium/internal/graphql"
+	"atrium/internal/graphql/transport"
 	"atrium/platform"
 	"atrium/resolvers"
 )
@@ -39,7 +39,7 @@ func newOracle(p *platform.Platform, issuer *auth.Issuer) http.Handler {
 		return nil
 	}
 	presenter := &resolvers.Presenter{
-		Errors:    edge.Errors{ServiceDomain: strings.TrimPrefix(serviceDomain, ".")},
+		Errors:    apierror.Errors{ServiceDomain: strings.TrimPrefix(serviceDomain, ".")},
 		RequestID: func(context.Context) string { return requestID },
 	}
 	endpoint := graphql.New(agreement.NewOracle(resolvers.Connect(p)), graphql.Options{

@@ -3,7 +3,7 @@ package cases
 import (
 	"testing"
 
-	"atrium/auth"
+	"atrium/internal/auth"
 	"atrium/platform"
 	"atrium/store/storetest"
 )

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"atrium/auth"
+	"atrium/internal/auth"
 	"atrium/platform"
 )
 

@@ -14,10 +14,10 @@ import (
 	"github.com/vektah/gqlparser/v2"
 	"github.com/vektah/gqlparser/v2/ast"
 
-	"atrium/auth"
+	"atrium/internal/auth"
+	"atrium/internal/server"
 	"atrium/platform"
 	"atrium/resolvers"
-	"atrium/server"
 	"atrium/store/storetest"
 )
 

@@ -55,9 +55,9 @@ func TestTheContextCarriesOnlyAllowedValues(t *testing.T) {
 		// The other says that a request changes nothing, with the position of the primary
 		// that it has read. It passes from the adapters to the store, likewise.
 		"store/sqlstore": {"levelKey", "readingKey"},
-		"auth":           {"gateKey"}, // It passes from the middleware to the verifier, through gRPC's interceptors.
+		"internal/auth":  {"gateKey"}, // It passes from the middleware to the verifier, through gRPC's interceptors.
 		// This says why a subscription ends. Its resolver can only close a channel.
-		"graphql/execute": {"endingKey"},
+		"internal/graphql/execute": {"endingKey"},
 	}
 	for _, f := range sources(t) {
 		if f.test || f.isGenerated() || f.folder == "resolvers" {
@@ -90,7 +90,7 @@ func TestTestsDoNotDependOnTheSpeedOfTheMachine(t *testing.T) {
 	t.Parallel()
 	exempt := []string{
 		"cmd/atrium/proof_test.go", "cmd/atrium/memory_linux_test.go", // They run only by themselves.
-		"events/deliverer_test.go", "events/clock_test.go", // They have sinks that take a while.
+		"internal/webhook/deliverer_test.go", "internal/webhook/clock_test.go", // They have sinks that take a while.
 	}
 	for _, f := range sources(t) {
 		if !f.test || strings.HasSuffix(f.path, "bench_test.go") || slices.Contains(f.imports, "testing/synctest") || slices.Contains(exempt, f.path) {

@@ -19,69 +19,69 @@ const adapter = "an adapter decodes, calls one operation of the core and encodes
 // rules has the rule of each folder. It also applies to folders below without their own
 // rule.
 var rules = map[string]rule{
-	"platform":          {nil, "the core stands alone: rules and permissions are the same for every protocol and engine"},
-	"graph":             {[]string{"platform", "graph/scalar", "graphql/execute"}, "it is generated from the schema, over the core's types"},
-	"graph/scalar":      {[]string{"platform", "graphql/execute"}, "it is the leaf that the generated code stands on"},
-	"graphql":           {[]string{"graphql/refusal", "graphql/analysis", "graphql/limit", "graphql/execute", "graphql/transport"}, "it only puts the parts of an endpoint together"},
-	"graphql/refusal":   {nil, "every part of the endpoint refuses with it"},
-	"graphql/analysis":  {nil, "limits find out what it holds, and resolvers read it; neither needs to know the other"},
-	"graphql/limit":     {[]string{"graphql/refusal", "graphql/analysis"}, "a limit is about documents and the schema; a kind or a permission in it would be a rule of the product outside of the core"},
-	"graphql/execute":   {[]string{"graphql/refusal", "graphql/limit"}, "execution is the same for every schema"},
-	"graphql/transport": {[]string{"graphql/refusal", "graphql/limit", "graphql/execute"}, "a transport is the same for every schema"},
-	"edge":              {[]string{"platform"}, "what adapters share knows no protocol and no kind"},
-	"resolvers":         {[]string{"platform", "edge", "graph", "graph/scalar", "graphql/execute", "graphql/analysis", "graphql/refusal"}, adapter + "; what may be asked is decided before a resolver runs (graphql/limit)"},
-	"rest":              {[]string{"platform", "edge"}, adapter},
-	"rpc":               {[]string{"platform", "edge", "rpc/gen"}, adapter},
-	"rpc/gen":           {[]string{"rpc/gen"}, "it is generated from schema/proto alone"},
-	"auth":              {[]string{"platform"}, adapter},
-	"events":            {[]string{"platform"}, adapter},
-	"ingest":            {[]string{"platform"}, adapter},
-	"client":            {[]string{"rpc/gen"}, "whoever uses the service must not have to take the service with it"},
-	"e2e/grpc":          {[]string{"rpc/gen"}, "it is a client of its own, and shares nothing with the server but the contract"},
-	"e2e/overload":      {nil, "it uses the program from outside, as clients do"},
-	"e2e/replicas":      {nil, "it uses the program from outside, as clients and operators do"},
-	"cvss":              {nil, "a formula knows nothing of what it is used for"},
-	"web":               {nil, "pages know no more of the service than its URLs"},
+	"platform":                   {nil, "the core stands alone: rules and permissions are the same for every protocol and engine"},
+	"graph":                      {[]string{"platform", "graph/scalar", "internal/graphql/execute"}, "it is generated from the schema, over the core's types"},
+	"graph/scalar":               {[]string{"platform", "internal/graphql/execute"}, "it is the leaf that the generated code stands on"},
+	"internal/graphql":           {[]string{"internal/graphql/refusal", "internal/graphql/analysis", "internal/graphql/limit", "internal/graphql/execute", "internal/graphql/transport"}, "it only puts the parts of an endpoint together"},
+	"internal/graphql/refusal":   {nil, "every part of the endpoint refuses with it"},
+	"internal/graphql/analysis":  {nil, "limits find out what it holds, and resolvers read it; neither needs to know the other"},
+	"internal/graphql/limit":     {[]string{"internal/graphql/refusal", "internal/graphql/analysis"}, "a limit is about documents and the schema; a kind or a permission in it would be a rule of the product outside of the core"},
+	"internal/graphql/execute":   {[]string{"internal/graphql/refusal", "internal/graphql/limit"}, "execution is the same for every schema"},
+	"internal/graphql/transport": {[]string{"internal/graphql/refusal", "internal/graphql/limit", "internal/graphql/execute"}, "a transport is the same for every schema"},
+	"internal/apierror":          {[]string{"platform"}, "what adapters share knows no protocol and no kind"},
+	"resolvers":                  {[]string{"platform", "internal/apierror", "graph", "graph/scalar", "internal/graphql/execute", "internal/graphql/analysis", "internal/graphql/refusal"}, adapter + "; what may be asked is decided before a resolver runs (internal/graphql/limit)"},
+	"internal/rest":              {[]string{"platform", "internal/apierror"}, adapter},
+	"internal/rpc":               {[]string{"platform", "internal/apierror", "gen"}, adapter},
+	"gen":                        {[]string{"gen"}, "it is generated from schema/proto alone"},
+	"internal/auth":              {[]string{"platform"}, adapter},
+	"internal/webhook":           {[]string{"platform"}, adapter},
+	"internal/ingest":            {[]string{"platform"}, adapter},
+	"client":                     {[]string{"gen"}, "whoever uses the service must not have to take the service with it"},
+	"e2e/grpc":                   {[]string{"gen"}, "it is a client of its own, and shares nothing with the server but the contract"},
+	"e2e/overload":               {nil, "it uses the program from outside, as clients do"},
+	"e2e/replicas":               {nil, "it uses the program from outside, as clients and operators do"},
+	"internal/cvss":              {nil, "a formula knows nothing of what it is used for"},
+	"internal/web":               {nil, "pages know no more of the service than its URLs"},
 	"store": {[]string{"platform", "store/dbfile", "store/pgpool", "store/postgres", "store/sqlite", "store/sqlstore"},
 		"it only picks the engine"},
 	"store/postgres":  {[]string{"platform", "store/pgpool", "store/sqlstore"}, "an engine is its differences; another engine is none of them"},
 	"store/pgpool":    {nil, "a connection knows nothing of what is read through it"},
 	"store/dbfile":    {nil, "files know nothing of what they hold"},
 	"store/sqlite":    {[]string{"platform", "store/dbfile", "store/sqlstore"}, "an engine is its differences; another engine is none of them"},
-	"store/sqlstore":  {[]string{"platform", "cvss"}, "the SQL that engines share knows none of them; it scores vectors as it stores them"},
+	"store/sqlstore":  {[]string{"platform", "internal/cvss"}, "the SQL that engines share knows none of them; it scores vectors as it stores them"},
 	"store/storetest": {[]string{"platform", "store", "store/pgpool", "store/postgres", "store/sqlite", "store/sqlstore"}, "it checks what every engine must do"},
-	"demo": {[]string{"platform", "auth", "web"},
+	"internal/demo": {[]string{"platform", "internal/auth", "internal/web"},
 		"it is data: it is written through the core's operations, for the development issuer and for the pages that show it"},
-	"docs":             {nil, "it is text"},
-	"telemetry":        {nil, "it counts what others name; a kind in it would be counted where nobody knows of it"},
-	"server/admission": {[]string{"platform", "auth"}, "who waits is decided before anything is known of the protocol"},
-	"server": {[]string{"docs", "server/admission", "telemetry", "graphql/refusal", "platform", "edge", "graphql", "graphql/limit", "graphql/transport", "resolvers", "rest", "rpc", "auth", "events", "demo", "web", "store", "store/dbfile"},
+	"docs":                      {nil, "it is text"},
+	"internal/telemetry":        {nil, "it counts what others name; a kind in it would be counted where nobody knows of it"},
+	"internal/server/admission": {[]string{"platform", "internal/auth"}, "who waits is decided before anything is known of the protocol"},
+	"internal/server": {[]string{"docs", "internal/server/admission", "internal/telemetry", "internal/graphql/refusal", "platform", "internal/apierror", "internal/graphql", "internal/graphql/limit", "internal/graphql/transport", "resolvers", "internal/rest", "internal/rpc", "internal/auth", "internal/webhook", "internal/demo", "internal/web", "store", "store/dbfile"},
 		"it puts the parts together, and reaches into none of them"},
-	"cmd": {[]string{"telemetry", "platform", "server", "demo", "client", "ingest", "store"},
+	"cmd": {[]string{"internal/telemetry", "platform", "internal/server", "internal/demo", "client", "internal/ingest", "store"},
 		"a command reads its flags, makes one call and prints what came of it; what the call does is for the package called"},
-	"internal/cases": {[]string{"platform", "auth", "server", "resolvers"},
+	"internal/cases": {[]string{"platform", "internal/auth", "internal/server", "resolvers"},
 		"its tests ask the server that users run, through every protocol; it has no code of its own"},
-	"internal/agreement":           {[]string{"graph", "graphql/analysis", "graphql/execute", "internal/oracle"}, "it compares executors, whatever their resolvers are"},
-	"internal/oracle":              {[]string{"platform", "graph", "graph/scalar"}, "it is generated, to be compared with"},
-	"internal/gqlgen":              {nil, "it generates from the schema alone, before the code that uses the result can be built"},
-	"internal/house":               {nil, "it looks at the house from outside"},
-	"internal/protoc-gen-services": {nil, "it generates from the contract alone"},
-	"internal/sbom":                {nil, "a document knows nothing of the platform"},
-	"internal/schemadiff":          {nil, "it compares schema files of any commit, and the generated code knows those of one"},
+	"internal/agreement":                   {[]string{"graph", "internal/graphql/analysis", "internal/graphql/execute", "internal/oracle"}, "it compares executors, whatever their resolvers are"},
+	"internal/oracle":                      {[]string{"platform", "graph", "graph/scalar"}, "it is generated, to be compared with"},
+	"internal/devtool/gqlgen":              {nil, "it generates from the schema alone, before the code that uses the result can be built"},
+	"internal/house":                       {nil, "it looks at the house from outside"},
+	"internal/devtool/protoc-gen-services": {nil, "it generates from the contract alone"},
+	"internal/sbom":                        {nil, "a document knows nothing of the platform"},
+	"internal/devtool/schemadiff":          {nil, "it compares schema files of any commit, and the generated code knows those of one"},
 }
 
 // Tests may also import the real engines and the core. Otherwise the rule of their folder
 // applies to them too.
 var testsMay = map[string][]string{
-	"":                {"platform", "store", "store/sqlstore", "store/storetest"},
-	"resolvers":       {"graph", "internal/agreement", "graphql", "graphql/limit", "graphql/transport"}, // Tests send requests to the endpoint.
-	"graphql":         {"resolvers", "edge"},                                                            // Tests check the errors of the endpoint.
-	"client":          {"rpc"},                                                                          // The tests serve what the client calls.
-	"cmd":             {"auth", "events", "rpc/gen"},                                                    // Tests call the program with them, and serve what it calls.
-	"internal/house":  {"platform", "store/storetest"},
-	"internal/cases":  {"edge", "graphql", "graphql/transport", "internal/agreement"}, // Tests compare the endpoint with one that has the other executor.
-	"store/storetest": {"edge", "graphql", "graphql/transport", "resolvers"},          // Tests compare the cost of queries with the work of the database.
-	"web":             {"docs"},                                                       // The tests read the pages that it shows.
+	"":                 {"platform", "store", "store/sqlstore", "store/storetest"},
+	"resolvers":        {"graph", "internal/agreement", "internal/graphql", "internal/graphql/limit", "internal/graphql/transport"}, // Tests send requests to the endpoint.
+	"internal/graphql": {"resolvers", "internal/apierror"},                                                                          // Tests check the errors of the endpoint.
+	"client":           {"internal/rpc"},                                                                                            // The tests serve what the client calls.
+	"cmd":              {"internal/auth", "internal/webhook", "gen"},                                                                // Tests call the program with them, and serve what it calls.
+	"internal/house":   {"platform", "store/storetest"},
+	"internal/cases":   {"internal/apierror", "internal/graphql", "internal/graphql/transport", "internal/agreement"}, // Tests compare the endpoint with one that has the other executor.
+	"store/storetest":  {"internal/apierror", "internal/graphql", "internal/graphql/transport", "resolvers"},          // Tests compare the cost of queries with the work of the database.
+	"internal/web":     {"docs"},                                                                                      // The tests read the pages that it shows.
 }
 
 // ruleOf finds the rule of a folder.

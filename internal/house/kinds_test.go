@@ -175,19 +175,19 @@ const graphQLOnlyChange = "Subscription updated"
 // platform, with a route for each change.
 func checkRoutes(t *testing.T, k platform.KindInfo, field string) {
 	t.Helper()
-	if graphQLOnly[k.Name] || !exists("rest/"+k.Area+".go") {
+	if graphQLOnly[k.Name] || !exists("internal/rest/"+k.Area+".go") {
 		return // TestEveryAreaHasItsRoutes reports a missing file.
 	}
-	routes := read(t, "rest/"+k.Area+".go")
+	routes := read(t, "internal/rest/"+k.Area+".go")
 	for _, route := range [][2]string{{"list", ""}, {"get", "/{uid=**}"}} {
 		own := regexp.MustCompile(`\b` + route[0] + `\("[^"]*", (\w+\{)?p\.` + field + `\b`).MatchString(routes)
 		if !own && (!ownRoutes[k.Name] || !strings.Contains(routes, "p."+field)) {
-			t.Errorf("rest/%s.go: add a route of %s\n\t\t%s(\"/%[1]s/v2/%[4]s%[5]s\", p.%[6]s),", k.Area, k.Row.Name(), route[0], k.Plural, route[1], field)
+			t.Errorf("internal/rest/%s.go: add a route of %s\n\t\t%s(\"/%[1]s/v2/%[4]s%[5]s\", p.%[6]s),", k.Area, k.Row.Name(), route[0], k.Plural, route[1], field)
 		}
 	}
 	for _, verb := range k.Verbs {
 		if route, known := routesOfVerbs[verb]; known && k.Name+" "+verb != graphQLOnlyChange && !regexp.MustCompile(route[0]+`\("[^"]*", p\.`+field+`\b`).MatchString(routes) {
-			t.Errorf("rest/%s.go: add the route of %s that records %q\n\t\t%s(\"/%[1]s/v2/%[5]s%[6]s\", p.%[7]s),", k.Area, k.Row.Name(), verb, route[0], k.Plural, route[1], field)
+			t.Errorf("internal/rest/%s.go: add the route of %s that records %q\n\t\t%s(\"/%[1]s/v2/%[5]s%[6]s\", p.%[7]s),", k.Area, k.Row.Name(), verb, route[0], k.Plural, route[1], field)
 		}
 	}
 }
@@ -223,14 +223,14 @@ func lowerFirst(s string) string { return strings.ToLower(s[:1]) + s[1:] }
 // TestEveryServiceIsServed checks that each service of the contract has a handler.
 func TestEveryServiceIsServed(t *testing.T) {
 	t.Parallel()
-	stubs := regexp.MustCompile(`(?m)^\t\w+ +(\w+)v2connect\.(\w+)ServiceClient$`).FindAllStringSubmatch(read(t, "rpc/gen/services/services.go"), -1)
+	stubs := regexp.MustCompile(`(?m)^\t\w+ +(\w+)v2connect\.(\w+)ServiceClient$`).FindAllStringSubmatch(read(t, "gen/services/services.go"), -1)
 	if len(stubs) < 10 {
-		t.Fatalf("rpc/gen/services has %d stubs: how are they generated now?", len(stubs))
+		t.Fatalf("gen/services has %d stubs: how are they generated now?", len(stubs))
 	}
 	for _, s := range stubs {
 		area, service := s[1], s[2]
-		if !strings.Contains(read(t, "rpc/"+area+".go"), service+"ServiceHandler(") {
-			t.Errorf("rpc/%s.go: write the procedures of %sService, and add to %[1]sServices\n\tnewService(%[1]sv2connect.New%[2]sServiceHandler(%[3]s{p.%[2]s}, o)),", area, service, lowerFirst(service))
+		if !strings.Contains(read(t, "internal/rpc/"+area+".go"), service+"ServiceHandler(") {
+			t.Errorf("internal/rpc/%s.go: write the procedures of %sService, and add to %[1]sServices\n\tnewService(%[1]sv2connect.New%[2]sServiceHandler(%[3]s{p.%[2]s}, o)),", area, service, lowerFirst(service))
 		}
 	}
 }
@@ -318,7 +318,7 @@ func enumValues(t *testing.T, file, enum string) []string {
 func TestEveryAreaHasItsRoutes(t *testing.T) {
 	t.Parallel()
 	for area, kinds := range areas(t) {
-		for _, adapter := range []string{"rest", "rpc"} {
+		for _, adapter := range []string{"internal/rest", "internal/rpc"} {
 			if file := adapter + "/" + area + ".go"; !exists(file) {
 				t.Errorf("write %s, or change the Area in the declaration: %s has the area %q", file, strings.Join(kinds, ", "), area)
 			}

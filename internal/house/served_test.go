@@ -11,16 +11,16 @@ import (
 // of REST and gRPC take every condition of its filter.
 func TestEveryFieldIsServed(t *testing.T) {
 	t.Parallel()
-	proto, rpc, converted := readContracts(t, "schema/proto/platform/*/v2/*.proto", protoBlock), readAll(t, "rpc/*.go"), convertedFields(t)
+	proto, rpc, converted := readContracts(t, "schema/proto/platform/*/v2/*.proto", protoBlock), readAll(t, "internal/rpc/*.go"), convertedFields(t)
 	for _, d := range declarations(t) {
-		rest := "rest/" + d.Area + ".go"
+		rest := "internal/rest/" + d.Area + ".go"
 		if graphQLOnly[d.Name] || !exists(rest) {
 			continue // TestEveryAreaHasItsRoutes reports a missing file.
 		}
 		for _, m := range regexp.MustCompile(`\n  \w[\w.<>, ]* (\w+) = \d+`).FindAllStringSubmatch(proto[d.Name], -1) {
 			name := camelCase("_" + m[1])
 			if fields := converted[d.Name]; len(fields) > 0 && !fields[name] && !requestOnly[d.Name+"."+name] {
-				t.Errorf("rpc/%s.go: add to the message %sv2.%s, which answers contain\n\t%s: %s.%[4]s,", d.Area, d.Area, d.Name, name, strings.ToLower(d.row[:1]))
+				t.Errorf("internal/rpc/%s.go: add to the message %sv2.%s, which answers contain\n\t%s: %s.%[4]s,", d.Area, d.Area, d.Name, name, strings.ToLower(d.row[:1]))
 			}
 		}
 		list := regexp.MustCompile(`(?s)\tlist\("/` + d.Area + `/v2/` + d.Plural + `",.*?\n\t\t\w+\("`).FindString(read(t, rest))
@@ -32,7 +32,7 @@ func TestEveryFieldIsServed(t *testing.T) {
 				t.Errorf("%s: add to the list of %s\n\ttextFilter(%q, func(f *platform.%s) *string { return &f.%s }),", rest, d.Name, snakeCase(name), d.filterName(), name)
 			}
 			if !regexp.MustCompile(`(?s)\b` + d.filterName() + `\{[^}]*\b` + name + `:`).MatchString(rpc) {
-				t.Errorf("rpc/%s.go: add to the %s of its list\n\t%s: r.Get%[3]s(),", d.Area, d.filterName(), name)
+				t.Errorf("internal/rpc/%s.go: add to the %s of its list\n\t%s: r.Get%[3]s(),", d.Area, d.filterName(), name)
 			}
 		}
 	}
@@ -51,7 +51,7 @@ var graphQLConditions = map[string]bool{
 func convertedFields(t *testing.T) map[string]map[string]bool {
 	t.Helper()
 	converted := map[string]map[string]bool{}
-	for _, file := range sourcesIn(t, "rpc") {
+	for _, file := range sourcesIn(t, "internal/rpc") {
 		for _, declared := range file.ast.Decls {
 			var messages, fields []string
 			ast.Inspect(declared, func(n ast.Node) bool {

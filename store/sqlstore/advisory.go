@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"atrium/cvss"
+	"atrium/internal/cvss"
 	"atrium/platform"
 )
 

@@ -16,9 +16,9 @@ import (
 	"testing"
 	"time"
 
-	"atrium/edge"
-	"atrium/graphql"
-	"atrium/graphql/transport"
+	"atrium/internal/apierror"
+	"atrium/internal/graphql"
+	"atrium/internal/graphql/transport"
 	"atrium/platform"
 	"atrium/resolvers"
 )
@@ -212,7 +212,7 @@ func (b *bigWorld) askPriced(ctx context.Context, t *testing.T, endpoint http.Ha
 
 // newEndpoint returns the GraphQL endpoint of p.
 func newEndpoint(p *platform.Platform) http.Handler {
-	presenter := &resolvers.Presenter{Errors: edge.Errors{ServiceDomain: "example.org", Logger: slog.New(slog.NewTextHandler(io.Discard, nil))}, RequestID: func(context.Context) string { return "" }}
+	presenter := &resolvers.Presenter{Errors: apierror.Errors{ServiceDomain: "example.org", Logger: slog.New(slog.NewTextHandler(io.Discard, nil))}, RequestID: func(context.Context) string { return "" }}
 	return graphql.New(resolvers.NewEngine(p, nil), graphql.Options{
 		Settings: graphql.DefaultSettings(), Schema: resolvers.Limits(), Budget: resolvers.Budget{}, Present: presenter.Present,
 		ReadSDL: func(context.Context) error { return nil }, CheckJSON: platform.CheckJSON,

@@ -1,0 +1,224 @@
+// Package demo creates the demonstration organisation of a server in development
+// mode: groups, people, repos, advisories and libraries. It also has the example
+// queries that the playground shows. It writes through the operations that clients
+// use, and never to a database that has groups already.
+package demo
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"time"
+
+	"atrium/internal/auth"
+	"atrium/platform"
+)
+
+// Name is the name of the organisation.
+const Name = "acme"
+
+// Seed creates the organisation in a database without groups. It does nothing to any
+// other database.
+func Seed(ctx context.Context, p *platform.Platform) error {
+	ctx = platform.WithActor(ctx, platform.NewOperator("demonstration"))
+	empty, err := p.Groups.IsEmpty(ctx)
+	if err != nil || !empty {
+		return err
+	}
+	acme, err := p.Groups.Bootstrap(ctx, Name, auth.DevelopmentIssuer, "owner")
+	if errors.Is(err, &platform.Error{Code: platform.CodeAlreadyExists}) {
+		return nil // another server has created it
+	}
+	if err != nil {
+		return err
+	}
+	d := &seeder{ctx: ctx, p: p, root: acme.Group.UID}
+	d.people()
+	d.signIn()
+	for _, s := range services {
+		d.service(s)
+	}
+	d.advisories()
+	d.subscription()
+	d.artifacts()
+	return d.err
+}
+
+// Organisation returns the uid of the demonstration organisation, or "" if the
+// database has none.
+func Organisation(ctx context.Context, p *platform.Platform) (platform.UID, error) {
+	owner, err := p.Authenticate(ctx, platform.Claims{Issuer: auth.DevelopmentIssuer, Subject: "owner", ServiceAudience: true})
+	if err != nil || len(owner.Identities) == 0 {
+		return "", err
+	}
+	return owner.Identities[0].Root(), nil
+}
+
+// A seeder creates the organisation step by step. After the first error, the
+// remaining steps do nothing.
+type seeder struct {
+	ctx   context.Context
+	p     *platform.Platform
+	root  platform.UID
+	teams map[string]platform.UID // groups by name
+	err   error
+}
+
+// people creates the teams, and identities with their roles.
+func (d *seeder) people() {
+	d.teams = map[string]platform.UID{"": d.root}
+	d.team("engineering", "", "Everything that customers use")
+	d.team("payments", "engineering", "Money in and money out")
+	d.team("shop", "engineering", "What customers see")
+	d.team("platform", "engineering", "What the other teams build on")
+	d.team("security", "", "Reviews and advisories")
+
+	d.bind(d.identity("editor", "", "Edits repos", auth.DevelopmentIssuer, "editor"), platform.EditorRole, "")
+	d.bind(d.identity("viewer", "", "Looks at everything", auth.DevelopmentIssuer, "viewer"), platform.ViewerRole, "")
+	ci := d.identity("ci", "engineering", "Pushes what the pipeline built", "https://ci.example.com", "pipeline:engineering")
+	d.bind(ci, d.role("release manager", "engineering", "Makes and moves tags"), "engineering")
+	analyst := d.identity("analyst", "security", "Reads advisories", "https://login.example.com", "analyst@example.com")
+	d.bind(analyst, platform.ViewerRole, "security")
+}
+
+// signIn creates the ways by which more people can sign in: an identity provider,
+// whose developers are editors, and an invite.
+func (d *seeder) signIn() {
+	if d.err != nil {
+		return
+	}
+	var provider *platform.IdentityProvider
+	provider, d.err = d.p.IdentityProviders.Create(d.ctx, d.root, platform.TypedInput(&platform.IdentityProvider{
+		Name: "login", Description: "Everybody who works here", DefaultRole: platform.ViewerRole,
+		OIDC: &platform.OIDC{Issuer: "https://login.example.com", ClientID: Name, GroupsClaim: "groups"},
+	}, "name", "description", "defaultRole", "oidc"))
+	if d.err != nil {
+		return
+	}
+	developers := platform.ExternalGroupRoleMapping{ExternalGroupID: "developers", RoleUID: platform.EditorRole, Scope: d.teams["engineering"]}
+	if _, d.err = d.p.ExternalGroupRoleMappings.Create(d.ctx, provider.UID, platform.TypedInput(&developers, "externalGroupId", "roleUid", "scope")); d.err != nil {
+		return
+	}
+	invite := platform.GroupInvite{RoleUID: platform.ViewerRole, TTL: platform.Duration(30 * 24 * time.Hour)}
+	_, d.err = d.p.GroupInvites.Create(d.ctx, d.teams["security"], platform.TypedInput(&invite, "roleUid", "ttl"))
+}
+
+func (d *seeder) team(name, parent, description string) {
+	if d.err != nil {
+		return
+	}
+	var group *platform.Group
+	group, d.err = d.p.Groups.Create(d.ctx, d.teams[parent], platform.TypedInput(&platform.Group{Name: name, Description: description}, "name", "description"))
+	if d.err == nil {
+		d.teams[name] = group.UID
+	}
+}
+
+func (d *seeder) identity(name, team, description, issuer, subject string) platform.UID {
+	if d.err != nil {
+		return ""
+	}
+	var identity *platform.Identity
+	identity, d.err = d.p.Identities.Create(d.ctx, d.teams[team], platform.TypedInput(&platform.Identity{
+		Name: name, Description: description, ClaimMatch: &platform.ClaimMatch{Issuer: issuer, Subject: subject},
+	}, "name", "description", "claimMatch"))
+	if d.err != nil {
+		return ""
+	}
+	return identity.UID
+}
+
+func (d *seeder) role(name, team, description string) platform.UID {
+	if d.err != nil {
+		return ""
+	}
+	var role *platform.Role
+	role, d.err = d.p.Roles.Create(d.ctx, d.teams[team], platform.TypedInput(&platform.Role{
+		Name: name, Description: description, Capabilities: []platform.Capability{
+			platform.CapGroupsList, platform.CapRepoList, platform.CapTagList, platform.CapTagCreate, platform.CapTagUpdate,
+			platform.CapManifestMetadataList,
+		},
+	}, "name", "description", "capabilities"))
+	if d.err != nil {
+		return ""
+	}
+	return role.UID
+}
+
+func (d *seeder) bind(identity, role platform.UID, team string) {
+	if d.err != nil {
+		return
+	}
+	binding := platform.RoleBinding{IdentityUID: identity, RoleUID: role}
+	_, d.err = d.p.RoleBindings.Create(d.ctx, d.teams[team], platform.TypedInput(&binding, "identityUid", "roleUid"))
+}
+
+// service creates a repo with the tags and images of two releases. The older release
+// is deprecated.
+func (d *seeder) service(s service) {
+	repo := &platform.ImportedRepo{
+		Repo: platform.Repo{
+			Name: s.name, Description: s.description, CatalogTier: platform.CatalogTierApplication,
+			Aliases: []string{"registry.example.com/acme/" + s.name}, ActiveTags: []string{s.release, "latest"},
+		},
+		Readme: "# " + s.name + "\n\n" + s.description + ".\n\n```sh\ndocker run registry.example.com/acme/" + s.name + ":" + s.release + "\n```\n",
+	}
+	if d.err == nil {
+		_, d.err = d.p.Repos.Import(d.ctx, d.teams[s.team], []*platform.ImportedRepo{repo}, platform.ImportOptions{})
+	}
+	if d.err != nil {
+		return
+	}
+	current, previous := fakeDigest(s.name, s.release), fakeDigest(s.name, s.previous)
+	tags := []*platform.ImportedTag{}
+	for _, t := range []platform.Tag{
+		{Name: "latest", Digest: current},
+		{Name: s.release, Digest: current},
+		{Name: s.release + "-r0", Digest: current},
+		{Name: s.release + "-20260301", Digest: current},
+		{Name: "sha256-" + current[len("sha256:"):] + ".sig", Digest: fakeDigest(s.name, s.release+".sig")},
+		{Name: s.previous, Digest: previous, Deprecated: true},
+	} {
+		tags = append(tags, &platform.ImportedTag{Repo: repo.UID, Tag: t})
+	}
+	if _, d.err = d.p.Tags.Import(d.ctx, tags, platform.ImportOptions{}); d.err != nil {
+		return
+	}
+	image := func(digest string, megabytes int64) *platform.Image {
+		return &platform.Image{
+			Repo: repo.UID, Digest: digest, Packages: append([]string{s.name}, s.packages...),
+			Architectures: []platform.Architecture{{Name: "amd64", Size: megabytes << 20}, {Name: "arm64", Size: (megabytes - 2) << 20}},
+		}
+	}
+	_, d.err = d.p.Images.Import(d.ctx, []*platform.Image{image(current, s.megabytes), image(previous, s.megabytes+9)})
+}
+
+// fakeDigest returns a made-up digest, the same one each time.
+func fakeDigest(repo, version string) string {
+	return fmt.Sprintf("sha256:%x", sha256.Sum256([]byte(Name+"/"+repo+":"+version)))
+}
+
+func (d *seeder) advisories() {
+	if d.err != nil {
+		return
+	}
+	advisories, vulnerabilities := newAdvisories()
+	if _, d.err = d.p.Advisories.Import(d.ctx, d.root, advisories); d.err == nil {
+		_, d.err = d.p.Vulnerabilities.Import(d.ctx, vulnerabilities)
+	}
+}
+
+func (d *seeder) artifacts() {
+	if d.err == nil {
+		_, _, d.err = d.p.Artifacts.Import(d.ctx, newArtifacts())
+	}
+}
+
+func (d *seeder) subscription() {
+	if d.err != nil {
+		return
+	}
+	sink := platform.Subscription{Sink: "https://hooks.example.com/atrium"}
+	_, d.err = d.p.Subscriptions.Create(d.ctx, d.root, platform.TypedInput(&sink, "sink"))
+}

@@ -1,0 +1,47 @@
+package demo
+
+import (
+	"embed"
+	"encoding/json"
+	"time"
+
+	"atrium/internal/web"
+	"atrium/platform"
+)
+
+// Examples lists queries for the demonstration data. Mutations among them create
+// their resources in group.
+func Examples(group platform.UID) []web.Example {
+	return []web.Example{
+		{Name: "Overview", Query: readQuery("overview")},
+		{Name: "Repo", Query: readQuery("repo"), Variables: encodeVariable("name", "billing")},
+		{Name: "Search", Query: readQuery("search"), Variables: encodeVariable("query", "bill")},
+		{Name: "Access", Query: readQuery("access"), Variables: encodeVariable("group", group)},
+		{Name: "Sign in", Query: readQuery("sign_in")},
+		{Name: "Stale", Query: readQuery("stale"), Variables: encodeVariable("since", platform.At(time.Now()))},
+		{Name: "Advisories", Query: readQuery("advisories")},
+		{Name: "Libraries", Query: readQuery("libraries")},
+		{Name: "Changes", Query: readQuery("changes")},
+		{Name: "Webhooks", Query: readQuery("webhooks")},
+		{Name: "Audit", Query: readQuery("audit")},
+		{Name: "New repo", Query: readQuery("new_repo"), Variables: encodeVariable("input", map[string]any{
+			"parent": group, "name": "greeter", "description": "Says hello",
+		})},
+	}
+}
+
+func encodeVariable(name string, value any) string {
+	text, _ := json.MarshalIndent(map[string]any{name: value}, "", "  ") // cannot fail with plain data
+	return string(text)
+}
+
+//go:embed examples
+var exampleFiles embed.FS
+
+func readQuery(name string) string {
+	query, err := exampleFiles.ReadFile("examples/" + name + ".graphql")
+	if err != nil {
+		panic(err) // the file is not embedded, so the build is broken
+	}
+	return string(query)
+}

@@ -1,0 +1,149 @@
+package rest
+
+import (
+	"net/http"
+	"os"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"atrium/internal/apierror"
+	"atrium/platform"
+)
+
+// A wireRoute is an operation in testdata/wire.txt. The file has the routes of the
+// API, and the requests whose fields are query parameters.
+type wireRoute struct {
+	name, method, pattern string
+	capabilities          []string
+	parameters            []string
+	unscoped              bool
+}
+
+func readWire(t *testing.T) []wireRoute {
+	t.Helper()
+	b, err := os.ReadFile("testdata/wire.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var routes []wireRoute
+	variable := regexp.MustCompile(`\{[a-z_]+\.uid=`)
+	var request *wireRoute
+	for line := range strings.Lines(string(b)) {
+		words := strings.Fields(line)
+		switch {
+		case words[0] == "RPC":
+			capabilities := regexp.MustCompile(`CAP_[A-Z_]+`).FindAllString(strings.Split(line, "|")[1], -1)
+			routes = append(routes, wireRoute{words[1], strings.ToUpper(words[2]), variable.ReplaceAllString(words[3], "{uid="), capabilities, nil, strings.Contains(line, "unscoped")})
+		case words[0] == "message":
+			name := strings.TrimSuffix(words[1], "Request")
+			request = &routes[slices.IndexFunc(routes, func(r wireRoute) bool { return r.name == name })]
+		case strings.HasPrefix(line, "     "):
+			request.addParameter(words[1])
+		}
+	}
+	return routes
+}
+
+// isOwn reports whether an operation is not in the reference. internal/cases tests those
+// of our own kinds in every protocol.
+func isOwn(t *testing.T, operation string) bool {
+	t.Helper()
+	return !slices.ContainsFunc(readWire(t), func(r wireRoute) bool { return r.name == operation })
+}
+
+func (r *wireRoute) addParameter(field string) {
+	switch {
+	case strings.Contains(r.pattern, "{"+field): // The field is part of the path.
+	case field == "uidp":
+		r.parameters = append(r.parameters, "uidp.ancestors_of", "uidp.descendants_of", "uidp.children_of", "uidp.in_root", "uidp.ids")
+	default:
+		r.parameters = append(r.parameters, field)
+	}
+}
+
+// unpaged lists the operations that return a whole list.
+var unpaged = map[string]bool{"ListResolvedVulnsReports": true}
+
+// ourParameters lists the parameters that are not in the reference.
+var ourParameters = map[string][]string{
+	"ListDocuments":  {"order_by", "page_size", "page_token", "skip"},
+	"ListAdvisories": {"severities", "states", "min_score", "withdrawn"},
+	"ListGroups":     {"query"}, "ListIdentities": {"query"}, "ListRoles": {"query"}, "ListTags": {"query"},
+	"ListRepos": {"query", "tiers", "bundles", "aliases"},
+}
+
+func TestTheTableEqualsTheReference(t *testing.T) {
+	t.Parallel()
+	table := routes(newWorld(t).p)
+	for _, wire := range readWire(t) {
+		i := slices.IndexFunc(table, func(r route) bool { return r.method == wire.method && r.pattern == wire.pattern })
+		if i < 0 {
+			t.Errorf("no route %s %s", wire.method, wire.pattern)
+			continue
+		}
+		got := table[i]
+		if got.name != wire.name {
+			t.Errorf("%s is called %s, want name %v", wire.name, got.name, wire.name)
+		}
+		var capabilities []string
+		for _, c := range got.capabilities {
+			capabilities = append(capabilities, c.WireName())
+		}
+		if !slices.Equal(capabilities, wire.capabilities) {
+			t.Errorf("%s needs %v, want %v", wire.name, capabilities, wire.capabilities)
+		}
+		var parameters []string
+		for _, p := range got.query {
+			parameters = append(parameters, apierror.SnakeCase(p.name))
+		}
+		if wire.method == http.MethodPatch {
+			wire.parameters = []string{"update_mask"}
+		}
+		wire.parameters = append(wire.parameters, ourParameters[wire.name]...)
+		slices.Sort(parameters)
+		slices.Sort(wire.parameters)
+		if !slices.Equal(parameters, wire.parameters) {
+			t.Errorf("%s takes %v, want %v", wire.name, parameters, wire.parameters)
+		}
+	}
+}
+
+func TestEveryRouteDescribesItsBodyAndItsResponse(t *testing.T) {
+	t.Parallel()
+	table := routes(newWorld(t).p)
+	seen := map[string]bool{}
+	for _, r := range table {
+		if at := r.method + " " + r.pattern; seen[at] {
+			t.Errorf("%s is there twice", at)
+		} else {
+			seen[at] = true
+		}
+		if beta := r.method + " " + strings.Replace(r.pattern, "/v2/", "/v2beta1/", 1); !slices.ContainsFunc(table, func(x route) bool {
+			return x.method+" "+x.pattern == beta
+		}) {
+			t.Errorf("there is no %s", beta)
+		}
+		if has := r.body != nil; has != (r.method == http.MethodPost || r.method == http.MethodPatch) {
+			t.Errorf("%s %s: body %v", r.method, r.pattern, r.body)
+		}
+		if has := r.answer != nil; has != (r.method != http.MethodDelete) {
+			t.Errorf("%s %s: answer %v", r.method, r.pattern, r.answer)
+		}
+		if has := r.plural != ""; has != (strings.HasPrefix(r.name, "List") && !unpaged[r.name]) {
+			t.Errorf("%s %s: plural %q", r.method, r.pattern, r.plural)
+		}
+		for _, c := range r.capabilities {
+			if !slices.Contains(platform.Capabilities(), c) {
+				t.Errorf("%s %s: capability %q", r.method, r.pattern, c)
+			}
+		}
+		for _, p := range r.query {
+			if p.name == "" || !slices.Contains([]reflect.Kind{reflect.String, reflect.Bool, reflect.Int, reflect.Float64, reflect.Struct}, p.valueType.Kind()) {
+				t.Errorf("%s %s: parameter %+v", r.method, r.pattern, p)
+			}
+		}
+	}
+}

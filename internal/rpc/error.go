@@ -1,0 +1,96 @@
+package rpc
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"path"
+
+	"connectrpc.com/connect"
+	_ "google.golang.org/genproto/googleapis/rpc/errdetails" // registers the details of errors for protojson
+	"google.golang.org/protobuf/encoding/protojson"
+	"google.golang.org/protobuf/types/known/anypb"
+
+	"atrium/internal/apierror"
+	"atrium/platform"
+)
+
+// noProcedure is the error for unknown procedures.
+var noProcedure = &platform.Error{
+	Code: platform.CodeUnimplemented, Reason: "UNIMPLEMENTED", Message: "Unimplemented: there is no such procedure",
+}
+
+// WriteError answers err in the protocol of the request. Authentication and limits, which
+// run before the services, use it too.
+func (o Options) WriteError(w http.ResponseWriter, r *http.Request, err error) {
+	shown := o.presentError(r.Context(), r.URL.Path, w.Header().Get(apierror.RequestIDHeader), err)
+	apierror.SetHeaders(w.Header(), platform.AsError(err))
+	_ = connect.NewErrorWriter().Write(w, r, shown) // fails only if the client has disconnected
+}
+
+// interceptor returns the interceptor of all calls. It records the operation, rejects the
+// violations that a codec has found, and converts errors into errors of the protocol.
+func (o Options) interceptor(allowStandby func(context.Context) context.Context) connect.Interceptor {
+	return connect.UnaryInterceptorFunc(func(next connect.UnaryFunc) connect.UnaryFunc {
+		return func(ctx context.Context, r connect.AnyRequest) (connect.AnyResponse, error) {
+			ctx, end := platform.TraceOf(ctx).BeginOperation(ctx, path.Base(r.Spec().Procedure), r.Spec().Procedure)
+			defer end()
+			if r.Spec().IdempotencyLevel == connect.IdempotencyNoSideEffects {
+				ctx = allowStandby(ctx)
+			}
+			var answer connect.AnyResponse
+			var err error
+			if found := violationsIn(r.Any()); len(found) > 0 {
+				err = platform.Invalid(found...)
+			} else if answer, err = next(ctx, r); err == nil {
+				return answer, nil
+			}
+			shown := o.presentError(ctx, r.Spec().Procedure, r.Header().Get(apierror.RequestIDHeader), err)
+			if r.Peer().Protocol == connect.ProtocolConnect { // with other protocols they would become trailers, where HTTP forbids them
+				apierror.SetHeaders(shown.Meta(), platform.AsError(err))
+			}
+			return nil, shown
+		}
+	})
+}
+
+// recoverPanic converts a panic of a handler into an error.
+func (o Options) recoverPanic(ctx context.Context, spec connect.Spec, header http.Header, cause any) error {
+	return o.errors().ReportPanic(ctx, cause, header.Get(apierror.RequestIDHeader), "path", spec.Procedure)
+}
+
+// presentError converts err for the client and logs a cause that the client does not see.
+func (o Options) presentError(ctx context.Context, procedure, requestID string, err error) *connect.Error {
+	var own *connect.Error
+	if errors.As(err, &own) {
+		platform.TraceOf(ctx).NoteCode(platform.Code(own.Code()))
+		return own // an error of the protocol itself
+	}
+	e := apierror.Show(err, apierror.AreaOf(procedure))
+	o.errors().Report(ctx, e, requestID, "path", procedure)
+	shown := connect.NewError(connect.Code(e.Code), errors.New(e.Message)) //nolint:gosec // both have the numbers of google.rpc.Code
+	for _, detail := range o.errors().Status(e, requestID).Details {
+		if d, err := convertDetail(detail); err == nil {
+			shown.AddDetail(d)
+		}
+	}
+	return shown
+}
+
+// convertDetail converts a detail of the REST form into a message.
+func convertDetail(detail map[string]any) (*connect.ErrorDetail, error) {
+	text, err := json.Marshal(detail)
+	if err != nil {
+		return nil, err
+	}
+	var message anypb.Any
+	if err := protojson.Unmarshal(text, &message); err != nil {
+		return nil, err
+	}
+	return connect.NewErrorDetail(&message)
+}
+
+func (o Options) errors() apierror.Errors {
+	return apierror.Errors{ServiceDomain: o.ServiceDomain, Logger: o.Logger}
+}

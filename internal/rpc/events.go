@@ -1,0 +1,47 @@
+package rpc
+
+import (
+	"context"
+
+	"connectrpc.com/connect"
+	"google.golang.org/protobuf/types/known/emptypb"
+
+	eventsv2 "atrium/gen/platform/events/v2"
+	"atrium/gen/platform/events/v2/eventsv2connect"
+	"atrium/platform"
+)
+
+func eventsServices(p *platform.Platform, o connect.HandlerOption) []service {
+	return []service{
+		newService(eventsv2connect.NewSubscriptionsServiceHandler(subscriptions{p.Subscriptions}, o)),
+	}
+}
+
+type subscriptions struct{ operations platform.Subscriptions }
+
+func (s subscriptions) GetSubscription(ctx context.Context, r *eventsv2.GetSubscriptionRequest) (*eventsv2.Subscription, error) {
+	return convert(subscription)(s.operations.Get(ctx, platform.UID(r.GetUid())))
+}
+
+func (s subscriptions) CreateSubscription(ctx context.Context, r *eventsv2.CreateSubscriptionRequest) (*eventsv2.Subscription, error) {
+	return convert(subscription)(s.operations.Create(ctx, platform.UID(r.GetParent()), input[*platform.Subscription](r.GetSubscription(), nil)))
+}
+
+func (s subscriptions) ListSubscriptions(ctx context.Context, r *eventsv2.ListSubscriptionsRequest) (*eventsv2.ListSubscriptionsResponse, error) {
+	page, err := s.operations.List(ctx, list(r, &platform.SubscriptionFilter{}))
+	return &eventsv2.ListSubscriptionsResponse{
+		Subscriptions: convertEach(page.Items, subscription),
+		NextPageToken: page.NextPageToken(), TotalCount: &page.TotalCount, Skipped: int32(page.Skipped),
+	}, err
+}
+
+func (s subscriptions) DeleteSubscription(ctx context.Context, r *eventsv2.DeleteSubscriptionRequest) (*emptypb.Empty, error) {
+	return emptyResult(s.operations.Delete(ctx, platform.UID(r.GetUid())))
+}
+
+func subscription(s *platform.Subscription) *eventsv2.Subscription {
+	return &eventsv2.Subscription{
+		Uid: string(s.UID), Sink: s.Sink, Types: s.Types, Secret: s.Secret,
+		CreateTime: timestamp(s.CreateTime), UpdateTime: timestamp(s.UpdateTime),
+	}
+}

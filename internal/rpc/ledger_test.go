@@ -1,0 +1,347 @@
+package rpc
+
+import (
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"google.golang.org/protobuf/reflect/protoreflect"
+	"google.golang.org/protobuf/reflect/protoregistry"
+
+	iamv2 "atrium/gen/platform/iam/v2"
+	"atrium/platform"
+)
+
+// These fields and procedures are not in the reference. The numbers of our own fields
+// begin at 100.
+var (
+	ourFields = []string{
+		"Subscription.types", "Subscription.secret", "Subscription.create_time", "Subscription.update_time", "ResolvedVulnsReport.image_ref",
+		"IdentityProvider.issuer_verified", "IdentityProvider.issuer_verify_time",
+		"Advisory.severity", "ListAdvisoriesRequest.severities", "ListAdvisoriesRequest.min_score", "ListAdvisoriesRequest.withdrawn", "ListAdvisoriesRequest.states",
+		"ListDocumentsRequest.page_size", "ListDocumentsRequest.page_token", "ListDocumentsRequest.order_by", "ListDocumentsRequest.skip",
+		"ListDocumentsResponse.next_page_token", "ListDocumentsResponse.total_count", "ListDocumentsResponse.skipped",
+		"ListGroupsRequest.query", "ListIdentitiesRequest.query", "ListRolesRequest.query", "ListTagsRequest.query",
+		"ListReposRequest.query", "ListReposRequest.tiers", "ListReposRequest.bundles", "ListReposRequest.aliases",
+	}
+	ourRPCs     = []string{"AcceptGroupInvite", "VerifyIdentityProvider"}
+	ourMessages = []string{ // This also lists enums.
+		"AcceptGroupInviteRequest", "VerifyIdentityProviderRequest", "AdvisorySeverity", "SeverityRating", "SeveritySource", "AdvisoryState"}
+	// Presence does not change the encoding. With it, a client can send false.
+	ourPresence = []string{"ListTagsRequest.include_referrers", "ListTagsRequest.include_dates", "ListTagsRequest.include_epochs"}
+	// answers has the responses of operations without their own response message.
+	answers = map[string]string{
+		"GetArchitectures": "Architectures", "GetSize": "Size", "AcceptGroupInvite": "RoleBinding",
+		"VerifyIdentityProvider": "IdentityProvider",
+	}
+)
+
+// A ledgerFile is one file in testdata/wire.txt.
+type ledgerFile struct {
+	path, pkg, service string
+	rpcs               []string
+	types              []ledgerType
+}
+
+type ledgerType struct {
+	name   string // The name of a nested type begins with the name of the outer type and a dot.
+	enum   bool
+	fields []ledgerField
+}
+
+type ledgerField struct{ number, name, kind, oneof, json string }
+
+var (
+	ledgerHead  = regexp.MustCompile(`^## (\S+) +package (\S+) +service (\S+)$`)
+	ledgerEntry = regexp.MustCompile(`^     (\d+) (\w+) : ?((?:repeated |optional )?(?:map<[^>]+>|[\w.]+))?(.*)$`)
+)
+
+func readLedger(t *testing.T) []ledgerFile {
+	t.Helper()
+	text, err := os.ReadFile("testdata/wire.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var files []ledgerFile
+	oneof, message := "", ""
+	for line := range strings.Lines(string(text)) {
+		line = strings.TrimRight(line, " \n")
+		words := strings.Fields(line)
+		file := &ledgerFile{}
+		if len(files) > 0 {
+			file = &files[len(files)-1]
+		}
+		switch head := ledgerHead.FindStringSubmatch(line); {
+		case head != nil:
+			files = append(files, ledgerFile{path: "platform/" + head[1], pkg: head[2], service: head[3]})
+		case words[0] == "RPC":
+			file.rpcs = append(file.rpcs, words[1])
+		case words[0] == "message":
+			oneof, message = "", words[1]
+			file.types = append(file.types, ledgerType{name: words[1]})
+		case words[0] == "enum":
+			name := words[1]
+			if name == "Type" {
+				name = message + ".Type"
+			}
+			file.types = append(file.types, ledgerType{name: name, enum: true})
+		case words[0] == "oneof":
+			oneof = words[1]
+		case words[0] != "#":
+			file.types[len(file.types)-1].add(t, line, oneof)
+		}
+	}
+	return files
+}
+
+func (l *ledgerType) add(t *testing.T, line, oneof string) {
+	t.Helper()
+	m := ledgerEntry.FindStringSubmatch(line)
+	if m == nil {
+		t.Fatalf("%q is no field", line)
+	}
+	f := ledgerField{number: m[1], name: m[2], kind: m[3], oneof: oneof}
+	if strings.HasPrefix(f.kind, "repeated ") || strings.HasPrefix(f.kind, "map<") {
+		f.oneof = ""
+	}
+	if _, named, ok := strings.Cut(m[4], `json_name = "`); ok {
+		f.json, _, _ = strings.Cut(named, `"`)
+	}
+	l.fields = append(l.fields, f)
+}
+
+func TestTheProtosEqualTheReference(t *testing.T) {
+	t.Parallel()
+	for _, file := range readLedger(t) {
+		found, err := protoregistry.GlobalFiles.FindFileByPath(file.path)
+		if err != nil {
+			t.Errorf("%s: %v", file.path, err)
+			continue
+		}
+		if string(found.Package()) != file.pkg {
+			t.Errorf("%s has the package %s, want %s", file.path, found.Package(), file.pkg)
+		}
+		checkService(t, file, found)
+		checkTypes(t, file, found)
+	}
+}
+
+func checkService(t *testing.T, file ledgerFile, found protoreflect.FileDescriptor) {
+	t.Helper()
+	service := found.Services().ByName(protoreflect.Name(file.service))
+	if service == nil || found.Services().Len() != 1 {
+		t.Errorf("%s has not the service %s alone", file.path, file.service)
+		return
+	}
+	for _, name := range file.rpcs {
+		if service.Methods().ByName(protoreflect.Name(name)) == nil {
+			t.Errorf("%s lacks %s", file.service, name)
+		}
+	}
+	for i := range service.Methods().Len() {
+		m := service.Methods().Get(i)
+		name := string(m.Name())
+		if !slices.Contains(file.rpcs, name) && !slices.Contains(ourRPCs, name) {
+			t.Errorf("%s has %s, which nobody knows", file.service, name)
+		}
+		if got := string(m.Input().Name()); got != name+"Request" {
+			t.Errorf("%s takes %s", name, got)
+		}
+		if got, want := string(m.Output().Name()), answerOf(file, name); got != want {
+			t.Errorf("%s answers %s, want %s", name, got, want)
+		}
+	}
+}
+
+// answerOf returns the name of the response message of an operation.
+func answerOf(file ledgerFile, name string) string {
+	if slices.ContainsFunc(file.types, func(t ledgerType) bool { return t.name == name+"Response" }) {
+		return name + "Response"
+	}
+	if answer, ok := answers[name]; ok {
+		return answer
+	}
+	for _, verb := range []string{"Get", "Create", "Update"} {
+		if kind, ok := strings.CutPrefix(name, verb); ok {
+			return kind
+		}
+	}
+	return "Empty"
+}
+
+func checkTypes(t *testing.T, file ledgerFile, found protoreflect.FileDescriptor) {
+	t.Helper()
+	messages, enums := map[string]protoreflect.MessageDescriptor{}, map[string]protoreflect.EnumDescriptor{}
+	collect(found, messages, enums)
+	for _, want := range file.types {
+		switch {
+		case want.enum && enums[want.name] != nil:
+			checkEnum(t, want, enums[want.name])
+			delete(enums, want.name)
+		case !want.enum && messages[want.name] != nil:
+			checkMessage(t, want, messages[want.name])
+			delete(messages, want.name)
+		default:
+			t.Errorf("%s lacks %s", file.path, want.name)
+		}
+	}
+	for name := range messages {
+		if !slices.Contains(ourMessages, name) {
+			t.Errorf("%s has %s, which nobody knows", file.path, name)
+		}
+	}
+	for name := range enums {
+		if slices.Contains(ourMessages, name) {
+			continue
+		}
+		t.Errorf("%s has %s, which nobody knows", file.path, name)
+	}
+}
+
+// collect maps names to types, including nested types. Each type named Type also has the
+// name of its message.
+func collect(in interface {
+	Messages() protoreflect.MessageDescriptors
+	Enums() protoreflect.EnumDescriptors
+}, messages map[string]protoreflect.MessageDescriptor, enums map[string]protoreflect.EnumDescriptor,
+) {
+	for i := range in.Enums().Len() {
+		e := in.Enums().Get(i)
+		name := string(e.Name())
+		if name == "Type" {
+			name = string(e.Parent().Name()) + ".Type"
+		}
+		enums[name] = e
+	}
+	for i := range in.Messages().Len() {
+		if m := in.Messages().Get(i); !m.IsMapEntry() {
+			messages[string(m.Name())] = m
+			collect(m, messages, enums)
+		}
+	}
+}
+
+func checkEnum(t *testing.T, want ledgerType, found protoreflect.EnumDescriptor) {
+	t.Helper()
+	if found.Values().Len() != len(want.fields) {
+		t.Errorf("%s has %d values, want %d", want.name, found.Values().Len(), len(want.fields))
+	}
+	for _, f := range want.fields {
+		v := found.Values().ByName(protoreflect.Name(f.name))
+		if v == nil || itoa(v.Number()) != f.number {
+			t.Errorf("%s: %s is %v, want %s", want.name, f.name, v, f.number)
+		}
+	}
+}
+
+func checkMessage(t *testing.T, want ledgerType, found protoreflect.MessageDescriptor) {
+	t.Helper()
+	known := map[protoreflect.Name]bool{}
+	for _, f := range want.fields {
+		at := want.name + "." + f.name
+		got := found.Fields().ByName(protoreflect.Name(f.name))
+		if got == nil {
+			t.Errorf("%s is missing", at)
+			continue
+		}
+		known[got.Name()] = true
+		oneof := ""
+		if o := got.ContainingOneof(); o != nil && !o.IsSynthetic() {
+			oneof = string(o.Name())
+		}
+		kind := kindOf(got)
+		if slices.Contains(ourPresence, at) {
+			kind = strings.TrimPrefix(kind, "optional ")
+		}
+		json := f.json
+		if json == "" {
+			json = jsonName(f.name)
+		}
+		if gotten := (ledgerField{itoa(got.Number()), f.name, kind, oneof, got.JSONName()}); gotten != (ledgerField{f.number, f.name, f.kind, f.oneof, json}) {
+			t.Errorf("%s is %v, want %v", at, gotten, f)
+		}
+	}
+	for i := range found.Fields().Len() {
+		f := found.Fields().Get(i)
+		if at := want.name + "." + string(f.Name()); !known[f.Name()] && (!slices.Contains(ourFields, at) || f.Number() < 100) {
+			t.Errorf("%s = %d is not in the ledger", at, f.Number())
+		}
+	}
+}
+
+// kindOf returns the type of a field in the notation of the reference.
+func kindOf(f protoreflect.FieldDescriptor) string {
+	switch {
+	case f.IsMap():
+		return "map<" + kindOf(f.MapKey()) + ", " + kindOf(f.MapValue()) + ">"
+	case f.IsList():
+		return "repeated " + nameOf(f)
+	case f.HasOptionalKeyword():
+		return "optional " + nameOf(f)
+	default:
+		return nameOf(f)
+	}
+}
+
+func nameOf(f protoreflect.FieldDescriptor) string {
+	switch {
+	case f.Enum() != nil:
+		return string(f.Enum().Name())
+	case f.Message() != nil && f.Message().ParentFile().Package() == "google.protobuf":
+		return string(f.Message().FullName())
+	case f.Message() != nil:
+		return string(f.Message().Name())
+	default:
+		return f.Kind().String()
+	}
+}
+
+func jsonName(s string) string {
+	words := strings.Split(s, "_")
+	for i, w := range words[1:] {
+		words[i+1] = strings.ToUpper(w[:1]) + w[1:]
+	}
+	return strings.Join(words, "")
+}
+
+func TestTheUIDFilterIsThatOfTheWire(t *testing.T) {
+	t.Parallel()
+	found, err := protoregistry.GlobalFiles.FindDescriptorByName("platform.uidp.v2.UIDPFilter")
+	if err != nil {
+		t.Fatal(err)
+	}
+	checkMessage(t, ledgerType{name: "UIDPFilter", fields: []ledgerField{
+		{number: "1", name: "ancestors_of", kind: "string"}, {number: "2", name: "descendants_of", kind: "string"},
+		{number: "3", name: "children_of", kind: "string"}, {number: "4", name: "in_root", kind: "bool"},
+		{number: "5", name: "ids", kind: "repeated string"},
+	}}, found.(protoreflect.MessageDescriptor))
+}
+
+func TestCapabilitiesHaveTheNumbersOfTheCore(t *testing.T) {
+	t.Parallel()
+	all := platform.Capabilities()
+	if len(iamv2.Capability_name) != len(all)+1 {
+		t.Errorf("there are %d, and one that says nothing; the core has %d", len(iamv2.Capability_name), len(all))
+	}
+	for _, c := range all {
+		if got := iamv2.Capability_value[c.WireName()]; got != int32(c.Number()) {
+			t.Errorf("%s is %d, want %d", c.WireName(), got, c.Number())
+		}
+	}
+}
+
+func TestEveryServiceOfTheLedgerIsServed(t *testing.T) {
+	t.Parallel()
+	var served []string
+	for _, s := range services(newWorld(t).p, withNothing) {
+		served = append(served, strings.Trim(s.path, "/"))
+	}
+	for _, file := range readLedger(t) {
+		name := file.pkg + "." + file.service
+		if !slices.Contains(served, name) {
+			t.Errorf("%s is not served", name)
+		}
+	}
+}

@@ -1,0 +1,114 @@
+package rpc
+
+import (
+	"fmt"
+
+	"google.golang.org/protobuf/encoding/protojson"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/types/known/fieldmaskpb"
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	uidpv2 "atrium/gen/platform/uidp/v2"
+	"atrium/platform"
+)
+
+// input returns the input of an operation: the fields that the mask lists, or without a
+// mask the fields that are not empty.
+func input[T any](message proto.Message, mask *fieldmaskpb.FieldMask) platform.Input[T] {
+	body, err := protojson.Marshal(message)
+	in := platform.JSONInput[T](body, mask.GetPaths())
+	if err != nil { // the codec has rejected values without a JSON form
+		return platform.JSONInput[T]([]byte("{}"), mask.GetPaths()).Malformed(platform.Violation{Field: "body", Description: "contains a value that JSON cannot represent"})
+	}
+	return in
+}
+
+// A listing is a message that requests a page of a list.
+type listing interface {
+	GetPageSize() int32
+	GetPageToken() string
+	GetOrderBy() string
+	GetSkip() int32
+}
+
+// list returns the request for a page. found are violations of fields that could not be
+// decoded; each may be nil.
+func list[F any](r listing, filter F, found ...*platform.Violation) platform.ListRequest[F] {
+	request := platform.ListRequest[F]{
+		Filter: filter, PageSize: int(r.GetPageSize()), PageToken: r.GetPageToken(), OrderBy: r.GetOrderBy(), Skip: int(r.GetSkip()),
+		Malformed: violationsOf(found...),
+	}
+	if scoped, ok := r.(interface{ GetUidp() *uidpv2.UIDPFilter }); ok {
+		f := scoped.GetUidp()
+		request.UIDP = platform.UIDFilter{
+			AncestorsOf: platform.UID(f.GetAncestorsOf()), DescendantsOf: platform.UID(f.GetDescendantsOf()),
+			ChildrenOf: platform.UID(f.GetChildrenOf()), InRoot: f.GetInRoot(), IDs: texts[platform.UID](f.GetIds()),
+		}
+	}
+	return request
+}
+
+// violationsOf returns the violations that are not nil.
+func violationsOf(found ...*platform.Violation) (all []platform.Violation) {
+	for _, v := range found {
+		if v != nil {
+			all = append(all, *v)
+		}
+	}
+	return all
+}
+
+// checkNotEmpty rejects an optional field that is set to an empty text. The operation
+// would treat it as absent, and list everything.
+func checkNotEmpty(field string, given *string) *platform.Violation {
+	if given == nil || *given != "" {
+		return nil
+	}
+	return &platform.Violation{Field: field, Description: "must not be empty"}
+}
+
+func texts[S ~string](values []string) []S {
+	if len(values) == 0 {
+		return nil
+	}
+	all := make([]S, len(values))
+	for i, s := range values {
+		all[i] = S(s)
+	}
+	return all
+}
+
+// parseTime converts the time in a field. It returns the zero time for an absent one.
+func parseTime(field string, t *timestamppb.Timestamp) (platform.Time, *platform.Violation) {
+	if t == nil {
+		return platform.Time{}, nil
+	}
+	if err := t.CheckValid(); err != nil {
+		return platform.Time{}, &platform.Violation{Field: field, Description: "must be a time of the years 1 to 9999"}
+	}
+	return platform.At(t.AsTime()), nil
+}
+
+// An enum is an enum of a message. Its number 0 means unspecified.
+type enum interface {
+	~int32
+	fmt.Stringer
+}
+
+// name returns the name of an enum value in the core, or "" for an unspecified one.
+func name[S ~string, E enum](value E) S {
+	if value == 0 {
+		return ""
+	}
+	return S(value.String())
+}
+
+// names returns the names of the requested values. It includes unspecified values, which
+// the operation rejects. gRPC does not distinguish an empty list from an absent one.
+func names[S ~string, E enum](values []E) []S {
+	var all []S
+	for _, v := range values {
+		all = append(all, S(v.String()))
+	}
+	return all
+}

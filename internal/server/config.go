@@ -1,0 +1,245 @@
+package server
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/netip"
+	"time"
+
+	"atrium/internal/auth"
+	"atrium/internal/rest"
+	"atrium/internal/telemetry"
+	"atrium/platform"
+)
+
+// A Config configures a server. The caller must have checked its values.
+type Config struct {
+	Address     string // host:port to listen on
+	DatabaseURL string
+	DirectURL   string           // URL that leads past a pooler to the same database; "" means none
+	ReadURLs    []string         // URLs of streaming standbys that answer reads
+	Migrate     bool             // whether missing migrations are applied first
+	Core        platform.Options // options of the core; PrivateSinks and Development override some
+	Version     string           // version of the program
+	Logger      *slog.Logger
+
+	// Development fills an empty database with the demonstration organisation. It
+	// also accepts tokens that anyone who can read the database can create.
+	Development bool
+
+	Audience       []string       // names of this service in the aud of tokens
+	TrustedIssuers []string       // issuers that are trusted in addition to those in the database
+	PrivateIssuers []string       // host:port of issuers that may have private addresses or use plain http
+	PrivateSinks   []string       // host:port of event sinks that may have private addresses or use plain http
+	TrustedProxies []netip.Prefix // networks of proxies, whose Forwarded and X-Forwarded-For name the clients
+	Origins        []string       // origins of pages that may use the API
+	Certificate    *Certificate
+	V1             *V1 // nil means that v1 is not served
+
+	RateLimit, RateBurst, MaxInFlight int // limits of a caller; a RateLimit or MaxInFlight of 0 means no limit
+	Answers                           platform.AnswerLimits
+
+	// MaxConcurrent is how many requests are worked on at the same time; others wait for a
+	// moment. 0 means no limit, and FitConcurrency as many as the connections to the
+	// database suggest.
+	MaxConcurrent int
+
+	ServiceDomain string // suffix of the domain of errors
+	GraphQL       GraphQL
+
+	// NoPlayground turns the playground off.
+	NoPlayground bool
+
+	// NoConsole turns the console off. People sign in to the console at ConsoleIssuer, which
+	// knows the console as the client ConsoleClientID. If both are empty, they enter a token.
+	NoConsole                      bool
+	ConsoleIssuer, ConsoleClientID string
+
+	// SchemaReaders are the identities that may read the SDL even if GraphQL
+	// hides the schema, such as gateways and tools that compose schemas.
+	SchemaReaders []platform.UID
+
+	Webhooks  bool   // whether this process delivers events
+	PublicURL string // URL of the service in events and tokens; "" means that of Address
+
+	// DrainDelay is how long the server continues to serve after the shutdown
+	// began, while /readyz answers 503. DrainTimeout is how long running requests
+	// have after that; 0 means DefaultDrainTimeout.
+	DrainDelay, DrainTimeout time.Duration
+
+	// Started is called once, when the server begins to answer requests.
+	Started func(Start) error
+
+	// Metrics receives the metrics of the server; nil discards them. They are
+	// served at MetricsAddress, which must be private. If MetricsOptional is set,
+	// the server starts even if it cannot listen there.
+	Metrics         *telemetry.Metrics
+	MetricsAddress  string
+	MetricsOptional bool
+
+	// Traces records the spans of requests; nil records nothing.
+	Traces *telemetry.Traces
+
+	// Slow is the duration above which a request or a statement is logged as a
+	// warning; 0 logs none.
+	Slow time.Duration
+
+	listening []netip.AddrPort // addresses of this process, which no outgoing request reaches
+
+	recorder *recorder
+	draining <-chan struct{} // closed when the shutdown begins; nil means never
+	ready    *readiness      // set by Run; nil means that no metrics show it
+}
+
+// CheckIssuer fails if a server with these private issuers would accept no tokens of an
+// issuer, because it has plain http.
+func CheckIssuer(issuer string, privateIssuers []string) error {
+	return auth.NewGuard(privateIssuers).CheckIssuer(issuer)
+}
+
+// issuerGuard returns the guard of requests to issuers.
+func (c *Config) issuerGuard() *auth.Guard { return auth.NewGuard(c.PrivateIssuers, c.listening...) }
+
+// A Start describes a server that has started.
+type Start struct {
+	URL          string
+	Organisation platform.UID // the demonstration organisation; "" if there is none
+}
+
+// Run starts a server and serves until ctx ends. Then it shuts down gracefully.
+func Run(ctx context.Context, c Config) error {
+	c.DrainTimeout = cmp.Or(c.DrainTimeout, DefaultDrainTimeout)
+	c.draining, c.recorder = ctx.Done(), c.newRecorder()
+	c.ready = &readiness{draining: c.draining}
+	c.Metrics.WatchReady(c.ready.observe)
+	last := &shutdown{within: c.ShutdownTimeout(), logger: c.Logger}
+	return last.bound(ctx, func(ctx context.Context, end func()) error { return c.run(ctx, end, last) })
+}
+
+// run binds the port, opens the database and serves until ctx ends. If it ends by
+// itself, it calls end.
+func (c *Config) run(ctx context.Context, end func(), last *shutdown) error {
+	listener, err := c.listen(ctx)
+	if err != nil {
+		return err
+	}
+	c.noteListening(listener.Addr())
+	endMetrics, err := c.serveMetrics(ctx)
+	if err != nil {
+		return errors.Join(err, listener.Close())
+	}
+	defer endMetrics()
+	serving, stop := linger(ctx, c.DrainDelay, c.Logger)
+	defer stop()
+	closing, served := make(chan struct{}), make(chan error, 1)
+	front := newFront(c.answerOptions(), c.recorder, c.TrustedProxies)
+	server := newServer(front, c.Certificate, c.Logger)
+	go func() {
+		served <- serve(serving, listener, server, func() { close(closing) }, c.DrainTimeout, c.Logger)
+	}()
+	p, dev, closeStore, err := c.openDatabase(ctx, last)
+	if err != nil {
+		stop()
+		return errors.Join(startError(ctx, err), <-served)
+	}
+	defer closeStore()
+	url := c.url(listener.Addr())
+	deliver := c.delivery(p, c.issuer(url))
+	front.show(c.handler(p, dev, c.issuer(url), closing))
+	if err := c.announceStart(url, dev); err != nil {
+		stop()
+		return errors.Join(startError(ctx, err), <-served)
+	}
+	defer last.background(serving, "background work", p.Run)()
+	defer last.background(serving, "delivery of webhooks", deliver)()
+	defer end()
+	c.Logger.Info("serving", "url", url, "address", listener.Addr().String(), "version", c.Version)
+	return <-served
+}
+
+// startError returns err, or nil if the shutdown began before the server had started.
+func startError(ctx context.Context, err error) error {
+	if ctx.Err() == nil {
+		return err
+	}
+	return nil
+}
+
+// openDatabase opens the database. The shutdown waits until closeStore has returned.
+func (c *Config) openDatabase(ctx context.Context, last *shutdown) (*platform.Platform, *development, func(), error) {
+	ended := last.begin("database connections")
+	p, closeStore, err := c.open(ctx)
+	if err != nil {
+		ended()
+		return nil, nil, nil, err
+	}
+	closeAll := func() { closeStore(); ended() }
+	dev, err := c.development(ctx, p)
+	if err != nil {
+		closeAll()
+		return nil, nil, nil, err
+	}
+	return p, dev, closeAll, nil
+}
+
+// announceStart calls Started with the URL of the server.
+func (c *Config) announceStart(url string, dev *development) error {
+	if c.Started == nil {
+		return nil
+	}
+	s := Start{URL: url}
+	if dev != nil {
+		s.Organisation = dev.organisation
+	}
+	return c.Started(s)
+}
+
+// url returns the URL of a server at address, for a browser on this machine.
+func (c *Config) url(address net.Addr) string {
+	scheme, host := "http", address.String()
+	if c.Certificate != nil {
+		scheme = "https"
+	}
+	if tcp, ok := address.(*net.TCPAddr); ok && tcp.IP.IsUnspecified() {
+		host = fmt.Sprintf("localhost:%d", tcp.Port)
+	}
+	return scheme + "://" + host
+}
+
+// Handler returns the handler of a server with this configuration, for a platform
+// that is already open. If issuer is not nil, its tokens are accepted, as in
+// development mode.
+func Handler(p *platform.Platform, c Config, issuer *auth.Issuer) http.Handler {
+	var dev *development
+	if issuer != nil {
+		dev = &development{issuer: issuer}
+	}
+	c.recorder = c.newRecorder()
+	return c.handler(p, dev, c.PublicURL, nil)
+}
+
+// handler builds the handler of all requests. Its streams end when closing is closed.
+// issuer is the public URL of the service, which tokens and events name as their
+// issuer.
+func (c *Config) handler(p *platform.Platform, dev *development, issuer string, closing <-chan struct{}) http.Handler {
+	options := auth.Options{Observe: c.Metrics.CountAuthentication, Directory: p, Audience: c.Audience, Issuers: c.TrustedIssuers, Guard: c.issuerGuard(), Logger: c.Logger}
+	if dev != nil {
+		options.Development = dev.issuer
+	}
+	answers, verifier := c.answerOptions(), auth.New(options)
+	refuse := newErrorWriter(answers)
+	admitting := c.newAdmission(refuse)
+	admitForwarded := func(next http.Handler) http.Handler { return admitting.AdmitForwarded(verifier, next) }
+	routes := addGuards(c.routes(p, verifier, admitting, dev, issuer, closing, answers), c.Origins, answers)
+	return addOuterLayers(limitHeaders(c.V1.route(routes, admitForwarded, answers), refuse), answers, c.recorder, c.TrustedProxies)
+}
+
+// answerOptions returns the options for all responses outside of GraphQL.
+func (c *Config) answerOptions() rest.Options {
+	return rest.Options{ServiceDomain: c.ServiceDomain, Version: c.Version, Logger: c.Logger}
+}

@@ -1,0 +1,171 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"atrium/internal/auth"
+	"atrium/internal/demo"
+	"atrium/internal/server/admission"
+	"atrium/internal/telemetry"
+	"atrium/platform"
+	"atrium/store"
+	"atrium/store/dbfile"
+)
+
+// open opens the database, updates its schema if Migrate is set, and prepares the
+// platform.
+func (c *Config) open(ctx context.Context) (p *platform.Platform, closeStore func(), err error) {
+	release, err := store.Acquire(c.DatabaseURL)
+	if err != nil {
+		return nil, nil, err
+	}
+	s, p, err := c.prepare(ctx)
+	if err != nil {
+		return nil, nil, errors.Join(err, release())
+	}
+	c.warnOfExposedFiles()
+	return p, func() {
+		_ = s.Close()
+		_ = release() // the end of the process would do it too
+	}, nil
+}
+
+func (c *Config) prepare(ctx context.Context) (platform.Store, *platform.Platform, error) {
+	if c.Migrate {
+		if err := Migrate(ctx, c.DatabaseURL, c.DirectURL); err != nil {
+			return nil, nil, fmt.Errorf("migrate: %w", err)
+		}
+	}
+	s, err := store.Open(ctx, c.DatabaseURL, store.Options{DirectURL: c.DirectURL, ReadURLs: c.ReadURLs, Logger: c.Logger, Observers: []store.Observer{c.recorder}})
+	if err != nil {
+		return nil, nil, err
+	}
+	if moved, err := s.MoveEvents(ctx); err != nil {
+		return nil, nil, errors.Join(err, s.Close())
+	} else if moved {
+		c.Logger.Warn("the database was restored into another server: the order of its events was repaired; run atrium repair to check the rest")
+	}
+	if err := c.warnOfSlowSearch(ctx, s); err != nil {
+		return nil, nil, errors.Join(err, s.Close())
+	}
+	core := c.Core
+	core.AllowIssuers = core.AllowIssuers || c.Development
+	core.Observer = c.recorder
+	if c.MaxConcurrent == FitConcurrency {
+		c.MaxConcurrent = admission.Slots(s.Pool().Max)
+	}
+	c.Metrics.WatchPool(func() telemetry.Pool { return telemetry.Pool(s.Pool()) })
+	if len(c.ReadURLs) > 0 {
+		c.Metrics.WatchStandbys(func() ([]telemetry.Standby, map[string]int64) { return standbys(s) })
+	}
+	core.PrivateSinks, core.IssuerFile = c.PrivateSinks, auth.OrganisationFile(c.issuerGuard())
+	p, err := platform.New(ctx, s, core)
+	if err != nil {
+		return nil, nil, errors.Join(err, s.Close())
+	}
+	c.Metrics.WatchBacklog(func() (telemetry.Backlog, error) { return backlog(p) })
+	return s, p, nil
+}
+
+// backlogTimeout limits how long a scrape waits for the backlog.
+const backlogTimeout = 2 * time.Second
+
+// backlog reads the backlog for the metrics. Every server does, because the one that should
+// deliver may be missing.
+func backlog(p *platform.Platform) (telemetry.Backlog, error) {
+	ctx, cancel := context.WithTimeout(platform.InBackground(context.Background()), backlogTimeout)
+	defer cancel()
+	found, err := p.Webhooks.Backlog(ctx)
+	return telemetry.Backlog(found), err
+}
+
+// standbys returns the states of the standbys and the fallbacks for the metrics.
+func standbys(s interface {
+	Standbys() ([]store.StandbyState, map[string]int64)
+}) ([]telemetry.Standby, map[string]int64) {
+	states, fallbacks := s.Standbys()
+	all := make([]telemetry.Standby, len(states))
+	for i, one := range states {
+		all[i] = telemetry.Standby(one)
+	}
+	return all, fallbacks
+}
+
+// Migrate applies the pending migrations of a database.
+// Several replicas may call it at the same time. It uses the direct URL, if there is
+// one, because a pooler prevents it from raising the time limits of statements.
+func Migrate(ctx context.Context, databaseURL, directURL string) error {
+	if directURL != "" {
+		if err := store.CheckDirect(ctx, databaseURL, directURL); err != nil {
+			return err
+		}
+		databaseURL = directURL
+	}
+	return store.Migrate(ctx, databaseURL)
+}
+
+// warnOfExposedFiles logs a warning if other users may read a file of the database. Older
+// versions of the program created such files.
+func (c *Config) warnOfExposedFiles() {
+	path, embedded := strings.CutPrefix(c.DatabaseURL, "sqlite:")
+	if !embedded {
+		return
+	}
+	for _, file := range dbfile.FindExposed(path) {
+		c.Logger.Warn("other users can read a database file, which contains keys; run chmod 600 on it", "file", file.Path, "mode", file.Mode.String())
+	}
+}
+
+// warnOfSlowSearch warns of a PostgreSQL database without the index that searches
+// need.
+func (c *Config) warnOfSlowSearch(ctx context.Context, s interface {
+	IsSearchIndexed(ctx context.Context) (bool, error)
+}) error {
+	indexed, err := s.IsSearchIndexed(ctx)
+	if err == nil && !indexed {
+		c.Logger.Warn("searches have no index and read every row of an organisation, for four seconds at most: have an administrator of the database run " +
+			"CREATE EXTENSION pg_trgm; CREATE EXTENSION btree_gin; and then run atrium migrate up")
+	}
+	return err
+}
+
+// development holds what exists only in development mode.
+type development struct {
+	issuer       *auth.Issuer // the issuer whose tokens are accepted
+	organisation platform.UID // the demonstration organisation; "" if the database has none
+}
+
+// development fills an empty database and creates the development issuer. It returns
+// nil outside development mode.
+func (c *Config) development(ctx context.Context, p *platform.Platform) (*development, error) {
+	if !c.Development {
+		return nil, nil
+	}
+	c.Logger.Warn("development mode: anyone who can read the database can create tokens for all of its data")
+	if err := demo.Seed(ctx, p); err != nil {
+		return nil, fmt.Errorf("demonstration data: %w", err)
+	}
+	organisation, err := demo.Organisation(ctx, p)
+	if err != nil {
+		return nil, err
+	}
+	issuer, err := DevelopmentIssuer(ctx, p)
+	return &development{issuer, organisation}, err
+}
+
+// DevelopmentIssuer returns the issuer of tokens for development servers on the
+// database of p. Its key is stored in the database.
+func DevelopmentIssuer(ctx context.Context, p *platform.Platform) (*auth.Issuer, error) {
+	key, err := p.DevelopmentKey(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if key == nil {
+		return nil, errors.New("the database has no key for development tokens, because no development server has used it; run: atrium serve --dev")
+	}
+	return auth.NewDevelopmentIssuer(key, nil)
+}

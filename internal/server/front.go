@@ -1,0 +1,114 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"atrium/internal/rest"
+	"atrium/platform"
+)
+
+// listen binds the port. This comes before any access to the database, so that a second
+// server that was started by mistake changes nothing.
+func (c *Config) listen(ctx context.Context) (net.Listener, error) {
+	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", c.Address)
+	if err != nil {
+		return nil, ListenError("addr", c.Address, err)
+	}
+	return listener, nil
+}
+
+// noteListening notes an address of this process.
+func (c *Config) noteListening(address net.Addr) {
+	if tcp, ok := address.(*net.TCPAddr); ok {
+		c.listening = append(c.listening, tcp.AddrPort())
+	}
+}
+
+// ListenError explains why the server cannot listen on an address, and what to do.
+func ListenError(flag, address string, err error) error {
+	var advice string
+	switch {
+	case errors.Is(err, syscall.EADDRINUSE):
+		advice = "another program already uses this address; stop it, or choose another address with --" + flag
+	case errors.Is(err, syscall.EACCES):
+		advice = "this user may not listen on this port; choose a port above 1023 with --" + flag
+	case errors.Is(err, syscall.EADDRNOTAVAIL):
+		advice = "this machine does not have that address; choose another with --" + flag
+	default:
+		return fmt.Errorf("cannot listen on --%s %s: %w", flag, address, err)
+	}
+	return fmt.Errorf("cannot listen on --%s %s: %s", flag, address, advice)
+}
+
+// A front answers requests as soon as the port is bound. While the database is opened
+// and migrated, /livez reports that the process runs, and all other requests get 503.
+type front struct {
+	current atomic.Pointer[http.Handler]
+}
+
+func newFront(o rest.Options, r *recorder, trusted proxies) *front {
+	f := &front{}
+	f.show(addOuterLayers(newStartingHandler(newErrorWriter(o)), o, r, trusted))
+	return f
+}
+
+// show switches to handler.
+func (f *front) show(handler http.Handler) { f.current.Store(&handler) }
+
+// ServeHTTP lets the current handler answer.
+func (f *front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	(*f.current.Load()).ServeHTTP(w, r)
+}
+
+// newStartingHandler returns the handler of requests while the database is not open yet.
+func newStartingHandler(refuse errorWriter) http.Handler {
+	err := platform.Unavailable("the server is starting: its database is not ready yet", nil)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/livez":
+			health(func(context.Context) error { return nil }).ServeHTTP(w, r)
+		case "/readyz":
+			health(func(context.Context) error { return err }).ServeHTTP(w, r)
+		default:
+			refuse(w, r, err)
+		}
+	})
+}
+
+// linger returns a context that ends some time after ctx. In the meantime, /readyz
+// tells load balancers to send requests elsewhere.
+func linger(ctx context.Context, delay time.Duration, logger *slog.Logger) (context.Context, context.CancelFunc) {
+	lingering, end := context.WithCancel(context.WithoutCancel(ctx))
+	unhook := context.AfterFunc(ctx, func() {
+		if delay > 0 {
+			logger.Info("draining: /readyz answers 503, requests are still answered", "for", delay.String())
+			select {
+			case <-time.After(delay):
+			case <-lingering.Done():
+			}
+		}
+		end()
+	})
+	return lingering, func() { unhook(); end() }
+}
+
+// readyCheck returns the check of /readyz. A server that shuts down is not ready, so that
+// load balancers send requests to other servers.
+func (c *Config) readyCheck(p *platform.Platform) func(context.Context) error {
+	return func(ctx context.Context) error {
+		select {
+		case <-c.draining:
+			return platform.Unavailable("the server is shutting down", nil)
+		default:
+			return p.Ready(ctx)
+		}
+	}
+}

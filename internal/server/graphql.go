@@ -1,0 +1,108 @@
+package server
+
+import (
+	"context"
+	"net/http"
+	"slices"
+
+	gqlgen "github.com/99designs/gqlgen/graphql"
+	"github.com/vektah/gqlparser/v2/ast"
+
+	"atrium/internal/apierror"
+	"atrium/internal/auth"
+	"atrium/internal/graphql"
+	"atrium/internal/graphql/limit"
+	"atrium/internal/graphql/transport"
+	"atrium/internal/server/admission"
+	"atrium/internal/web"
+	"atrium/platform"
+	"atrium/resolvers"
+)
+
+// GraphQL holds the settings of the GraphQL endpoint.
+type GraphQL = graphql.Settings
+
+// DefaultGraphQL returns settings that allow the standard introspection query and large
+// dashboards.
+func DefaultGraphQL() GraphQL { return graphql.DefaultSettings() }
+
+// TrustedDocuments are the only documents that an endpoint executes.
+type TrustedDocuments = limit.TrustedDocuments
+
+// ReadTrustedDocuments reads a manifest: a JSON object of documents by their
+// id. Each must be valid.
+func ReadTrustedDocuments(path string) (*TrustedDocuments, error) {
+	return limit.ReadTrustedDocuments(path, resolvers.Schema())
+}
+
+// graphql returns the handler of the GraphQL endpoint for p.
+func (c *Config) graphql(p *platform.Platform, verifier *auth.Verifier, admitting *admission.Controller, closing <-chan struct{}) http.Handler {
+	presenter := &resolvers.Presenter{Errors: apierror.Errors{ServiceDomain: c.ServiceDomain, Logger: c.Logger}, RequestID: requestID}
+	settings := c.GraphQL
+	if !c.NoConsole {
+		settings.Trusted = settings.Trusted.With(web.ConsoleDocuments())
+	}
+	return graphql.New(resolvers.NewEngine(p, c.recorder.fieldObserver()), graphql.Options{
+		Settings:  settings,
+		Schema:    resolvers.Limits(),
+		ReadSDL:   c.mayReadSDL,
+		Budget:    resolvers.Budget{},
+		CheckJSON: platform.CheckJSON,
+		Present:   c.recorder.noteLimits(presenter.Present),
+		Observe:   c.observeOperation(p),
+		Identify:  identify,
+		Authorize: verifier.Authorize,
+		Admit:     c.recorder.admitOperations(admitting),
+		Detach:    admission.Detach,
+		Origins:   socketOrigins(c.Origins),
+		Closing:   closing,
+	})
+}
+
+// observeOperation returns the function that is called before each operation. It records
+// the operation, and marks queries as requests that change nothing.
+func (c *Config) observeOperation(p *platform.Platform) func(context.Context, graphql.Operation) (context.Context, func(*gqlgen.Response)) {
+	return func(ctx context.Context, o graphql.Operation) (context.Context, func(*gqlgen.Response)) {
+		if o.Type == string(ast.Query) {
+			ctx = p.AllowStandby(ctx)
+		}
+		return c.recorder.observe(ctx, o)
+	}
+}
+
+// mayReadSDL returns an error if the caller may not read the SDL. The caller must be
+// authenticated, as for introspection. If introspection is off, the caller must be one
+// of SchemaReaders.
+func (c *Config) mayReadSDL(ctx context.Context) error {
+	actor := platform.ActorOf(ctx)
+	switch {
+	case actor == nil:
+		return platform.Unauthenticated("reading the schema requires a bearer token")
+	case !c.GraphQL.HideSchema:
+		return nil
+	case slices.ContainsFunc(actor.Identities, func(uid platform.UID) bool { return slices.Contains(c.SchemaReaders, uid) }):
+		return nil
+	default:
+		return &platform.Error{
+			Code: platform.CodePermissionDenied, Reason: "INTROSPECTION_OFF",
+			Message: "Permission denied: the schema is shown only to identities that the operator names (--schema-reader)",
+		}
+	}
+}
+
+// identify returns the caller for the transports.
+func identify(ctx context.Context) transport.Caller {
+	actor := platform.ActorOf(ctx)
+	if actor == nil {
+		return transport.Caller{}
+	}
+	return transport.Caller{Key: actor.Key(), Expires: actor.Expires}
+}
+
+// requestID returns the ID that the response and its errors show.
+func requestID(ctx context.Context) string {
+	if trace := platform.TraceOf(ctx); trace != nil {
+		return trace.ID
+	}
+	return ""
+}

@@ -1,0 +1,51 @@
+package server
+
+import (
+	"net/http"
+	"time"
+
+	"atrium/internal/demo"
+	"atrium/internal/web"
+	"atrium/platform"
+)
+
+// pageTokenLife is how long the token of the playground is valid: a working day,
+// because nobody reloads the page while they work in it.
+const pageTokenLife = 12 * time.Hour
+
+// playground returns the handler of the playground. In development mode, the page
+// contains a token of the owner of the demonstration organisation.
+func (c *Config) playground(dev *development) http.Handler {
+	var organisation platform.UID
+	if dev != nil {
+		organisation = dev.organisation
+	}
+	return web.Playground(web.Options{Token: c.pageToken(dev), Examples: demo.Examples(organisation), Hidden: c.NoPlayground, Console: !c.NoConsole})
+}
+
+// reference returns the handler of the REST reference, which contains the same token.
+func (c *Config) reference(dev *development) http.Handler {
+	return web.Reference(web.ReferenceOptions{Document: "/openapi.json", Endpoint: graphPath, Token: c.pageToken(dev), Playground: !c.NoPlayground, Console: !c.NoConsole})
+}
+
+// console returns the handler of the console, which contains the same token.
+func (c *Config) console(dev *development) http.Handler {
+	return web.Console(web.ConsoleOptions{
+		Endpoint: graphPath, Token: c.pageToken(dev), Issuer: c.ConsoleIssuer, ClientID: c.ConsoleClientID, Playground: !c.NoPlayground,
+	})
+}
+
+// pageToken returns a function that creates the token of a page, or nil outside
+// development mode.
+func (c *Config) pageToken(dev *development) func(*http.Request) string {
+	if dev == nil {
+		return nil
+	}
+	return func(r *http.Request) string {
+		token, err := dev.issuer.Mint("owner", c.Audience[0], pageTokenLife, nil)
+		if err != nil {
+			c.Logger.ErrorContext(r.Context(), "could not create a token for a page", "error", err)
+		}
+		return token
+	}
+}

@@ -1,0 +1,335 @@
+package server
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"log/slog"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	gqlgen "github.com/99designs/gqlgen/graphql"
+	"github.com/vektah/gqlparser/v2/gqlerror"
+
+	"atrium/internal/apierror"
+	"atrium/internal/graphql"
+	"atrium/internal/rpc"
+	"atrium/internal/server/admission"
+	"atrium/internal/telemetry"
+	"atrium/platform"
+)
+
+// A recorder logs and counts each request, with the facts that the layers have noted in
+// its trace.
+type recorder struct {
+	logger  *slog.Logger
+	metrics *telemetry.Metrics // nil records no metrics
+	traces  *telemetry.Traces  // nil records no traces
+	system  string             // name of the database in the semantic conventions of OpenTelemetry
+	slow    time.Duration      // requests and statements that take longer are warnings; 0 means none
+	names   *telemetry.Names   // names of GraphQL operations
+
+	refusals refusals
+}
+
+// maxOperationNames is how many GraphQL operations have counters of their own.
+const maxOperationNames = 100
+
+func (c *Config) newRecorder() *recorder {
+	return &recorder{logger: c.Logger, metrics: c.Metrics, traces: c.Traces, system: databaseSystem(c.DatabaseURL), slow: c.Slow, names: telemetry.NewNames(maxOperationNames)}
+}
+
+// recordRequests records each request and its result. It runs before all layers that can
+// reject a request.
+func (r *recorder) recordRequests(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, request *http.Request) {
+		e := &exchange{recorder: r, request: request, start: time.Now(), protocol: protocolOf(request), trace: &platform.Trace{}}
+		e.trace.ID, e.trace.Remote = w.Header().Get(apierror.RequestIDHeader), request.RemoteAddr
+		ctx := e.beginSpan(platform.WithTrace(request.Context(), e.trace))
+		e.trace.Shared = strings.EqualFold(request.Header.Get("Upgrade"), "websocket")
+		seen := &observed{ResponseWriter: w, streaming: e.streams}
+		defer r.metrics.Begin(e.protocol)()
+		defer func() { e.end(seen) }()
+		next.ServeHTTP(seen, request.WithContext(ctx))
+	})
+}
+
+// protocolOf returns the protocol of a request.
+func protocolOf(r *http.Request) string {
+	path := r.URL.Path
+	switch {
+	case rpc.Serves(path):
+		switch media := r.Header.Get("Content-Type"); {
+		case strings.HasPrefix(media, "application/grpc-web"):
+			return "grpc-web"
+		case strings.HasPrefix(media, "application/grpc"):
+			return "grpc"
+		}
+		return "connect"
+	case path == graphPath:
+		return "graphql"
+	case path == "/livez" || path == "/readyz":
+		return "health"
+	case v1Path.MatchString(path):
+		return "v1"
+	case apierror.AreaOf(path) != "" && path != "/graphql/schema":
+		return "rest"
+	}
+	return "page"
+}
+
+// An exchange is one request and its response.
+type exchange struct {
+	*recorder
+	request   *http.Request
+	start     time.Time
+	protocol  string
+	trace     *platform.Trace
+	isStream  bool
+	endStream func()
+	span      *telemetry.Span // nil if the request is not recorded
+	route     string          // route in its protocol; "" if there is none
+}
+
+// streams notes that the answer is a stream of a kind.
+func (e *exchange) streams(kind string) {
+	if !e.isStream {
+		e.isStream, e.endStream = true, e.metrics.Open(kind)
+	}
+}
+
+// end logs and counts the request. Of the requests that were not admitted it logs only
+// some, because a flood has many.
+func (e *exchange) end(seen *observed) {
+	took := time.Since(e.start)
+	if e.isStream {
+		e.endStream()
+	}
+	facts := e.trace.Facts()
+	code := e.code(facts, seen)
+	f := finished{protocol: e.protocol, trace: e.trace, facts: facts, code: code, took: took, stream: e.isStream}
+	if admission.IsLimit(facts.Limit) { // its span has no end, so that it is never sent
+		e.recordRefusal(f)
+		return
+	}
+	e.endSpan(code, facts, seen)
+	path := e.request.URL.EscapedPath()
+	e.finish(f,
+		slog.String("method", e.request.Method), slog.String("path", path[:min(len(path), maxLoggedPath)]),
+		slog.Int("status", seen.code()), slog.Int64("bytes", seen.bytes))
+}
+
+// cancelled is the code of a request whose client did not wait for the answer.
+const cancelled = "CANCELLED"
+
+// code returns the result of the request as a code that all protocols share.
+func (e *exchange) code(facts platform.Facts, seen *observed) string {
+	if len(facts.Codes) > 0 && facts.Codes[0] == platform.CodeDeadlineExceeded && errors.Is(e.request.Context().Err(), context.Canceled) {
+		return cancelled // the client has disconnected, which the core cannot tell from a time limit
+	}
+	if len(facts.Codes) > 0 {
+		return facts.Codes[0].String()
+	}
+	if text := grpcStatus(seen.Header()); text != "" && text != "0" {
+		n, _ := strconv.Atoi(text) // 0 has no name
+		if name := platform.Code(n).String(); name != "" {
+			return name
+		}
+		return "UNKNOWN"
+	}
+	switch status := seen.code(); {
+	case seen.status == 0 && e.request.Context().Err() != nil:
+		return cancelled
+	case status >= http.StatusInternalServerError:
+		return platform.CodeUnavailable.String()
+	case status >= http.StatusBadRequest:
+		return platform.CodeInvalidArgument.String()
+	}
+	return "OK"
+}
+
+func grpcStatus(h http.Header) string {
+	if text := h.Get("Grpc-Status"); text != "" {
+		return text
+	}
+	return h.Get(http.TrailerPrefix + "Grpc-Status")
+}
+
+// A finished is a request, or an operation on a websocket, that has ended.
+type finished struct {
+	protocol string
+	trace    *platform.Trace
+	facts    platform.Facts
+	code     string
+	took     time.Duration
+	stream   bool
+}
+
+// finish logs and counts a finished request. Health checks are logged at debug level.
+func (r *recorder) finish(f finished, more ...slog.Attr) {
+	level, slow := slog.LevelInfo, r.slow > 0 && f.took >= r.slow && !f.stream
+	switch {
+	case f.protocol == "health":
+		level = slog.LevelDebug
+	case slow:
+		level = slog.LevelWarn
+	}
+	if r.logger.Enabled(context.Background(), level) {
+		var space [usualAttributes]slog.Attr // on the stack
+		attributes := append(space[:0], slog.String("request_id", f.trace.ID), slog.String("protocol", f.protocol))
+		attributes = appendFacts(append(attributes, more...), f)
+		if slow {
+			attributes = append(attributes, slog.Bool("slow", true))
+		}
+		line := slog.NewRecord(time.Now(), level, "request", 0) // LogAttrs would look for the place in the source, which the log does not show
+		line.AddAttrs(attributes...)
+		_ = r.logger.Handler().Handle(context.Background(), line) // LogAttrs ignores the error too, because it could not be logged
+	}
+	r.count(f)
+}
+
+// recordRefusal counts a request that was not admitted, and may log it.
+func (r *recorder) recordRefusal(f finished) {
+	r.refusals.log(r.logger, f)
+	r.count(f)
+}
+
+// count counts a finished request for the metrics.
+func (r *recorder) count(f finished) {
+	r.metrics.CountRequest(telemetry.Request{
+		Protocol: f.protocol, Operation: r.operation(f), Code: f.code, Took: f.took, Stream: f.stream, Cost: f.facts.Cost, Limit: f.facts.Limit,
+	})
+}
+
+// usualAttributes is the number of attributes that a line in the log rarely exceeds.
+const usualAttributes = 20
+
+// appendFacts appends attributes for the log. It omits facts that are not known.
+func appendFacts(attributes []slog.Attr, f finished) []slog.Attr {
+	attributes = append(attributes, slog.String("code", f.code), slog.Float64("ms", milliseconds(f.took)))
+	text := func(name, value string) {
+		if value != "" {
+			attributes = append(attributes, slog.String(name, value))
+		}
+	}
+	number := func(name string, value int64) {
+		if value > 0 {
+			attributes = append(attributes, slog.Int64(name, value))
+		}
+	}
+	text("remote", f.trace.Remote)
+	text("operation", f.facts.Operation)
+	text("kind", f.facts.Kind)
+	text("uid", string(f.facts.UID[:min(len(f.facts.UID), maxLoggedPath)]))
+	text("identity", joinUIDs(f.facts.Identities))
+	if len(f.facts.Codes) > 1 {
+		attributes = append(attributes, slog.Any("codes", codeNames(f.facts.Codes)))
+	}
+	text("limit", f.facts.Limit)
+	number("cost", int64(f.facts.Cost))
+	if n := f.trace.Statements.Load(); n > 0 {
+		number("statements", n)
+		attributes = append(attributes, slog.Float64("db_ms", milliseconds(time.Duration(f.trace.Waited.Load()))))
+	}
+	text("trace_id", f.trace.TraceID)
+	return attributes
+}
+
+// milliseconds returns a duration in milliseconds with three decimals.
+func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
+
+func joinUIDs(identities []platform.UID) string {
+	if len(identities) == 1 {
+		return string(identities[0])
+	}
+	texts := make([]string, len(identities))
+	for i, uid := range identities {
+		texts[i] = string(uid)
+	}
+	return strings.Join(texts, " ")
+}
+
+func codeNames(codes []platform.Code) []string {
+	names := make([]string, len(codes))
+	for i, code := range codes {
+		names[i] = code.String()
+	}
+	return names
+}
+
+// operation returns the name under which a request is counted. Names of REST and gRPC
+// come from the API, and names of GraphQL come from clients.
+func (r *recorder) operation(f finished) string {
+	switch {
+	case f.protocol == "graphql" || f.protocol == "graphql-ws":
+		return r.names.Limit(f.facts.Operation, f.code == "OK")
+	case f.facts.Operation == "":
+		return telemetry.Other
+	}
+	return f.facts.Operation
+}
+
+// observe notes a GraphQL operation in the trace of the request. An operation on a
+// websocket is recorded separately, until its context ends.
+func (r *recorder) observe(ctx context.Context, o graphql.Operation) (context.Context, func(*gqlgen.Response)) {
+	trace := platform.TraceOf(ctx)
+	if trace == nil {
+		return ctx, nil
+	}
+	own := trace
+	if trace.Shared {
+		start, stream := time.Now(), o.IsSubscription
+		own = &platform.Trace{ID: trace.ID, Remote: trace.Remote, TraceID: trace.TraceID, Parent: trace.Parent}
+		ctx = platform.WithTrace(ctx, own)
+		own.NoteCaller(platform.ActorOf(ctx))
+		context.AfterFunc(ctx, func() {
+			facts, code := own.Facts(), "OK"
+			if len(facts.Codes) > 0 {
+				code = facts.Codes[0].String()
+			}
+			r.finish(finished{protocol: "graphql-ws", trace: own, facts: facts, code: code, took: time.Since(start), stream: stream})
+		})
+	}
+	name := o.Name
+	if name == "" {
+		name = "anonymous"
+	}
+	own.NoteOperation(name[:min(len(name), maxLoggedName)])
+	own.NoteCost(o.Cost)
+	return r.beginGraphQLSpan(ctx, own, o)
+}
+
+// admitOperations returns a function that admits operations on websockets, and
+// records those that it refuses.
+func (r *recorder) admitOperations(c *admission.Controller) func(context.Context) (leave func(), err error) {
+	return func(ctx context.Context) (leave func(), err error) {
+		start := time.Now()
+		leave, limit, err := c.AdmitOperation(ctx)
+		if limit != "" {
+			trace := cmp.Or(platform.TraceOf(ctx), &platform.Trace{})
+			facts := platform.Facts{Limit: limit, Identities: platform.ActorOf(ctx).Identities}
+			r.recordRefusal(finished{
+				protocol: "graphql-ws", trace: trace, facts: facts, code: platform.AsError(err).Code.String(), took: time.Since(start),
+			})
+		}
+		return leave, err
+	}
+}
+
+// maxLoggedName limits logged names of operations, in bytes, because clients choose
+// them.
+const maxLoggedName = 128
+
+// noteLimits wraps present and notes the limit of an error in the trace.
+func (r *recorder) noteLimits(present gqlgen.ErrorPresenterFunc) gqlgen.ErrorPresenterFunc {
+	return func(ctx context.Context, err error) *gqlerror.Error {
+		shown := present(ctx, err)
+		if exceeded, ok := shown.Extensions["limit"].(map[string]any); ok {
+			name, _ := exceeded["name"].(string)
+			platform.TraceOf(ctx).NoteLimit(name)
+		}
+		return shown
+	}
+}

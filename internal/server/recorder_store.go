@@ -1,0 +1,68 @@
+package server
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"atrium/internal/telemetry"
+	"atrium/platform"
+	"atrium/store"
+)
+
+// A recorder observes the statements of the store and the background work of the
+// platform.
+var (
+	_ store.Observer    = (*recorder)(nil)
+	_ platform.Observer = (*recorder)(nil)
+)
+
+// RoundTrip counts statements and logs slow ones, without their arguments.
+func (r *recorder) RoundTrip(ctx context.Context, statements []*store.Statement, took time.Duration, err error) {
+	if r.metrics != nil {
+		operations := make([]string, len(statements))
+		for i, s := range statements {
+			operations[i] = verb(s.SQL)
+		}
+		r.metrics.CountRoundTrip(operations, took, err != nil && ctx.Err() == nil)
+	}
+	r.traceRoundTrip(ctx, statements, took, err)
+	if r.slow == 0 || took < r.slow {
+		return
+	}
+	attributes := []any{"ms", milliseconds(took), "statements", len(statements), "sql", cutSQL(statements)}
+	if trace := platform.TraceOf(ctx); trace != nil {
+		attributes = append(attributes, "request_id", trace.ID, "operation", trace.Facts().Operation)
+	}
+	r.logger.WarnContext(ctx, "slow statement", attributes...)
+}
+
+// verb returns the first word of a statement, such as SELECT.
+func verb(sql string) string {
+	word, _, _ := strings.Cut(strings.TrimLeft(sql, " \n\t("), " ")
+	switch word {
+	case "SELECT", "INSERT", "UPDATE", "DELETE", "WITH", "COPY":
+		return word
+	}
+	return telemetry.Other
+}
+
+// maxLoggedSQL limits logged statements, in bytes. The longest ones join every kind.
+const maxLoggedSQL = 2000
+
+func cutSQL(statements []*store.Statement) string {
+	texts := make([]string, len(statements))
+	for i, s := range statements {
+		texts[i] = s.SQL
+	}
+	sql := strings.Join(texts, "; ")
+	return sql[:min(len(sql), maxLoggedSQL)]
+}
+
+// EventRead counts an event that was passed to live feeds.
+func (r *recorder) EventRead(lag time.Duration) { r.metrics.CountEventRead(lag) }
+
+// DeliveryTried counts an attempt of a delivery.
+func (r *recorder) DeliveryTried(state platform.DeliveryState, lag time.Duration) {
+	r.metrics.CountDelivery(strings.ToLower(string(state)), lag, state == platform.DeliveryDelivered)
+}

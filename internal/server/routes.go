@@ -1,0 +1,152 @@
+package server
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"maps"
+	"net/http"
+	"strings"
+
+	"atrium/internal/apierror"
+	"atrium/internal/auth"
+	"atrium/internal/graphql/transport"
+	"atrium/internal/rest"
+	"atrium/internal/rpc"
+	"atrium/internal/server/admission"
+	"atrium/internal/web"
+	"atrium/platform"
+	"atrium/resolvers"
+)
+
+const graphPath = "/graphql"
+
+// routes maps paths to handlers. It does not use http.ServeMux, which cleans paths: paths
+// of REST contain UIDs in several spellings.
+func (c *Config) routes(p *platform.Platform, verifier *auth.Verifier, admitting *admission.Controller, dev *development, issuer string, closing <-chan struct{}, options rest.Options) http.Handler {
+	ready := shareCheck(c.readyCheck(p), c.draining)
+	c.ready.use(ready)
+	refuse := newErrorWriter(options)
+	measured := countMemory(c.Answers) // one limit for all protocols
+	// A request is admitted before anything of it is read. Then it is authenticated.
+	admitted := func(next http.Handler) http.Handler {
+		return wrapHandler(next, measured, compressAnswers, admitting.IdentifyCallers, auth.Middleware(verifier, refuse), admitting.AdmitRequests)
+	}
+	endpoints := admitted(rest.New(p, options))
+	remote := rpcOptions(options)
+	remote.Ready = ready
+	services := rpc.New(p, remote)
+	procedures := admitted(services)
+	playground, reference, pages := c.playground(dev), c.reference(dev), guide(web.Links{Playground: !c.NoPlayground, Console: !c.NoConsole})
+	console := http.NotFoundHandler()
+	if !c.NoConsole {
+		console = c.console(dev)
+	}
+	description := compressAnswers(rest.Description(options))
+	byPath := map[string]http.Handler{
+		"/":               playground,
+		graphPath:         admitted(c.graphql(p, verifier, admitting, closing)),
+		"/graphql/schema": readOnly(admitted(c.sdl(refuse))),
+		"/openapi.json":   description,
+		"/openapi.yaml":   description,
+		"/docs":           reference,
+		"/guide":          pages,
+		"/console":        console,
+		"/livez":          health(func(context.Context) error { return nil }),
+		"/readyz":         health(ready),
+	}
+	maps.Copy(byPath, wellKnown(p.Webhooks.Keys, issuer, options))
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		handler := byPath[r.URL.Path]
+		switch {
+		case handler != nil:
+		case strings.HasPrefix(r.URL.Path, "/playground/"):
+			handler = playground
+		case strings.HasPrefix(r.URL.Path, "/docs/"):
+			handler = reference
+		case strings.HasPrefix(r.URL.Path, "/guide/"):
+			handler = pages
+		case strings.HasPrefix(r.URL.Path, "/console/"):
+			handler = console
+		case strings.HasPrefix(r.URL.Path, "/grpc.health.v1."):
+			handler = services
+		case rpc.Serves(r.URL.Path):
+			handler = procedures
+		default:
+			handler = endpoints
+		}
+		handler.ServeHTTP(w, r)
+	})
+}
+
+// newErrorWriter returns a function that answers errors in the protocol of the path.
+func newErrorWriter(o rest.Options) errorWriter {
+	remote, graph := rpcOptions(o).WriteError, newGraphQLErrorWriter(o)
+	return func(w http.ResponseWriter, r *http.Request, err error) {
+		switch {
+		case rpc.Serves(r.URL.Path):
+			remote(w, r, err)
+		case r.URL.Path == graphPath && platform.AsError(err).Code != platform.CodeInvalidArgument: // other errors than those of HTTP itself
+			graph(w, r, err)
+		default:
+			o.WriteError(w, r, err)
+		}
+	}
+}
+
+// newGraphQLErrorWriter returns a function that writes an error as a GraphQL response.
+func newGraphQLErrorWriter(o rest.Options) errorWriter {
+	presenter := &resolvers.Presenter{Errors: apierror.Errors{ServiceDomain: o.ServiceDomain, Logger: o.Logger}, RequestID: requestID}
+	return func(w http.ResponseWriter, r *http.Request, err error) {
+		shown := apierror.Show(err, "")
+		h := w.Header()
+		h["Cache-Control"], h["X-Content-Type-Options"] = noStore, noSniff
+		apierror.SetHeaders(h, shown)
+		transport.WriteError(w, r, apierror.HTTPStatus(shown.Code), presenter.Present(r.Context(), err))
+	}
+}
+
+// rpcOptions returns the options of gRPC, which equal those of REST.
+func rpcOptions(o rest.Options) rpc.Options {
+	return rpc.Options{ServiceDomain: o.ServiceDomain, Logger: o.Logger}
+}
+
+// readOnly rejects all methods except GET and HEAD.
+func readOnly(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method != http.MethodGet && r.Method != http.MethodHead {
+			w.Header().Set("Allow", "GET, HEAD")
+			http.Error(w, "This path supports GET and HEAD only.", http.StatusMethodNotAllowed)
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// sdl serves the schema as text to callers who may read it.
+func (c *Config) sdl(refuse errorWriter) http.Handler {
+	content := resolvers.SDL()
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if err := c.mayReadSDL(r.Context()); err != nil {
+			refuse(w, r, err)
+			return
+		}
+		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+		_, _ = io.WriteString(w, content)
+	})
+}
+
+// health serves a health check: 200 if check succeeds, and 503 with the error otherwise.
+func health(check func(context.Context) error) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		ctx, cancel := context.WithTimeout(r.Context(), readyTimeout)
+		defer cancel()
+		status, answer := http.StatusOK, map[string]string{"status": "ok"}
+		if err := check(ctx); err != nil {
+			status, answer = http.StatusServiceUnavailable, map[string]string{"status": "unavailable", "message": platform.AsError(err).Message}
+		}
+		w.Header().Set("Content-Type", "application/json")
+		w.WriteHeader(status)
+		_ = json.NewEncoder(w).Encode(answer)
+	})
+}
