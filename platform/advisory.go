@@ -3,6 +3,8 @@ package platform
 import (
 	"context"
 	"slices"
+
+	"atrium/platform/affected"
 )
 
 // An Advisory describes one vulnerability in one artifact. Advisories are
@@ -28,6 +30,7 @@ type Advisory struct {
 	Related              []string        `json:"-"` // ids of similar vulnerabilities
 	Origin               string          `json:"-"` // the feed from which it came
 	SourceTime           Time            `json:"-"` // time of the last change by the feed, if it is known
+	Affected             *affected.Set   `json:"-"` // versions of the artifact that are affected; nil if the source cannot say it
 
 	// Severity is the resulting severity. The store computes it from Severities
 	// and Inherited when it writes the advisory.

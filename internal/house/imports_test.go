@@ -19,7 +19,8 @@ const adapter = "an adapter decodes, calls one operation of the core and encodes
 // rules has the rule of each folder. It also applies to folders below without their own
 // rule.
 var rules = map[string]rule{
-	"platform":                   {nil, "the core stands alone: rules and permissions are the same for every protocol and engine"},
+	"platform":                   {[]string{"platform/affected"}, "the core stands alone: rules and permissions are the same for every protocol and engine"},
+	"platform/affected":          {nil, "whether a version is affected is a question of its ecosystem alone"},
 	"graph":                      {[]string{"platform", "graph/scalar", "internal/graphql/execute"}, "it is generated from the schema, over the core's types"},
 	"graph/scalar":               {[]string{"platform", "internal/graphql/execute"}, "it is the leaf that the generated code stands on"},
 	"internal/graphql":           {[]string{"internal/graphql/refusal", "internal/graphql/analysis", "internal/graphql/limit", "internal/graphql/execute", "internal/graphql/transport"}, "it only puts the parts of an endpoint together"},
@@ -35,7 +36,7 @@ var rules = map[string]rule{
 	"gen":                        {[]string{"gen"}, "it is generated from schema/proto alone"},
 	"internal/auth":              {[]string{"platform"}, adapter},
 	"internal/webhook":           {[]string{"platform"}, adapter},
-	"internal/ingest":            {[]string{"platform"}, adapter},
+	"internal/ingest":            {[]string{"platform", "platform/affected"}, adapter},
 	"client":                     {[]string{"gen"}, "whoever uses the service must not have to take the service with it"},
 	"e2e/grpc":                   {[]string{"gen"}, "it is a client of its own, and shares nothing with the server but the contract"},
 	"e2e/overload":               {nil, "it uses the program from outside, as clients do"},

@@ -13,7 +13,7 @@ import (
 const maxElements = 100_000
 
 // elementLists are the names of the lists of an OSV record that are decoded.
-var elementLists = []string{"affected", "ranges", "custom_ranges", "events", "aliases", "references", "severity", "imports"}
+var elementLists = []string{"affected", "ranges", "custom_ranges", "events", "aliases", "references", "severity", "imports", "versions"}
 
 // checkElements fails if the lists of a document have too many elements. It takes no memory for
 // them.
@@ -67,4 +67,4 @@ func (c *elementCounter) count(name string) error {
 	return err
 }
 
-var errTooManyElements = fmt.Errorf("has more than %d elements in its lists (affected, ranges, events, aliases, references and severity); divide it into several records", maxElements)
+var errTooManyElements = fmt.Errorf("has more than %d elements in its lists (affected, ranges, events, versions, aliases, references and severity); divide it into several records", maxElements)

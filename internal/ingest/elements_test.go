@@ -32,7 +32,7 @@ func TestARecordWithTooManyElementsIsRejectedAndTheRestIsImported(t *testing.T) 
 		dir := t.TempDir()
 		write(t, filepath.Join(dir, "a.json"), `{"id": "A", "affected": [`+repeatElements("{}", maxElements+1)+`]}`)
 		write(t, filepath.Join(dir, "b.json"), `{"id": "B", "severity": [`+repeatElements(`{"type": "X"}`, 400)+`], "affected": [`+repeatElements(`{"package": {"name": "p"}}`, 300)+`]}`)
-		write(t, filepath.Join(dir, "c.json"), `{"id": "C", "affected": [{"package": {"name": "p"}, "versions": [`+repeatElements(`"1.0"`, maxElements+1)+`]}]}`)
+		write(t, filepath.Join(dir, "c.json"), `{"id": "C", "affected": [{"package": {"name": "p"}, "credits": [`+repeatElements(`"1.0"`, maxElements+1)+`]}]}`)
 		var r reports
 		o := r.options()
 		o.Group = org.Group.UID
@@ -40,7 +40,7 @@ func TestARecordWithTooManyElementsIsRejectedAndTheRestIsImported(t *testing.T) 
 		if err != nil {
 			t.Fatal(err)
 		}
-		r.check(t, filepath.Join(dir, "a.json")+": has more than 100000 elements in its lists (affected, ranges, events, aliases, references and severity); divide it into several records",
+		r.check(t, filepath.Join(dir, "a.json")+": has more than 100000 elements in its lists (affected, ranges, events, versions, aliases, references and severity); divide it into several records",
 			filepath.Join(dir, "b.json")+": has more than 100000 severities for all of its packages together; those of the record count for each package that has none")
 		checkKinds(t, sum, KindCounts{Name: "advisories", Added: 1}, KindCounts{Name: "vulnerability metadata", Added: 1})
 	})
@@ -53,6 +53,7 @@ func TestElementsOfEveryListCount(t *testing.T) {
 		`{"id": "A", "affected": [%s]}`, `{"id": "A", "\u0041FFECTED": [%s]}`, `{"id": "A", "affected": [{"ranges": [{"events": [%s]}]}]}`,
 		`{"id": "A", "aliases": [%s]}`, `{"id": "A", "references": [%s]}`, `{"id": "A", "affected": [{"severity": [%s]}]}`,
 		`{"id": "A", "affects": {"ranges": [%s]}}`, `{"id": "A", "affected": [{"ecosystem_specific": {"imports": [%s]}}]}`,
+		`{"id": "A", "affected": [{"versions": [%s]}]}`,
 	} {
 		for _, element := range []string{"{}", "null", `""`, "1", "[]"} {
 			if _, err := parseOSV([]byte(fmt.Sprintf(form, repeatElements(element, maxElements+1)))); !errors.Is(err, errTooManyElements) {

@@ -1,6 +1,7 @@
 package ingest
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -11,11 +12,15 @@ import (
 	"testing"
 
 	"atrium/platform"
+	"atrium/platform/affected"
 )
 
 // osvData is the Go vulnerability database. Tests that need it are skipped if it
 // does not exist.
 const osvData = "../../../shared/data/osv-go.tar.gz"
+
+// pypaData is the database of Python packages.
+const pypaData = "../../../shared/data/osv-pypa.tar.gz"
 
 func skipWithout(t *testing.T, path string) {
 	t.Helper()
@@ -117,8 +122,10 @@ func TestARecordBecomesMetadataAndOneAdvisoryPerPackage(t *testing.T) {
 		Upstream: []string{"X-1"}, Related: []string{"CVE-2"},
 		Events:     []platform.AdvisoryEvent{detected, fixed("1.1", ""), fixed("2.1", "")},
 		Severities: []platform.Severity{{Type: "TYPE_CVSS_V4", Score: "CVSS:4.0/AV:N"}, {Type: "TYPE_UNSPECIFIED", Score: "high"}},
+		Affected:   &affected.Set{Ranges: []affected.Range{{Type: "ECOSYSTEM", Events: []affected.Event{{Fixed: "1.1"}, {Introduced: "2"}, {Fixed: "2.1"}}}}},
 	}
 	bullseye := bookworm
+	bullseye.Affected = &affected.Set{Versions: []string{"1.0"}, Ranges: []affected.Range{{Type: "ECOSYSTEM", Events: []affected.Event{{Introduced: "0"}, {Fixed: "1.1"}}}}}
 	bullseye.ArtifactType = "Debian:11"
 	bullseye.Events = []platform.AdvisoryEvent{detected, fixed("1.1", ""), fixed("c0ffee", "A commit of https://example.com/y")}
 	bullseye.Severities = []platform.Severity{{Type: "TYPE_CVSS_V3", Score: "CVSS:3.1/AV:N"}}
@@ -202,12 +209,81 @@ func TestAnAdvisoryWhoseLatestVersionsAreAffectedIsOpen(t *testing.T) {
 	}
 }
 
+// An advisory says which versions of its own package are affected, whatever the form of the record.
+func TestAnAdvisoryHasTheAffectedVersionsOfItsPackage(t *testing.T) {
+	t.Parallel()
+	npm := func(rest string) string {
+		return `{"affected": [{"package": {"ecosystem": "npm", "name": "p"}, ` + rest + `}`
+	}
+	for form, want := range map[string]string{
+		npm(`"versions": ["2.0", "1.0"], "ranges": [{"type": "SEMVER", "events": [{"fixed": "1.10"}, {"introduced": "1.9"}]}]}, {"package": {"ecosystem": "npm", "name": "p"}, "versions": ["3.0", "2.0"], "ranges": [{"type": "SEMVER", "events": [{"introduced": "3"}]}, {"type": "GIT", "events": [{"introduced": "0"}]}]`) + `]`: `{"ranges":[{"type":"SEMVER","events":[{"introduced":"1.9"},{"fixed":"1.10"}]},{"type":"SEMVER","events":[{"introduced":"3"}]}],"versions":["1.0","2.0","3.0"]}`,
+		npm(`"versions": ["1.0"]`) + `, {"package": {"ecosystem": "PyPI", "name": "p"}, "versions": ["9.0"]}, {"package": {"ecosystem": "npm", "name": "q"}, "versions": ["8.0"]}]`:                                                                                                                                                  `{"versions":["1.0"]}`,
+		npm(`"ranges": [{"type": "SEMVER", "events": [{"introduced": "0"}]}], "ecosystem_specific": {"custom_ranges": [{"type": "ECOSYSTEM", "events": [{"introduced": "2"}]}]}`) + `]`:                                                                                                                                              `{"ranges":[{"type":"SEMVER","events":[{"introduced":"0"}]}]}`,
+		`{"package": {"ecosystem": "npm", "name": "p"}, "affects": {"versions": ["1.1"], "ranges": [{"type": "SEMVER", "introduced": "1.0", "fixed": "1.2"}, {"type": "SEMVER", "fixed": "0.9"}]}`:                                                                                                                                   `{"ranges":[{"type":"SEMVER","events":[{"introduced":"1.0"},{"fixed":"1.2"}]},{"type":"SEMVER","events":[{"introduced":"0"},{"fixed":"0.9"}]}],"versions":["1.1"]}`,
+		npm(`"ranges": [{"type": "GIT", "events": [{"introduced": "0"}]}]`) + `]`: `{}`,
+		`{"package": {"ecosystem": "npm", "name": "p"}`:                           `{}`,
+	} {
+		c := newFakeCore()
+		_, r := importOSVFile(t, c, write(t, filepath.Join(t.TempDir(), "a.json"), form+`, "id": "A-1"}`))
+		r.check(t)
+		got, err := json.Marshal(c.advisories["A-1 p npm"].Affected)
+		if err != nil || string(got) != want {
+			t.Errorf("%s\naffects %s, %v, want %s", form, got, err, want)
+		}
+	}
+}
+
+// What the feeds say of the versions that they name must come out of their ranges. These are the exceptions, all in the data:
+// a fix can be affected by another range (GO-2025-3442), by the next part of its own, which begins where the one before ends (BIT-tomcat-2020-13943),
+// or because it is listed (PYSEC-2021-114); a part can end where it begins (BIT-discourse-2026-27454); and lists
+// have pre-releases, texts that are no versions, and fixes that a new release withdrew (PYSEC-2023-61, PYSEC-2021-121, PYSEC-2023-177).
+func TestTheRangesOfRealRecordsContainTheVersionsThatTheyName(t *testing.T) {
+	t.Parallel()
+	for path, want := range map[string]map[string]int{
+		osvData:     {"begins": 0, "fixed": 21, "listed": 0},
+		bitnamiData: {"begins": 63, "fixed": 60, "listed": 0},
+		pypaData:    {"begins": 2, "fixed": 4, "listed": 11},
+	} {
+		skipWithout(t, path)
+		c := newFakeCore()
+		importOSVFile(t, c, path)
+		got := map[string]int{"begins": 0, "fixed": 0, "listed": 0}
+		for _, a := range c.advisories {
+			countNamedVersions(a, got)
+		}
+		if !reflect.DeepEqual(got, want) {
+			t.Errorf("%s: %v, want %v", path, got, want)
+		}
+	}
+}
+
+// countNamedVersions counts the versions that begin a range and are not affected, those that fix an advisory and
+// are affected by it, and those that are listed and in no range.
+func countNamedVersions(a *platform.Advisory, counts map[string]int) {
+	all, ranges := a.Affected.Matcher(a.ArtifactType), affected.Set{Ranges: a.Affected.Ranges}
+	for _, r := range ranges.Ranges {
+		for _, e := range r.Events {
+			if e.Introduced != "" && e.Introduced != "0" && !all.Affects(e.Introduced) {
+				counts["begins"]++
+			}
+			if e.Fixed != "" && all.Affects(e.Fixed) {
+				counts["fixed"]++
+			}
+		}
+	}
+	for _, v := range a.Affected.Versions {
+		if m := ranges.Matcher(a.ArtifactType); len(ranges.Ranges) > 0 && !m.Affects(v) {
+			counts["listed"]++
+		}
+	}
+}
+
 // If the time to read a record grew with the square of its length, this test would take minutes.
 func TestARecordMayHaveVeryManyFixes(t *testing.T) {
 	t.Parallel()
 	const fixes = 100_000
 	var versions osvRange
-	versions.Events = make([]osvEvent, 2*fixes)
+	versions.Events = make([]affected.Event, 2*fixes)
 	for i := range versions.Events {
 		versions.Events[i].Fixed = fmt.Sprint("1.", i/2)
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"atrium/platform"
+	"atrium/platform/affected"
 )
 
 // An osvRecord has the fields of an OSV record that are imported. Other fields are
@@ -58,6 +59,7 @@ type osvAffected struct {
 	Package   *osvPackage        `json:"package"`
 	Severity  []osvSeverity      `json:"severity"`
 	Ranges    []osvRange         `json:"ranges"`
+	Versions  []string           `json:"versions"`
 	Ecosystem ecosystemSpecifics `json:"ecosystem_specific"`
 }
 
@@ -91,7 +93,17 @@ func (a osvAffected) remainsAffected() bool {
 	if versions := slices.DeleteFunc(slices.Clone(ranges), isGit); len(versions) > 0 {
 		ranges = versions
 	}
-	return slices.ContainsFunc(ranges, osvRange.hasNoEnd)
+	return slices.ContainsFunc(ranges, func(r osvRange) bool { return r.HasNoEnd() })
+}
+
+// set returns the versions that the entry affects. Go's custom ranges are not in it, because they
+// number versions as the project does, and an installed module has the number of the module.
+func (a osvAffected) set() affected.Set {
+	s := affected.Set{Versions: a.Versions}
+	for _, r := range a.Ranges {
+		s.Ranges = append(s.Ranges, r.Range)
+	}
+	return s
 }
 
 // parseOSV reads a record. Its error says why the record cannot be used.
@@ -188,6 +200,7 @@ type packageAdvisory struct {
 	parts  []string
 	fixes  map[string]bool            // versions that fix it
 	scores map[platform.Severity]bool // its severities
+	sets   []affected.Set             // the versions that each entry affects
 	open   bool                       // whether its latest versions are affected
 }
 
@@ -196,23 +209,26 @@ type packageAdvisory struct {
 func (r *osvRecord) advisories() []*platform.Advisory {
 	var all []*packageAdvisory
 	byName := map[platform.AdvisoryName]*packageAdvisory{}
-	for _, affected := range r.Affected {
-		a := &packageAdvisory{Advisory: r.newAdvisory(affected.Package), fixes: map[string]bool{}, scores: map[platform.Severity]bool{}}
+	for _, entry := range r.Affected {
+		a := &packageAdvisory{Advisory: r.newAdvisory(entry.Package), fixes: map[string]bool{}, scores: map[platform.Severity]bool{}}
 		if known := byName[a.Key()]; known != nil {
 			a = known
 		} else {
 			byName[a.Key()], all = a, append(all, a)
 		}
-		for _, part := range affected.Ecosystem.value.Imports {
+		a.sets = append(a.sets, entry.set())
+		for _, part := range entry.Ecosystem.value.Imports {
 			a.parts = append(a.parts, part.Path)
 		}
-		r.addFixes(a, affected)
-		a.open = a.open || affected.remainsAffected()
-		a.addSeverities(r.severitiesOf(affected))
+		r.addFixes(a, entry)
+		a.open = a.open || entry.remainsAffected()
+		a.addSeverities(r.severitiesOf(entry))
 	}
 	advisories := make([]*platform.Advisory, len(all))
 	for i, a := range all {
 		advisories[i] = a.Advisory
+		versions := affected.Merge(a.sets...)
+		a.Affected = &versions
 		if word := r.Database.value.Severity; word != "" && len(a.Severities) == 0 {
 			a.Severities = []platform.Severity{{Type: "TYPE_UNSPECIFIED", Score: word}}
 		}
@@ -277,8 +293,8 @@ func originName(id string) string {
 }
 
 // addFixes adds the versions that fix the package, each once.
-func (r *osvRecord) addFixes(a *packageAdvisory, affected osvAffected) {
-	for _, versions := range slices.Concat(affected.Ranges, affected.Ecosystem.value.Ranges) {
+func (r *osvRecord) addFixes(a *packageAdvisory, entry osvAffected) {
+	for _, versions := range slices.Concat(entry.Ranges, entry.Ecosystem.value.Ranges) {
 		for _, event := range versions.Events {
 			if event.Fixed == "" || a.fixes[event.Fixed] {
 				continue
@@ -294,11 +310,11 @@ func (r *osvRecord) addFixes(a *packageAdvisory, affected osvAffected) {
 }
 
 // severitiesOf returns the scores of a package, or those of the record if the package has none.
-func (r *osvRecord) severitiesOf(affected osvAffected) []osvSeverity {
-	if len(affected.Severity) == 0 {
+func (r *osvRecord) severitiesOf(entry osvAffected) []osvSeverity {
+	if len(entry.Severity) == 0 {
 		return r.Severity
 	}
-	return affected.Severity
+	return entry.Severity
 }
 
 // addSeverities adds the scores of the package, each once.
