@@ -43,7 +43,10 @@ func requireIdentity(ctx context.Context) error {
 // capabilities. When there are none, the error names a capability it lacks.
 func (a *Actor) scopesWithAll(capabilities ...Capability) ([]UID, error) {
 	all := a.scopes(capabilities[0])
-	for _, c := range capabilities {
+	if len(all) == 0 {
+		return nil, a.permissionError(capabilities[0], "")
+	}
+	for _, c := range capabilities[1:] {
 		held := a.scopes(c)
 		within := func(scopes []UID) func(UID) bool {
 			return func(u UID) bool { return slices.ContainsFunc(scopes, u.Within) }
@@ -85,8 +88,11 @@ func (k *Kind[T]) readableBy(a *Actor, uid UID) bool {
 	if k.Shared || k.IsBuiltIn != nil && uid.IsRoot() {
 		return a.operator != "" || a.holdsAnywhere(k.List)
 	}
-	return a.Can(k.List, uid)
+	return !slices.ContainsFunc(k.reading(), func(c Capability) bool { return !a.Can(c, uid) })
 }
+
+// reading lists the capabilities that reading needs.
+func (k *Kind[T]) reading() []Capability { return append([]Capability{k.List}, k.Also...) }
 
 // checkSharedReadable fails unless the caller may read the rows of a shared kind.
 func (k *Kind[T]) checkSharedReadable(ctx context.Context) error {
@@ -112,8 +118,8 @@ func (k *Kind[T]) scope(a *Actor, f UIDFilter) (Scope, error) {
 	if a.operator != "" && len(asked) > 0 {
 		return k.narrowScope(f, []UID{asked[0].Root()}), nil
 	}
-	allowed := a.scopes(k.List)
-	if len(allowed) == 0 {
+	allowed, lacking := a.scopesWithAll(k.reading()...)
+	if lacking != nil {
 		return Scope{}, a.permissionError(k.List, firstOf(asked))
 	}
 	for _, u := range asked {

@@ -30,7 +30,7 @@ type Advisory struct {
 	Related              []string        `json:"-"` // ids of similar vulnerabilities
 	Origin               string          `json:"-"` // the feed from which it came
 	SourceTime           Time            `json:"-"` // time of the last change by the feed, if it is known
-	Affected             *affected.Set   `json:"-"` // versions of the artifact that are affected; nil if the source cannot say it
+	Affected             *affected.Set   `json:"-"` // the versions that are affected; nil means that the feed does not say it
 
 	// Severity is the resulting severity. The store computes it from Severities
 	// and Inherited when it writes the advisory.
@@ -38,6 +38,10 @@ type Advisory struct {
 	// Inherited are the severities of its vulnerabilities. The writer of an
 	// advisory sets them. They are not stored.
 	Inherited []Severity `json:"-"`
+
+	// These come from catalogues when findings are looked for, and are not stored here.
+	KnownExploited bool     `json:"-"`
+	EPSS           *float64 `json:"-"`
 }
 
 // An AdvisoryEvent is one step in the history of an advisory. Exactly one of its
@@ -344,7 +348,7 @@ func (f *AdvisoryFilter) check(v *violations) {
 
 var advisoryKind = Kind[*Advisory]{
 	Name: "Advisory", Plural: "advisories", Area: areaVulnerabilities, Number: 7, Event: "vulnerabilities.advisory", Parent: "Group", LevelsInside: 1,
-	List: CapAdvisoriesList,
+	List: CapAdvisoriesList, Hidden: AdvisoryAffected,
 	Orders: []OrderField[*Advisory]{
 		{"advisory_id", []string{"advisoryId"}, func(a *Advisory) any { return a.AdvisoryID }},
 		{"artifact_name", []string{"artifactName"}, func(a *Advisory) any { return a.ArtifactName }},

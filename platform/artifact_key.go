@@ -55,9 +55,12 @@ func (r NameRule) normalize(name string) string {
 
 // NameRule returns the rule for the name of the artifact. The release of an ecosystem
 // (Debian:12) does not change the rule.
-func (a *Advisory) NameRule() NameRule {
-	ecosystem, _, _ := strings.Cut(a.ArtifactType, ":")
-	return ecosystemRules[ecosystem]
+func (a *Advisory) NameRule() NameRule { return nameRuleOf(a.ArtifactType) }
+
+// nameRuleOf returns the rule of an ecosystem, with or without a release.
+func nameRuleOf(ecosystem string) NameRule {
+	name, _, _ := strings.Cut(ecosystem, ":")
+	return ecosystemRules[name]
 }
 
 // NormalName returns the normal form of the name of the artifact.

@@ -57,6 +57,8 @@ const (
 	CapAdvisoriesList            Capability = "advisories.list"
 	CapTermsAccept               Capability = "terms.accept"
 	CapTermsList                 Capability = "terms.list"
+	CapFindingsList              Capability = "findings.list"
+	CapFindingsUpdate            Capability = "findings.update"
 )
 
 // capabilities is the ledger of all capabilities with their wire names and
@@ -110,6 +112,8 @@ var capabilities = []struct {
 	{CapAdvisoriesList, "CAP_ADVISORIES_LIST", 1902},
 	{CapTermsAccept, "CAP_TERMS_ACCEPT", 2201},
 	{CapTermsList, "CAP_TERMS_LIST", 2202},
+	{CapFindingsList, "CAP_FINDINGS_LIST", 9001},
+	{CapFindingsUpdate, "CAP_FINDINGS_UPDATE", 9002},
 }
 
 var capabilityBit = func() map[Capability]int {

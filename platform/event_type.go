@@ -40,12 +40,15 @@ func eventKindsOf(all []KindInfo) (found []eventKind) {
 }
 
 // subject returns the kind of the subjects of a kind's events. An acceptance of
-// terms has no UID of its own, so its events are about the group.
+// terms has no UID of its own, so its events are about the group. The events of findings are about
+// several of a repo.
 func (k KindInfo) subject() string {
-	if k.Name == termsKind.Name {
-		return termsKind.Parent
+	switch k.Name {
+	case termsKind.Name, findingKind.Name:
+		return k.Parent
+	default:
+		return k.Name
 	}
-	return k.Name
 }
 
 // matches reports whether an event belongs to the kind.

@@ -11,6 +11,8 @@ type Image struct {
 	Digest        string         `json:"digest"`
 	Architectures []Architecture `json:"architectures"`
 	Packages      []string       `json:"packages,omitempty"` // packages, if the source lists them
+
+	Number int64 `json:"-"` // its number among the images of the repo, where a list needs it
 }
 
 // An Architecture is an architecture that an image supports.

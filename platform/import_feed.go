@@ -79,7 +79,7 @@ func (s Advisories) Import(ctx context.Context, group UID, advisories []*Advisor
 				return err
 			}
 			return tx.AdvisoryWriter().Update(ctx, a, "deleteTime", "author", "artifactName", "artifactArchitecture", "componentName", "componentLocation",
-				"componentType", "legacyAdvisoryId", "aliases", "upstream", "related", "events", "severities", "origin", "sourceTime")
+				"componentType", "legacyAdvisoryId", "aliases", "upstream", "related", "events", "severities", "origin", "sourceTime", "affected")
 		},
 		insert: func(ctx context.Context, tx Tx, added []*Advisory) error {
 			var series uidSeries
@@ -311,7 +311,7 @@ func (a *Advisory) sourceContent() any {
 	for i := range bare.Events {
 		bare.Events[i].UID = ""
 	}
-	return []any{a.Origin, a.Upstream, a.Related, bare}
+	return []any{a.Origin, a.Upstream, a.Related, a.Affected, bare}
 }
 
 // Import stores vulnerability metadata by id, as Advisories.Import does.

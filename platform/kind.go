@@ -24,10 +24,14 @@ type Kind[T any] struct {
 	EventBody string
 
 	List, Create, Update, Delete Capability
+	Also                         []Capability // capabilities that reading needs beside List
 	// HandsOut means that a resource of the kind decides who gets a role, so creating and
 	// changing it also needs role_bindings.create.
 	HandsOut bool
 	Blocked  string // violation type of a delete that other rows block
+
+	// Hidden are costly fields that operations of callers do not read.
+	Hidden CostlyFields
 
 	Fields       []Field
 	Required     []string // fields that a creation must set

@@ -21,6 +21,9 @@ type Operations struct {
 	Vulnerabilities           Vulnerabilities
 	Artifacts                 Artifacts
 	ArtifactVersions          ArtifactVersions
+	Findings                  Findings
+	Packages                  Packages
+	PackageVersions           PackageVersions
 }
 
 func newOperations(p *Platform) Operations {
@@ -42,6 +45,9 @@ func newOperations(p *Platform) Operations {
 		Vulnerabilities:           Vulnerabilities{&resources[*Vulnerability, *VulnerabilityFilter]{p, &vulnerabilityKind, nil, Reader.Vulnerabilities, Tx.VulnerabilityWriter}},
 		Artifacts:                 Artifacts{&resources[*Artifact, *ArtifactFilter]{p, &artifactKind, nil, Reader.Artifacts, Tx.ArtifactWriter}},
 		ArtifactVersions:          ArtifactVersions{&resources[*ArtifactVersion, *ArtifactVersionFilter]{p, &artifactVersionKind, nil, Reader.ArtifactVersions, Tx.ArtifactVersionWriter}},
+		Findings:                  Findings{&resources[*Finding, *FindingFilter]{p, &findingKind, nil, Reader.Findings, nil}},
+		Packages:                  Packages{&resources[*Package, *PackageFilter]{p, &packageKind, nil, Reader.Packages, nil}},
+		PackageVersions:           PackageVersions{&resources[*PackageVersion, *PackageVersionFilter]{p, &packageVersionKind, nil, Reader.PackageVersions, nil}},
 	}
 }
 
@@ -55,6 +61,7 @@ func kinds() []interface{ Info() KindInfo } {
 		&subscriptionKind, &deliveryKind,
 		&advisoryKind, &vulnerabilityKind,
 		&artifactKind, &artifactVersionKind,
+		&findingKind, &packageKind, &packageVersionKind,
 	}
 }
 

@@ -183,7 +183,7 @@ func (r *resources[T, F]) buildQuery(ctx context.Context, req ListRequest[F]) (Q
 // parsePaging checks the page size and the order of a request, and opens its page token.
 // The query begins where the token says, unless the token has expired.
 func (r *resources[T, F]) parsePaging(ctx context.Context, req ListRequest[F], v *violations) (Query[F], error) {
-	q := Query[F]{Filter: req.Filter, Backward: req.Backward, Limit: pageLimit(req.PageSize, req.Empty, v), Skip: req.Skip, Parts: req.Parts, Without: req.Without}
+	q := Query[F]{Filter: req.Filter, Backward: req.Backward, Limit: pageLimit(req.PageSize, req.Empty, v), Skip: req.Skip, Parts: req.Parts, Without: req.Without | r.kind.Hidden}
 	if req.Skip < 0 {
 		v.add("skip", "must not be negative")
 	}

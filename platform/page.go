@@ -90,6 +90,7 @@ const (
 	VersionArtifact    // name and description of the artifacts of versions
 	TagDetails         // bundles, class and creation time of tags
 	DocumentAdvisories // advisories of documents
+	AdvisoryAffected   // affected versions of advisories
 )
 
 // HasAny reports whether one of fields is in f.

@@ -22,7 +22,7 @@ func (r *resources[T, F]) GetMany(ctx context.Context, uids []UID) ([]T, []error
 // GetManyWithout is like GetMany, but leaves the given fields empty.
 func (r *resources[T, F]) GetManyWithout(ctx context.Context, uids []UID, fields CostlyFields) ([]T, []error) {
 	read := func(ctx context.Context, keys Keys) ([]T, error) {
-		keys.without = fields
+		keys.without = fields | r.kind.Hidden
 		return r.table(r.p.store).Get(ctx, keys)
 	}
 	return readEach(ctx, r, uids, read, r.kind.UID)

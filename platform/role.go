@@ -45,22 +45,22 @@ var builtInRoleData = []Role{
 		CapAccountAssociationsList, CapIdentityList, CapIdentityProvidersList, CapSubscriptionsCreate,
 		CapSubscriptionsList, CapSubscriptionsDelete, CapRepoCreate, CapRepoUpdate,
 		CapRepoList, CapRepoDelete, CapTagList, CapManifestMetadataList,
-		CapLibrariesArtifactsList, CapAdvisoriesList, CapTermsList,
+		CapLibrariesArtifactsList, CapAdvisoriesList, CapTermsList, CapFindingsList, CapFindingsUpdate,
 	}},
 	{UID: OwnerRole, Name: "owner", Description: "Does everything.", Capabilities: Capabilities()},
 	{UID: "f8b2a6e5a07b5469bd4e5251a00caba4417a5359", Name: "console_viewer", Description: "Reads what the console shows.", Capabilities: []Capability{
 		CapGroupsList, CapGroupInvitesList, CapRolesList, CapRoleBindingsList,
 		CapAccountAssociationsList, CapIdentityList, CapIdentityProvidersList, CapSubscriptionsList,
 		CapRepoList, CapTagList, CapManifestMetadataList, CapLibrariesArtifactsList,
-		CapAdvisoriesList,
+		CapAdvisoriesList, CapFindingsList,
 	}},
 	{UID: "8796e4182e21cccdbd8ea824f1d05487610c7285", Name: "registry.pull", Description: "Reads repos, tags and images.", Capabilities: []Capability{
-		CapGroupsList, CapRepoList, CapTagList, CapManifestMetadataList,
+		CapGroupsList, CapRepoList, CapTagList, CapManifestMetadataList, CapFindingsList,
 	}},
 	{UID: "4d7e4966448f57e21277e0f49b85233752e6adb7", Name: "registry.push", Description: "Reads and writes repos and tags.", Capabilities: []Capability{
 		CapGroupsCreate, CapGroupsList, CapRepoCreate, CapRepoUpdate,
 		CapRepoList, CapRepoDelete, CapTagCreate, CapTagUpdate,
-		CapTagList, CapTagDelete, CapManifestMetadataList,
+		CapTagList, CapTagDelete, CapManifestMetadataList, CapFindingsList,
 	}},
 	{UID: "6bf4ec17225ae31b1243a81342d2d05aae4f2b91", Name: "registry.pull_token_creator", Description: "Makes identities that can pull.", Capabilities: []Capability{
 		CapGroupsList, CapRolesList, CapRoleBindingsCreate, CapIdentityCreate,

@@ -100,6 +100,8 @@ type Reader interface {
 	ArtifactReads
 	ArtifactVersionReads
 	ImageReads
+	PackageReads
+	FindingReads
 	SignInReads
 	IssuerReads
 	KeyReads
@@ -154,6 +156,8 @@ type Tx interface {
 	ArtifactWrites
 	ArtifactVersionWrites
 	ImageWrites
+	FindingWrites
+	SBOMWrites
 	IssuerWrites
 	KeyWrites
 	WebhookWrites

@@ -45,8 +45,9 @@ var advisories = newTable(&table[*platform.Advisory, *platform.AdvisoryFilter]{
 		{"t.source_time", "sourceTime", func(a *platform.Advisory) any { return timeColumn{&a.SourceTime} }},
 		{"t.create_time", "", func(a *platform.Advisory) any { return timeColumn{&a.CreateTime} }},
 		{"t.update_time", "", func(a *platform.Advisory) any { return timeColumn{&a.UpdateTime} }},
+		{"t.affected", "affected", func(a *platform.Advisory) any { return jsonColumn{&a.Affected} }},
 	},
-	costly: map[string]costlyColumn{"t.events": {field: platform.AdvisoryEvents}},
+	costly: map[string]costlyColumn{"t.events": {field: platform.AdvisoryEvents}, "t.affected": {field: platform.AdvisoryAffected}},
 	writeOnly: []column[*platform.Advisory]{
 		{"t.normal_name", "", func(a *platform.Advisory) any { name := a.NormalName(); return &name }},
 		{"t.name_rule", "", func(a *platform.Advisory) any { rule := string(a.NameRule()); return &rule }},
@@ -62,7 +63,10 @@ var advisories = newTable(&table[*platform.Advisory, *platform.AdvisoryFilter]{
 	where:       whereAdvisory,
 	classColumn: "count_class", class: classOf, classCounters: advisoryCounters,
 	filterCounters: countersOfAdvisories,
-	derive:         func(a *platform.Advisory) { a.Severity = platform.RateAdvisory(a.Severities, a.Inherited, cvss.Score) },
+	tasks: func(a *platform.Advisory) platform.FindingTask {
+		return platform.FindingTask{Subject: a.UID, Advisory: a.UID}
+	},
+	derive: func(a *platform.Advisory) { a.Severity = platform.RateAdvisory(a.Severities, a.Inherited, cvss.Score) },
 })
 
 // Advisories returns the table of advisories.

@@ -320,9 +320,27 @@ func (s *Store) computeCounters(ctx context.Context, tx TxConn) (deltas, error) 
 			return err
 		}))
 	}
+	for number, read := range map[byte]string{
+		affectedImages: "SELECT t.parent, 1 FROM image_status t WHERE t.affected",
+		affectedRepos:  "SELECT t.uid, 0 FROM repo t WHERE t.affected",
+	} {
+		run = append(run, s.dialect.statement().add(read).build(func(scan func(...any) error) error {
+			var uid platform.UID
+			var below int64
+			err := scan(keyOf(&uid), &below)
+			if below != 0 {
+				uid = childOf(uid)
+			}
+			truth.count(number, uid, false, 0, 1)
+			return err
+		}))
+	}
 	err := tx.Run(ctx, run...)
 	return truth, err
 }
+
+// childOf returns the UID of a row below a resource that has no UID of its own, for counters.
+func childOf(uid platform.UID) platform.UID { return uid + "/0000000000000000" }
 
 // differences returns what must be added to the counters to correct them.
 func (s *Store) differences(ctx context.Context, tx TxConn, truth deltas) (deltas, error) {

@@ -37,6 +37,7 @@ func (tx *transaction) PutImages(ctx context.Context, images []*platform.Image) 
 			i.Repo, i.Digest, jsonColumn{&i.Architectures}.text(), jsonColumn{&i.Packages}.text())
 		q.add(" ON CONFLICT (repo, digest) DO UPDATE SET architectures = excluded.architectures, packages = excluded.packages")
 		run[n] = q.build(nil)
+		tx.tasks = append(tx.tasks, platform.FindingTask{Subject: i.Repo, Digest: i.Digest})
 	}
 	err := tx.conn.Run(ctx, run...)
 	if errors.Is(err, ErrForeignKey) {

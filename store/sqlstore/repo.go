@@ -36,6 +36,8 @@ var repos = newTable(&table[*platform.Repo, *platform.RepoFilter]{
 	},
 	searchText: "t.search", searchFor: func(f *platform.RepoFilter) string { return f.Query },
 	searchOf: (*platform.Repo).SearchText, searchFields: []string{"name", "description", "aliases"},
+	tasks:   func(r *platform.Repo) platform.FindingTask { return platform.FindingTask{Subject: r.UID} },
+	tasksOf: []string{"name"}, // which stands for packages that are not known
 	where: func(f *platform.RepoFilter, s *statement) {
 		s.addName(f.Name)
 		addAnyOf(s, "name", f.Names)

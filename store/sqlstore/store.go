@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"reflect"
+	"slices"
 	"time"
 
 	"atrium/platform"
@@ -112,6 +113,7 @@ func newTable[V, W any](t *table[*V, *W]) storedKind[*V, *W] {
 var kinds = []kindTable{
 	groups, identities, roles, roleBindings, repos, tags, advisories, vulnerabilities, subscriptions, deliveries,
 	artifacts, artifactVersions, identityProviders, accountAssociations, groupInvites, externalGroupRoleMappings, terms,
+	findings, packages, packageVersions,
 }
 
 // countedTables lists the tables that counters count.
@@ -155,6 +157,7 @@ type transaction struct {
 	slot   int
 	deltas deltas
 	events []*platform.Event
+	tasks  []platform.FindingTask
 }
 
 // WritesAtOnce follows from the slots of busy counters, which one writer does not need.
@@ -194,7 +197,11 @@ func (tx *transaction) finish(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	run = append(run, tx.deltas.statements(tx.dialect)...)
+	added, err := tx.insertTasks(ctx, tx.tasks)
+	if err != nil {
+		return err
+	}
+	run = slices.Concat(run, added, tx.deltas.statements(tx.dialect))
 	if len(run) == 0 {
 		return nil
 	}

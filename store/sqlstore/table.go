@@ -81,6 +81,12 @@ type table[T, F any] struct {
 	searchOf     func(T) string
 	searchFields []string
 
+	// tasks returns the task of a row that was written or deleted: what may have changed findings. Of
+	// a row whose class changes, the row before has a task too. nil means that findings do not
+	// follow from the kind. If tasksOf names fields, only an update of one of these has a task.
+	tasks   func(T) platform.FindingTask
+	tasksOf []string
+
 	// derive sets what follows from a row's other fields, before it is written.
 	derive func(T)
 
@@ -190,6 +196,8 @@ func encodeColumn(to any) any {
 		return to.time
 	case severityColumn:
 		return to.to.SortKey()
+	case epssColumn:
+		return platform.EPSSKey(*to.to)
 	case *uidKey:
 		return packUID(platform.UID(*to))
 	case uidColumn:

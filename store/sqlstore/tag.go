@@ -35,6 +35,9 @@ var tags = newTable(&table[*platform.Tag, *platform.TagFilter]{
 	classColumn: "deprecated", class: classOfTag, classCounters: tagCounters, filterCounters: countersOfTags,
 	searchText: tagText, searchFor: func(f *platform.TagFilter) string { return f.Query },
 	where: whereTag,
+	tasks: func(t *platform.Tag) platform.FindingTask {
+		return platform.FindingTask{Subject: t.UID.Parent(), Digest: t.Digest}
+	},
 })
 
 // Tags returns the table of tags.

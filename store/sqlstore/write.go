@@ -49,8 +49,16 @@ func (w *writer[T, F]) Insert(ctx context.Context, rows ...T) error {
 	}
 	for _, row := range rows {
 		w.count(row, 1)
+		w.addTask(row, nil)
 	}
 	return nil
+}
+
+// addTask adds the task of a row to those of the transaction. changed are the fields of an update.
+func (w *writer[T, F]) addTask(row T, changed []string) {
+	if w.tasks != nil && (w.tasksOf == nil || slices.ContainsFunc(w.tasksOf, func(field string) bool { return slices.Contains(changed, field) })) {
+		w.tx.tasks = append(w.tx.tasks, w.tasks(row))
+	}
 }
 
 // count adds by to the counters of a row.
@@ -77,18 +85,17 @@ func (w *writer[T, F]) countClass(uid platform.UID, class, by int64) {
 // reclassify updates the counters of a row whose class is about to change. It locks the row,
 // so that no other transaction changes the class meanwhile.
 func (w *writer[T, F]) reclassify(ctx context.Context, row T) error {
-	uid := w.uid(row)
-	was := w.dialect.statement()
-	was.add("SELECT "+castClass("t."+w.classColumn)+" FROM "+w.name+" t WHERE t.uid = ?"+w.dialect.KeepRow, w.key(uid))
-	return w.conn.Run(ctx, was.build(func(scan func(...any) error) error {
-		var class int64
-		if err := scan(&class); err != nil {
-			return err
-		}
-		w.countClass(uid, class, -1)
-		w.countClass(uid, w.class(row), 1)
-		return nil
-	}))
+	was, err := w.readJoined(ctx, w.uid(row), w.dialect.KeepRow)
+	if errors.Is(err, platform.ErrNotFound) {
+		return nil // Update finds out
+	}
+	if err != nil {
+		return err
+	}
+	w.countClass(w.uid(row), w.class(was), -1)
+	w.countClass(w.uid(row), w.class(row), 1)
+	w.addTask(was, nil)
+	return nil
 }
 
 // insertAll returns statements that insert rows one by one.
@@ -197,7 +204,7 @@ func orNull(u platform.UID) any {
 // UID of its parent.
 func (t *table[T, F]) treeUID(uid platform.UID) platform.UID {
 	if t.sharesUID {
-		return uid + "/0000000000000000"
+		return childOf(uid)
 	}
 	return uid
 }
@@ -272,6 +279,7 @@ func (w *writer[T, F]) Update(ctx context.Context, row T, fields ...string) erro
 		}
 		w.assign(row, stored)
 	}
+	w.addTask(row, fields)
 	if err := w.updateSearchText(ctx, row, fields); err != nil {
 		return err
 	}
@@ -336,6 +344,7 @@ func (w *writer[T, F]) Delete(ctx context.Context, uid platform.UID) (zero T, _ 
 		return zero, platform.ErrNotFound
 	}
 	w.count(row, -1)
+	w.addTask(row, nil)
 	return row, nil
 }
 

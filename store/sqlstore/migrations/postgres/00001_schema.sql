@@ -301,6 +301,7 @@ CREATE TABLE repo (
     active_tags text COLLATE "C" NOT NULL,
     sync_config text COLLATE "C" NOT NULL,
     create_time timestamptz NOT NULL, update_time timestamptz NOT NULL,
+    open_severity text COLLATE "C" NOT NULL DEFAULT '', affected boolean NOT NULL DEFAULT false, -- written by findings
     readme text COLLATE "C" NOT NULL DEFAULT '',
     search text COLLATE "C" NOT NULL DEFAULT '',
     root_key bytea, parent_key bytea, g2_key bytea, g3_key bytea, rest bytea, local bytea
@@ -318,6 +319,9 @@ CREATE INDEX repo_g2_key_name ON repo (g2_key, name, rest) WHERE g2_key IS NOT N
 CREATE INDEX repo_g2_key_create ON repo (g2_key, create_time, rest) WHERE g2_key IS NOT NULL;
 CREATE INDEX repo_g3_key_name ON repo (g3_key, name, rest) WHERE g3_key IS NOT NULL;
 CREATE INDEX repo_g3_key_create ON repo (g3_key, create_time, rest) WHERE g3_key IS NOT NULL;
+-- Lists of the repos with open findings, the worst first.
+CREATE INDEX repo_root_key_open ON repo (root_key, open_severity, rest);
+CREATE INDEX repo_parent_key_open ON repo (parent_key, open_severity, local);
 
 -- Tags of repos. source is where an import has brought a tag from, so that pruning one source leaves the
 -- tags of others alone.
@@ -393,6 +397,7 @@ CREATE TABLE advisory (
     severity_version text COLLATE "C" NOT NULL DEFAULT '', severity_source text COLLATE "C" NOT NULL DEFAULT '',
     count_class bigint NOT NULL DEFAULT 0,
     fix_time timestamptz,
+    affected text COLLATE "C" NOT NULL DEFAULT '', -- ranges and versions that are affected; it comes last, because lists do not read it
     root_key bytea, parent_key bytea, g2_key bytea, g3_key bytea, rest bytea, local bytea
 );
 -- A group has one advisory with an id for a package of an ecosystem.
@@ -459,6 +464,157 @@ CREATE TABLE vulnerability_alias (
 );
 -- The names of a vulnerability that is changed or deleted.
 CREATE INDEX vulnerability_alias_uid ON vulnerability_alias (uid);
+
+-- Packages of an organisation: what its images hold. The last segment of a UID is a hash of the ecosystem and the
+-- name. uses is how many repos hold the package.
+CREATE TABLE package (
+    uid bytea PRIMARY KEY,
+    root bytea NOT NULL, parent bytea NOT NULL REFERENCES grp (uid) ON DELETE CASCADE, g2 bytea, g3 bytea,
+    ecosystem text COLLATE "C" NOT NULL,
+    name text COLLATE "C" NOT NULL,
+    normal_name text COLLATE "C" NOT NULL, -- by which the ecosystem compares names
+    search text COLLATE "C" NOT NULL,
+    uses bigint NOT NULL DEFAULT 0,
+    create_time timestamptz NOT NULL
+);
+-- Lists of an organisation. The packages of a name, which an advisory is about.
+CREATE INDEX package_parent_name ON package (parent, name, uid) WHERE uses > 0;
+CREATE INDEX package_root_normal ON package (root, normal_name);
+
+-- Versions of packages. rank sorts as the ecosystem sorts versions. source is the version of the source package that
+-- this one was built of, about which distributions publish advisories: NULL if it is this one.
+CREATE TABLE package_version (
+    uid bytea PRIMARY KEY,
+    root bytea NOT NULL, parent bytea NOT NULL REFERENCES package (uid) ON DELETE CASCADE, g2 bytea, g3 bytea,
+    version text COLLATE "C" NOT NULL,
+    rank text COLLATE "C" NOT NULL,
+    purl text COLLATE "C" NOT NULL,
+    licenses text COLLATE "C" NOT NULL,
+    source bytea,
+    create_time timestamptz NOT NULL
+);
+-- Lists of a package.
+CREATE INDEX package_version_parent_rank ON package_version (parent, rank, uid);
+
+-- SBOMs: the packages of an image for one architecture, or for all if that is empty. versions has the ends of the
+-- UIDs of package versions, 16 bytes each, sorted.
+CREATE TABLE sbom (
+    repo bytea NOT NULL REFERENCES repo (uid) ON DELETE CASCADE,
+    digest text COLLATE "C" NOT NULL,
+    architecture text COLLATE "C" NOT NULL,
+    format text COLLATE "C" NOT NULL,
+    versions bytea NOT NULL,
+    create_time timestamptz NOT NULL,
+    PRIMARY KEY (repo, digest, architecture)
+);
+
+-- What follows from tags, SBOMs and advisories for each image that a tag points to or that has an SBOM. All of it, and
+-- the tables package_use and finding, are written by platform/finding_reconcile.go alone. number is that of
+-- the image in its repo, which lists of package_use have. live is whether a tag that is not deprecated points to the image. versions has the
+-- package versions that package_use has, or that it would have if the image was live. open counts the open findings.
+CREATE TABLE image_status (
+    root bytea NOT NULL, parent bytea NOT NULL REFERENCES repo (uid) ON DELETE CASCADE,
+    digest text COLLATE "C" NOT NULL,
+    number bigint NOT NULL,
+    live boolean NOT NULL,
+    basis text COLLATE "C" NOT NULL,
+    versions bytea NOT NULL,
+    open_severity text COLLATE "C" NOT NULL,
+    affected boolean NOT NULL,
+    PRIMARY KEY (parent, number)
+);
+-- The status of an image.
+CREATE UNIQUE INDEX image_status_digest ON image_status (parent, digest);
+
+-- Which live images of a repo hold a version of a package: their numbers, as a list in JSON. There are several rows, with
+-- parts of the numbers, if there are many.
+CREATE TABLE package_use (
+    root_key bytea NOT NULL, rest bytea NOT NULL,
+    parent bytea NOT NULL REFERENCES repo (uid) ON DELETE CASCADE,
+    package bytea NOT NULL,
+    version bytea NOT NULL,
+    part bigint NOT NULL,
+    images text COLLATE "C" NOT NULL,
+    n bigint NOT NULL,
+    PRIMARY KEY (parent, package, version, part)
+);
+-- The repos of an organisation, or below a group, that hold a package or a version.
+CREATE INDEX package_use_package ON package_use (root_key, package, rest, version);
+CREATE INDEX package_use_version ON package_use (root_key, version, rest, n);
+
+-- Findings: an advisory affects a version of a package of an image. The last segment of a UID is a hash of these.
+-- count_class is the class in which a finding is counted: 0 means that it is resolved or that its image is not live.
+CREATE TABLE finding (
+    uid bytea PRIMARY KEY,
+    root bytea NOT NULL, parent bytea NOT NULL REFERENCES repo (uid) ON DELETE CASCADE,
+    digest text COLLATE "C" NOT NULL,
+    advisory bytea NOT NULL,
+    vulnerability text COLLATE "C" NOT NULL,
+    package text COLLATE "C" NOT NULL, ecosystem text COLLATE "C" NOT NULL,
+    version text COLLATE "C" NOT NULL, version_uid bytea,
+    fixed_versions text COLLATE "C" NOT NULL,
+    severity text COLLATE "C" NOT NULL,
+    known_exploited boolean NOT NULL,
+    epss text COLLATE "C" NOT NULL, -- six digits, so that it sorts; empty if it is unknown
+    basis text COLLATE "C" NOT NULL,
+    state text COLLATE "C" NOT NULL,
+    justification text COLLATE "C" NOT NULL, note text COLLATE "C" NOT NULL,
+    assignee bytea, due_time timestamptz NOT NULL, expire_time timestamptz NOT NULL,
+    decision text COLLATE "C" NOT NULL,
+    live boolean NOT NULL,
+    first_seen_time timestamptz NOT NULL, resolved_time timestamptz NOT NULL, update_time timestamptz NOT NULL,
+    count_class bigint NOT NULL,
+    root_key bytea, parent_key bytea, g2_key bytea, g3_key bytea, rest bytea, local bytea
+);
+-- The findings of an image, and of an advisory in a repo.
+CREATE INDEX finding_parent_digest ON finding (parent, digest);
+CREATE INDEX finding_advisory ON finding (advisory, parent);
+-- Lists of an organisation, of a repo, and below a group: by severity, and the newest.
+CREATE INDEX finding_root_key_severity ON finding (root_key, severity, rest) WHERE count_class > 0;
+CREATE INDEX finding_parent_key_severity ON finding (parent_key, severity, local) WHERE count_class > 0;
+CREATE INDEX finding_g2_key_severity ON finding (g2_key, severity, rest) WHERE g2_key IS NOT NULL AND count_class > 0;
+CREATE INDEX finding_g3_key_severity ON finding (g3_key, severity, rest) WHERE g3_key IS NOT NULL AND count_class > 0;
+CREATE INDEX finding_root_key_first ON finding (root_key, first_seen_time, rest);
+-- The findings of a vulnerability, and of a package.
+CREATE INDEX finding_root_key_vulnerability ON finding (root_key, vulnerability, rest);
+CREATE INDEX finding_root_key_package ON finding (root_key, package, rest);
+-- The findings whose exception ends next.
+CREATE INDEX finding_expire ON finding (expire_time) WHERE state <> 'FINDING_STATE_OPEN';
+
+-- What callers and VEX documents have decided about the findings of a vulnerability in a group or a repo (parent), also
+-- of those that appear later. package, version and digest are empty if the rule is for any.
+CREATE TABLE triage_rule (
+    uid bytea PRIMARY KEY,
+    parent bytea NOT NULL,
+    vulnerability text COLLATE "C" NOT NULL,
+    package text COLLATE "C" NOT NULL, version text COLLATE "C" NOT NULL, digest text COLLATE "C" NOT NULL,
+    state text COLLATE "C" NOT NULL,
+    justification text COLLATE "C" NOT NULL, note text COLLATE "C" NOT NULL,
+    expire_time timestamptz NOT NULL, create_time timestamptz NOT NULL,
+    author text COLLATE "C" NOT NULL
+);
+-- The rules of the groups around a repo. A decision replaces the one about the same.
+CREATE UNIQUE INDEX triage_rule_unique ON triage_rule (parent, vulnerability, package, version, digest);
+-- The rules that end next.
+CREATE INDEX triage_rule_expire ON triage_rule (expire_time);
+
+-- What catalogues say of how likely vulnerabilities are exploited. epss has six digits, and is empty if it is not known.
+CREATE TABLE exploitation (
+    id text COLLATE "C" PRIMARY KEY,
+    known_date timestamptz NOT NULL,
+    epss text COLLATE "C" NOT NULL
+);
+
+-- What may have changed findings, and has not been looked at: an image, a repo, an advisory, or an advisory in a repo.
+CREATE TABLE finding_task (
+    id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    root bytea NOT NULL,
+    subject bytea NOT NULL,
+    digest text COLLATE "C" NOT NULL,
+    advisory bytea
+);
+-- The tasks of an organisation, the oldest first.
+CREATE INDEX finding_task_root ON finding_task (root, id);
 
 -- The catalogue of libraries, which lies outside the tree of groups. latest_version and version_count are
 -- facts about the versions, so that a page of artifacts reads no versions.
@@ -679,7 +835,7 @@ BEGIN
     FOREACH t IN ARRAY ARRAY['grp', 'role', 'identity_provider', 'group_invite', 'external_group_role_mapping', 'subscription'] LOOP
         EXECUTE format('ALTER TABLE %I ALTER root SET (n_distinct = 20), ALTER parent SET (n_distinct = 200), ALTER g2 SET (n_distinct = 50), ALTER g3 SET (n_distinct = 100)', t);
     END LOOP;
-    FOREACH t IN ARRAY ARRAY['identity', 'role_binding', 'repo', 'tag', 'advisory'] LOOP
+    FOREACH t IN ARRAY ARRAY['identity', 'role_binding', 'repo', 'tag', 'advisory', 'finding'] LOOP
         EXECUTE format('ALTER TABLE %I ALTER root SET (n_distinct = 20), ALTER parent SET (n_distinct = 200), ALTER root_key SET (n_distinct = 20),
             ALTER parent_key SET (n_distinct = 200), ALTER g2_key SET (n_distinct = 50), ALTER g3_key SET (n_distinct = 100)', t);
     END LOOP;

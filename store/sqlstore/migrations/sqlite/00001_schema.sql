@@ -311,6 +311,7 @@ CREATE TABLE repo (
     active_tags TEXT NOT NULL,
     sync_config TEXT NOT NULL,
     create_time INTEGER NOT NULL, update_time INTEGER NOT NULL,
+    open_severity TEXT NOT NULL DEFAULT '', affected BOOLEAN NOT NULL DEFAULT false, -- written by findings
     readme TEXT NOT NULL DEFAULT '',
     search TEXT NOT NULL DEFAULT '',
     root_key BLOB, parent_key BLOB, g2_key BLOB, g3_key BLOB, rest BLOB, local BLOB
@@ -328,6 +329,9 @@ CREATE INDEX repo_g2_key_name ON repo (g2_key, name, rest) WHERE g2_key IS NOT N
 CREATE INDEX repo_g2_key_create ON repo (g2_key, create_time, rest) WHERE g2_key IS NOT NULL;
 CREATE INDEX repo_g3_key_name ON repo (g3_key, name, rest) WHERE g3_key IS NOT NULL;
 CREATE INDEX repo_g3_key_create ON repo (g3_key, create_time, rest) WHERE g3_key IS NOT NULL;
+-- Lists of the repos with open findings, the worst first.
+CREATE INDEX repo_root_key_open ON repo (root_key, open_severity, rest);
+CREATE INDEX repo_parent_key_open ON repo (parent_key, open_severity, local);
 
 -- Tags of repos. source is where an import has brought a tag from, so that pruning one source leaves the
 -- tags of others alone.
@@ -403,6 +407,7 @@ CREATE TABLE advisory (
     severity_version TEXT NOT NULL DEFAULT '', severity_source TEXT NOT NULL DEFAULT '',
     count_class BIGINT NOT NULL DEFAULT 0,
     fix_time INTEGER,
+    affected TEXT NOT NULL DEFAULT '', -- ranges and versions that are affected; it comes last, because lists do not read it
     root_key BLOB, parent_key BLOB, g2_key BLOB, g3_key BLOB, rest BLOB, local BLOB
 );
 -- A group has one advisory with an id for a package of an ecosystem.
@@ -469,6 +474,157 @@ CREATE TABLE vulnerability_alias (
 );
 -- The names of a vulnerability that is changed or deleted.
 CREATE INDEX vulnerability_alias_uid ON vulnerability_alias (uid);
+
+-- Packages of an organisation: what its images hold. The last segment of a UID is a hash of the ecosystem and the
+-- name. uses is how many repos hold the package.
+CREATE TABLE package (
+    uid BLOB PRIMARY KEY,
+    root BLOB NOT NULL, parent BLOB NOT NULL REFERENCES grp (uid) ON DELETE CASCADE, g2 BLOB, g3 BLOB,
+    ecosystem TEXT NOT NULL,
+    name TEXT NOT NULL,
+    normal_name TEXT NOT NULL, -- by which the ecosystem compares names
+    search TEXT NOT NULL,
+    uses BIGINT NOT NULL DEFAULT 0,
+    create_time INTEGER NOT NULL
+);
+-- Lists of an organisation. The packages of a name, which an advisory is about.
+CREATE INDEX package_parent_name ON package (parent, name, uid) WHERE uses > 0;
+CREATE INDEX package_root_normal ON package (root, normal_name);
+
+-- Versions of packages. rank sorts as the ecosystem sorts versions. source is the version of the source package that
+-- this one was built of, about which distributions publish advisories: NULL if it is this one.
+CREATE TABLE package_version (
+    uid BLOB PRIMARY KEY,
+    root BLOB NOT NULL, parent BLOB NOT NULL REFERENCES package (uid) ON DELETE CASCADE, g2 BLOB, g3 BLOB,
+    version TEXT NOT NULL,
+    rank TEXT NOT NULL,
+    purl TEXT NOT NULL,
+    licenses TEXT NOT NULL,
+    source BLOB,
+    create_time INTEGER NOT NULL
+);
+-- Lists of a package.
+CREATE INDEX package_version_parent_rank ON package_version (parent, rank, uid);
+
+-- SBOMs: the packages of an image for one architecture, or for all if that is empty. versions has the ends of the
+-- UIDs of package versions, 16 bytes each, sorted.
+CREATE TABLE sbom (
+    repo BLOB NOT NULL REFERENCES repo (uid) ON DELETE CASCADE,
+    digest TEXT NOT NULL,
+    architecture TEXT NOT NULL,
+    format TEXT NOT NULL,
+    versions BLOB NOT NULL,
+    create_time INTEGER NOT NULL,
+    PRIMARY KEY (repo, digest, architecture)
+);
+
+-- What follows from tags, SBOMs and advisories for each image that a tag points to or that has an SBOM. All of it, and
+-- the tables package_use and finding, are written by platform/finding_reconcile.go alone. number is that of
+-- the image in its repo, which lists of package_use have. live is whether a tag that is not deprecated points to the image. versions has the
+-- package versions that package_use has, or that it would have if the image was live. open counts the open findings.
+CREATE TABLE image_status (
+    root BLOB NOT NULL, parent BLOB NOT NULL REFERENCES repo (uid) ON DELETE CASCADE,
+    digest TEXT NOT NULL,
+    number BIGINT NOT NULL,
+    live BOOLEAN NOT NULL,
+    basis TEXT NOT NULL,
+    versions BLOB NOT NULL,
+    open_severity TEXT NOT NULL,
+    affected BOOLEAN NOT NULL,
+    PRIMARY KEY (parent, number)
+);
+-- The status of an image.
+CREATE UNIQUE INDEX image_status_digest ON image_status (parent, digest);
+
+-- Which live images of a repo hold a version of a package: their numbers, as a list in JSON. There are several rows, with
+-- parts of the numbers, if there are many.
+CREATE TABLE package_use (
+    root_key BLOB NOT NULL, rest BLOB NOT NULL,
+    parent BLOB NOT NULL REFERENCES repo (uid) ON DELETE CASCADE,
+    package BLOB NOT NULL,
+    version BLOB NOT NULL,
+    part BIGINT NOT NULL,
+    images TEXT NOT NULL,
+    n BIGINT NOT NULL,
+    PRIMARY KEY (parent, package, version, part)
+);
+-- The repos of an organisation, or below a group, that hold a package or a version.
+CREATE INDEX package_use_package ON package_use (root_key, package, rest, version);
+CREATE INDEX package_use_version ON package_use (root_key, version, rest, n);
+
+-- Findings: an advisory affects a version of a package of an image. The last segment of a UID is a hash of these.
+-- count_class is the class in which a finding is counted: 0 means that it is resolved or that its image is not live.
+CREATE TABLE finding (
+    uid BLOB PRIMARY KEY,
+    root BLOB NOT NULL, parent BLOB NOT NULL REFERENCES repo (uid) ON DELETE CASCADE,
+    digest TEXT NOT NULL,
+    advisory BLOB NOT NULL,
+    vulnerability TEXT NOT NULL,
+    package TEXT NOT NULL, ecosystem TEXT NOT NULL,
+    version TEXT NOT NULL, version_uid BLOB,
+    fixed_versions TEXT NOT NULL,
+    severity TEXT NOT NULL,
+    known_exploited BOOLEAN NOT NULL,
+    epss TEXT NOT NULL, -- six digits, so that it sorts; empty if it is unknown
+    basis TEXT NOT NULL,
+    state TEXT NOT NULL,
+    justification TEXT NOT NULL, note TEXT NOT NULL,
+    assignee BLOB, due_time INTEGER NOT NULL, expire_time INTEGER NOT NULL,
+    decision TEXT NOT NULL,
+    live BOOLEAN NOT NULL,
+    first_seen_time INTEGER NOT NULL, resolved_time INTEGER NOT NULL, update_time INTEGER NOT NULL,
+    count_class BIGINT NOT NULL,
+    root_key BLOB, parent_key BLOB, g2_key BLOB, g3_key BLOB, rest BLOB, local BLOB
+);
+-- The findings of an image, and of an advisory in a repo.
+CREATE INDEX finding_parent_digest ON finding (parent, digest);
+CREATE INDEX finding_advisory ON finding (advisory, parent);
+-- Lists of an organisation, of a repo, and below a group: by severity, and the newest.
+CREATE INDEX finding_root_key_severity ON finding (root_key, severity, rest) WHERE count_class > 0;
+CREATE INDEX finding_parent_key_severity ON finding (parent_key, severity, local) WHERE count_class > 0;
+CREATE INDEX finding_g2_key_severity ON finding (g2_key, severity, rest) WHERE g2_key IS NOT NULL AND count_class > 0;
+CREATE INDEX finding_g3_key_severity ON finding (g3_key, severity, rest) WHERE g3_key IS NOT NULL AND count_class > 0;
+CREATE INDEX finding_root_key_first ON finding (root_key, first_seen_time, rest);
+-- The findings of a vulnerability, and of a package.
+CREATE INDEX finding_root_key_vulnerability ON finding (root_key, vulnerability, rest);
+CREATE INDEX finding_root_key_package ON finding (root_key, package, rest);
+-- The findings whose exception ends next.
+CREATE INDEX finding_expire ON finding (expire_time) WHERE state <> 'FINDING_STATE_OPEN';
+
+-- What callers and VEX documents have decided about the findings of a vulnerability in a group or a repo (parent), also
+-- of those that appear later. package, version and digest are empty if the rule is for any.
+CREATE TABLE triage_rule (
+    uid BLOB PRIMARY KEY,
+    parent BLOB NOT NULL,
+    vulnerability TEXT NOT NULL,
+    package TEXT NOT NULL, version TEXT NOT NULL, digest TEXT NOT NULL,
+    state TEXT NOT NULL,
+    justification TEXT NOT NULL, note TEXT NOT NULL,
+    expire_time INTEGER NOT NULL, create_time INTEGER NOT NULL,
+    author TEXT NOT NULL
+);
+-- The rules of the groups around a repo. A decision replaces the one about the same.
+CREATE UNIQUE INDEX triage_rule_unique ON triage_rule (parent, vulnerability, package, version, digest);
+-- The rules that end next.
+CREATE INDEX triage_rule_expire ON triage_rule (expire_time);
+
+-- What catalogues say of how likely vulnerabilities are exploited. epss has six digits, and is empty if it is not known.
+CREATE TABLE exploitation (
+    id TEXT PRIMARY KEY,
+    known_date INTEGER NOT NULL,
+    epss TEXT NOT NULL
+);
+
+-- What may have changed findings, and has not been looked at: an image, a repo, an advisory, or an advisory in a repo.
+CREATE TABLE finding_task (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    root BLOB NOT NULL,
+    subject BLOB NOT NULL,
+    digest TEXT NOT NULL,
+    advisory BLOB
+);
+-- The tasks of an organisation, the oldest first.
+CREATE INDEX finding_task_root ON finding_task (root, id);
 
 -- The catalogue of libraries, which lies outside the tree of groups. latest_version and version_count are
 -- facts about the versions, so that a page of artifacts reads no versions.

@@ -1,0 +1,220 @@
+package platform
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// A Finding says that an advisory affects a package of an image. It exists because the
+// installed version is affected, or, where versions are not known, because the name fits.
+// finding_reconcile.go finds out which findings there are; callers only decide about them.
+type Finding struct {
+	UID              UID              `json:"uid"`
+	Repo             UID              `json:"repo"`
+	Digest           string           `json:"digest"`
+	Advisory         UID              `json:"advisory"`
+	VulnerabilityID  string           `json:"vulnerabilityId"` // id of the advisory, such as CVE-2021-44228
+	Package          string           `json:"package"`
+	Ecosystem        string           `json:"ecosystem,omitempty"`        // as OSV names it, such as Debian:12; "" if it is not known
+	InstalledVersion string           `json:"installedVersion,omitempty"` // "" if it is not known
+	PackageVersion   UID              `json:"-"`                          // "" if it is not known
+	FixedVersions    []string         `json:"fixedVersions,omitempty"`    // versions that are not affected any more, the next one first
+	Severity         AdvisorySeverity `json:"severity,omitzero"`          // rating and score
+	KnownExploited   bool             `json:"knownExploited"`             // whether the catalogue of known exploited vulnerabilities has it
+	EPSS             *float64         `json:"epss,omitempty"`             // probability from 0 to 1 that it is exploited within 30 days
+	Basis            FindingBasis     `json:"basis"`
+	State            FindingState     `json:"state"`
+	Justification    string           `json:"justification,omitempty"`
+	Note             string           `json:"note,omitempty"`
+	Assignee         UID              `json:"assignee,omitempty"`
+	DueTime          Time             `json:"dueTime,omitzero"`
+	ExpireTime       Time             `json:"expireTime,omitzero"` // when the decision ends, and the finding is open again
+	FirstSeenTime    Time             `json:"firstSeenTime,omitzero"`
+	ResolvedTime     Time             `json:"resolvedTime,omitzero"`
+	UpdateTime       Time             `json:"updateTime,omitzero"`
+
+	// Decision says what decided about the state: "" (nothing), DecisionOfFinding,
+	// DecisionOfAdvisory, or the UID of the triage rule.
+	Decision string `json:"-"`
+	// IsLive reports whether a tag that is not deprecated points to the image. Other findings
+	// are not counted.
+	IsLive bool `json:"-"`
+}
+
+// What can decide about a finding beside a triage rule.
+const (
+	DecisionOfFinding  = "FINDING"
+	DecisionOfAdvisory = "ADVISORY"
+)
+
+// Image returns the image that the finding is about.
+func (f *Finding) Image() ImageKey { return ImageKey{f.Repo, f.Digest} }
+
+// IsFixable reports whether there is a version without the vulnerability.
+func (f *Finding) IsFixable() bool { return len(f.FixedVersions) > 0 }
+
+// IsCounted reports whether the finding counts for its repo and the groups above.
+func (f *Finding) IsCounted() bool { return f.IsLive && f.State != FindingResolved }
+
+// IsOpen reports whether somebody has to look after the finding.
+func (f *Finding) IsOpen() bool { return f.State == FindingOpen || f.State == FindingInTriage }
+
+// A FindingBasis says why there is a finding.
+type FindingBasis string
+
+// The bases.
+const (
+	BasisVersion FindingBasis = "FINDING_BASIS_VERSION" // the installed version is affected
+	BasisName    FindingBasis = "FINDING_BASIS_NAME"    // the name fits, and versions are not known
+)
+
+var findingBases = []FindingBasis{BasisVersion, BasisName}
+
+// Values lists the bases.
+func (FindingBasis) Values() []string { return textsOf(findingBases) }
+
+// A FindingState says what is known and decided about a finding.
+type FindingState string
+
+// The states.
+const (
+	FindingOpen        FindingState = "FINDING_STATE_OPEN"
+	FindingInTriage    FindingState = "FINDING_STATE_IN_TRIAGE"    // somebody looks into it; it is open
+	FindingAccepted    FindingState = "FINDING_STATE_ACCEPTED"     // the risk is accepted
+	FindingNotAffected FindingState = "FINDING_STATE_NOT_AFFECTED" // the image is not affected after all
+	FindingResolved    FindingState = "FINDING_STATE_RESOLVED"     // the advisory or the packages have changed, and it is gone
+)
+
+var findingStates = []FindingState{FindingOpen, FindingInTriage, FindingAccepted, FindingNotAffected, FindingResolved}
+
+// FindingStates lists the states.
+func FindingStates() []FindingState { return slices.Clone(findingStates) }
+
+// Values lists the states.
+func (FindingState) Values() []string { return textsOf(findingStates) }
+
+// Rank returns the position of a state in the list of all states.
+func (s FindingState) Rank() int { return slices.Index(findingStates, s) }
+
+// FindingFilter restricts a list of findings. A finding must match one value of each list.
+// Without States, resolved findings are left out.
+type FindingFilter struct {
+	Severities       []SeverityRating `json:",omitempty"`
+	MinScore         *float64         `json:",omitempty"` // the score is at least this one, from 0 to 10
+	States           []FindingState   `json:",omitempty"`
+	Basis            []FindingBasis   `json:",omitempty"`
+	Fixable          *bool            `json:",omitempty"`
+	KnownExploited   *bool            `json:",omitempty"`
+	MinEPSS          *float64         `json:",omitempty"` // the probability is at least this one, from 0 to 1
+	VulnerabilityIDs []string         `json:",omitempty"` // the id of the advisory, or another name of it
+	Packages         []string         `json:",omitempty"`
+	Ecosystems       []string         `json:",omitempty"` // with or without the release
+	Query            string           `json:",omitempty"` // words of the id or the package
+	Assignee         UID              `json:",omitempty"`
+	FirstSeenSince   Time             `json:",omitzero"`
+	ResolvedSince    Time             `json:",omitzero"`
+	UpdatedSince     Time             `json:",omitzero"`
+	DueBefore        Time             `json:",omitzero"`
+	WithoutLiveTags  bool             `json:",omitempty"` // findings of images without tags, or with deprecated ones only, are included
+	Digests          []string         `json:",omitempty"`
+	Advisories       []UID            `json:",omitempty"`
+}
+
+func (f *FindingFilter) check(v *violations) {
+	for _, r := range f.Severities {
+		checkOneOf(v, "severities", r, severityRatings)
+	}
+	for _, s := range f.States {
+		checkOneOf(v, "states", s, findingStates)
+	}
+	for _, b := range f.Basis {
+		checkOneOf(v, "basis", b, findingBases)
+	}
+	if f.MinScore != nil && !(*f.MinScore >= 0 && *f.MinScore <= 10) {
+		v.add("minScore", "must be between 0 and 10")
+	}
+	if f.MinEPSS != nil && !(*f.MinEPSS >= 0 && *f.MinEPSS <= 1) {
+		v.add("minEpss", "must be between 0 and 1")
+	}
+	for _, x := range []struct {
+		field  string
+		values []string
+	}{{"vulnerabilityIds", f.VulnerabilityIDs}, {"packages", f.Packages}, {"ecosystems", f.Ecosystems}, {"digests", f.Digests}} {
+		if v.checkFilter(x.field, x.values...); len(x.values) > maxIDs {
+			v.add(x.field, "must be at most %d", maxIDs)
+		}
+	}
+	v.checkQuery(f.Query)
+	if f.Assignee != "" {
+		v.checkUID("assignee", f.Assignee)
+	}
+	for i, u := range f.Advisories {
+		v.checkUID(fmt.Sprintf("advisories[%d]", i), u)
+	}
+}
+
+var findingKind = Kind[*Finding]{
+	Name: "Finding", Plural: "findings", Area: areaVulnerabilities, Number: 20, Own: true, Event: "vulnerabilities.finding", Parent: "Repo",
+	Verbs: []string{"opened", "resolved", "changed"}, EventBody: areaVulnerabilities + ".FindingChange",
+	List: CapFindingsList, Update: CapFindingsUpdate, Also: []Capability{CapTagList},
+	Fields: []Field{
+		{"state", Updatable}, {"justification", Updatable}, {"note", Updatable}, {"assignee", Updatable}, {"dueTime", Updatable}, {"expireTime", Updatable},
+	},
+	Orders: []OrderField[*Finding]{
+		{"severity", nil, func(f *Finding) any { return f.Severity.SortKey() }},
+		{"first_seen_time", []string{"firstSeenTime"}, func(f *Finding) any { return f.FirstSeenTime }},
+		{"epss", nil, func(f *Finding) any { return EPSSKey(f.EPSS) }},
+		{"package", nil, func(f *Finding) any { return f.Package }},
+		{"due_time", []string{"dueTime"}, func(f *Finding) any { return f.DueTime }},
+		{"update_time", updateTimeSpellings, func(f *Finding) any { return f.UpdateTime }},
+		{"uid", nil, func(f *Finding) any { return string(f.UID) }},
+	},
+	DefaultOrder: Order{Field: "severity", Desc: true},
+	UID:          func(f *Finding) UID { return f.UID },
+	Group:        func(f *Finding) UID { return f.UID.Parent().Parent() },
+}
+
+// EPSSKey returns a text that sorts as probabilities do: "" if there is none, otherwise six
+// digits for the millionths.
+func EPSSKey(p *float64) string {
+	if p == nil {
+		return ""
+	}
+	return fmt.Sprintf("%06d", min(int(*p*1_000_000+0.5), 999_999))
+}
+
+// ParseEPSSKey returns the probability of a key.
+func ParseEPSSKey(key string) *float64 {
+	if key == "" {
+		return nil
+	}
+	var millionths int
+	_, _ = fmt.Sscanf(strings.TrimLeft(key, "0")+"\n", "%d", &millionths) // nothing but zeros is 0
+	p := float64(millionths) / 1_000_000
+	return &p
+}
+
+// FindingReads reads findings.
+type FindingReads interface {
+	Findings() Table[*Finding, *FindingFilter]
+
+	// SummarizeFindings counts the findings of each scope that are counted, with one
+	// statement.
+	SummarizeFindings(ctx context.Context, scopes []Scope) ([]*FindingSummary, error)
+
+	// SummarizeImageFindings counts those of images, with one statement.
+	SummarizeImageFindings(ctx context.Context, keys ImageKeys) ([]*FindingSummary, error)
+
+	// FacetFindings counts the findings of each scope by facet, with one statement.
+	FacetFindings(ctx context.Context, filter *FindingFilter, scopes []Scope) ([]*FindingFacets, error)
+
+	// NextFindingTask returns the organisation of the oldest task, or "" if there is none.
+	NextFindingTask(ctx context.Context) (root UID, err error)
+}
+
+// Findings are the operations on findings.
+type Findings struct {
+	*resources[*Finding, *FindingFilter]
+}

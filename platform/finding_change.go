@@ -1,0 +1,155 @@
+package platform
+
+import (
+	"cmp"
+	"context"
+	"slices"
+)
+
+// findingChanges are what one transaction changes in the findings of a repo.
+type findingChanges struct {
+	now      Time
+	repo     *Repo
+	old, new []*Finding
+	open     OpenCounts // by how much the open findings of the repo change
+	events   []*FindingChange
+}
+
+// A FindingChange is the body of events about findings: those of one image that have been opened,
+// resolved or changed together.
+type FindingChange struct {
+	Repo     UID        `json:"repo"`
+	RepoName string     `json:"repoName"`
+	Digest   string     `json:"digest"`
+	Count    int        `json:"count"`    // number of findings
+	Findings []*Finding `json:"findings"` // the worst of them, at most maxChangedFindings
+
+	verb string
+}
+
+// maxChangedFindings limits the findings in one event. One import can open hundreds in an image.
+const maxChangedFindings = 100
+
+// compare notes what changes in the findings of an image. before and wanted are those that there
+// are and that there must be.
+func (c *findingChanges) compare(status *ImageStatus, before, wanted []*Finding, rules triageRules) {
+	opened, resolved, changed := []*Finding{}, []*Finding{}, []*Finding{}
+	known := make(map[UID]*Finding, len(before))
+	for _, f := range before {
+		known[f.UID] = f
+	}
+	for _, f := range wanted {
+		was := known[f.UID]
+		delete(known, f.UID)
+		c.carryOver(f, was)
+		rules.decide(f, c.now)
+		switch {
+		case was == nil || !was.IsCounted():
+			c.replace(status, was, f)
+			opened = append(opened, f)
+		case !was.sameAs(f):
+			c.replace(status, was, f)
+			if !was.looksLike(f) {
+				changed = append(changed, f)
+			}
+		}
+	}
+	for _, was := range before {
+		if known[was.UID] == nil {
+			continue
+		}
+		gone := *was
+		if gone.IsLive = status.IsLive; gone.IsLive && was.State != FindingResolved {
+			gone.State, gone.ResolvedTime = FindingResolved, c.now
+		}
+		if was.sameAs(&gone) {
+			continue
+		}
+		c.replace(status, was, &gone)
+		if was.IsCounted() {
+			resolved = append(resolved, &gone)
+		}
+	}
+	c.note(status, "opened", opened)
+	c.note(status, "resolved", resolved)
+	c.note(status, "changed", changed)
+}
+
+// carryOver copies what stays of a known finding to the one that replaces it.
+func (c *findingChanges) carryOver(f, was *Finding) {
+	f.FirstSeenTime, f.UpdateTime = c.now, c.now
+	if was == nil {
+		return
+	}
+	f.FirstSeenTime, f.Assignee, f.DueTime = was.FirstSeenTime, was.Assignee, was.DueTime
+	if was.Decision == DecisionOfFinding && (was.ExpireTime.IsZero() || was.ExpireTime.After(c.now.Time)) && was.State != FindingResolved {
+		f.State, f.Justification, f.Note, f.ExpireTime, f.Decision = was.State, was.Justification, was.Note, was.ExpireTime, was.Decision
+	}
+}
+
+// replace notes that a finding takes the place of another one, which may be nil.
+func (c *findingChanges) replace(status *ImageStatus, was, is *Finding) {
+	if was != nil {
+		c.old = append(c.old, was)
+		c.open.add(was, -1)
+		status.Open.add(was, -1)
+	}
+	is.UpdateTime = c.now
+	c.new = append(c.new, is)
+	c.open.add(is, 1)
+	status.Open.add(is, 1)
+}
+
+// note adds an event about findings of an image.
+func (c *findingChanges) note(status *ImageStatus, verb string, all []*Finding) {
+	if len(all) == 0 {
+		return
+	}
+	slices.SortFunc(all, func(a, b *Finding) int {
+		return cmp.Or(compareTexts(b.Severity.SortKey(), a.Severity.SortKey()), compareTexts(a.VulnerabilityID, b.VulnerabilityID), compareTexts(a.UID, b.UID))
+	})
+	c.events = append(c.events, &FindingChange{
+		Repo: c.repo.UID, RepoName: c.repo.Name, Digest: status.Digest,
+		Count: len(all), Findings: all[:min(len(all), maxChangedFindings)], verb: verb,
+	})
+}
+
+// sameAs reports whether nothing but the time of the update differs.
+func (f *Finding) sameAs(other *Finding) bool {
+	x, y := *f, *other
+	x.UpdateTime, y.UpdateTime = Time{}, Time{}
+	return x.IsLive == y.IsLive && x.Decision == y.Decision && x.PackageVersion == y.PackageVersion && x.looksLike(&y) &&
+		EPSSKey(x.EPSS) == EPSSKey(y.EPSS) && x.FirstSeenTime.Equal(y.FirstSeenTime.Time)
+}
+
+// looksLike reports whether nothing differs that somebody would be told of.
+func (f *Finding) looksLike(other *Finding) bool {
+	return f.State == other.State && f.Severity.SortKey() == other.Severity.SortKey() && f.KnownExploited == other.KnownExploited &&
+		slices.Equal(f.FixedVersions, other.FixedVersions) && f.Justification == other.Justification && f.Note == other.Note &&
+		f.Assignee == other.Assignee && f.DueTime.Equal(other.DueTime.Time) && f.ExpireTime.Equal(other.ExpireTime.Time) &&
+		f.Basis == other.Basis && f.Package == other.Package && f.InstalledVersion == other.InstalledVersion && f.VulnerabilityID == other.VulnerabilityID
+}
+
+// store writes the changes in a transaction.
+func (s Findings) store(ctx context.Context, tx Tx, c *findingChanges) error {
+	if len(c.new) == 0 {
+		return nil
+	}
+	if wrong, _ := ctx.Value(reviewKey{}).(*int); wrong != nil {
+		*wrong += len(c.new)
+	}
+	if err := tx.ReplaceFindings(ctx, c.old, c.new); err != nil {
+		return err
+	}
+	for _, change := range c.events {
+		subject, group := c.repo.UID, c.repo.UID.Parent()
+		tx.Record(s.p.event(ctx, s.kind.Event, change.verb, subject, group, change))
+	}
+	if c.open == (OpenCounts{}) {
+		return nil
+	}
+	return tx.ShiftOpenFindings(ctx, c.repo.UID, c.open)
+}
+
+// compareTexts compares texts by bytes.
+func compareTexts[S ~string](a, b S) int { return cmp.Compare(a, b) }

@@ -1,0 +1,149 @@
+package platform
+
+import (
+	"context"
+	"slices"
+
+	"atrium/platform/affected"
+)
+
+// A match says that an advisory affects a version of a package.
+type match struct {
+	advisory *Advisory
+	version  *PackageVersion // nil if the advisory names the digest of the image
+	basis    FindingBasis
+	fixed    []string
+}
+
+// findMatches compares the packages of an image with advisories.
+func (c *content) findMatches(byName map[string][]*Advisory) (found []match) {
+	for _, a := range byName[c.status.Digest] {
+		found = append(found, match{a, nil, BasisName, a.fixedVersions()})
+	}
+	for _, v := range c.candidates {
+		if v.Package.Ecosystem == "" {
+			for _, key := range ArtifactKeys(v.Package.Name) {
+				for _, a := range byName[key.Name] {
+					if key.finds(a) {
+						found = append(found, match{a, v, BasisName, a.fixedVersions()})
+					}
+				}
+			}
+			continue
+		}
+		for _, a := range byName[v.Package.NormalName()] {
+			if m, affects := a.matchVersion(v); affects {
+				found = append(found, m)
+			}
+		}
+	}
+	return found
+}
+
+// matchVersion reports whether an advisory affects a version of a package whose ecosystem is known.
+func (a *Advisory) matchVersion(v *PackageVersion) (match, bool) {
+	if a.ArtifactType != "" && !affected.SameEcosystem(a.ArtifactType, v.Package.Ecosystem) {
+		return match{}, false
+	}
+	set := a.affectedVersions()
+	if !set.IsKnown() || v.Version == "" {
+		return match{a, v, BasisName, a.fixedVersions()}, true
+	}
+	return match{a, v, BasisVersion, set.FixedVersions(v.Package.Ecosystem, v.Version)}, set.Affects(v.Package.Ecosystem, v.Version)
+}
+
+// affectedVersions returns the versions that are affected. Where the feed does not say it, they
+// are those before the version of the last fix.
+func (a *Advisory) affectedVersions() affected.Set {
+	if a.Affected != nil {
+		return *a.Affected
+	}
+	latest := a.latestEvent()
+	if latest == nil || latest.Fixed == nil || latest.Fixed.FixedVersion == "" {
+		return affected.Set{}
+	}
+	return affected.Set{Ranges: []affected.Range{{Type: "ECOSYSTEM", Events: []affected.Event{{Introduced: "0"}, {Fixed: latest.Fixed.FixedVersion}}}}}
+}
+
+// fixedVersions lists the versions that fix the advisory, where the installed one is not known.
+func (a *Advisory) fixedVersions() (fixed []string) {
+	for _, r := range a.affectedVersions().Ranges {
+		for _, e := range r.Events {
+			if e.Fixed != "" && r.Type != "GIT" {
+				fixed = append(fixed, e.Fixed)
+			}
+		}
+	}
+	return fixed
+}
+
+// write replaces the findings of images by those that follow from advisories, and updates the
+// statuses of the images, the counts of the repo, and events. known has the findings that there
+// are of these images and advisories.
+func (s Findings) write(ctx context.Context, tx Tx, repo *Repo, contents []*content, advisories []*Advisory, known []*Finding) error {
+	byName := map[string][]*Advisory{}
+	for _, a := range advisories {
+		if a.DeleteTime.IsZero() {
+			byName[a.NormalName()] = append(byName[a.NormalName()], a)
+		}
+	}
+	before := map[string][]*Finding{}
+	for _, f := range known {
+		before[f.Digest] = append(before[f.Digest], f)
+	}
+	rules, err := s.readRules(ctx, tx, repo.UID, advisories)
+	if err != nil {
+		return err
+	}
+	if err := setExploitation(ctx, tx, advisories); err != nil {
+		return err
+	}
+	changes, statuses := findingChanges{now: s.p.now(), repo: repo}, []*ImageStatus{}
+	for _, c := range contents {
+		var wanted []*Finding
+		if c.status.IsLive {
+			for _, m := range c.findMatches(byName) {
+				wanted = append(wanted, m.finding(repo.UID, c.status.Digest))
+			}
+		}
+		changes.compare(c.status, before[c.status.Digest], distinctFindings(wanted), rules)
+		statuses = append(statuses, c.status)
+	}
+	if err := s.store(ctx, tx, &changes); err != nil {
+		return err
+	}
+	return tx.PutImageStatuses(ctx, repo.UID, statuses)
+}
+
+// finding returns the finding of a match, without what is decided about it.
+func (m match) finding(repo UID, digest string) *Finding {
+	f := &Finding{
+		Repo: repo, Digest: digest, Advisory: m.advisory.UID, VulnerabilityID: m.advisory.AdvisoryID,
+		Package: m.advisory.ArtifactName, FixedVersions: m.fixed, Severity: m.advisory.Severity,
+		KnownExploited: m.advisory.KnownExploited, EPSS: m.advisory.EPSS, Basis: m.basis, State: FindingOpen, IsLive: true,
+	}
+	version := ""
+	if m.version != nil {
+		f.Package, f.Ecosystem, f.InstalledVersion = m.version.Package.Name, m.version.Package.Ecosystem, m.version.Version
+		f.PackageVersion, version = m.version.UID, string(m.version.UID)
+	}
+	if note := m.advisory.notAffectedNote(); note != nil {
+		f.State, f.Justification, f.Note, f.Decision = FindingNotAffected, note.Type, note.Note, DecisionOfAdvisory
+	}
+	f.UID = repo + "/" + UID(hashTexts(digest, string(f.Advisory), version))
+	return f
+}
+
+// notAffectedNote returns what the advisory says if it has found out that nothing is affected.
+func (a *Advisory) notAffectedNote() *FalsePositiveDetermination {
+	if latest := a.latestEvent(); latest != nil {
+		return latest.FalsePositiveDetermination
+	}
+	return nil
+}
+
+// distinctFindings sorts findings, and leaves out those that occur again.
+func distinctFindings(all []*Finding) []*Finding {
+	slices.SortFunc(all, func(a, b *Finding) int { return compareTexts(a.UID, b.UID) })
+	return slices.CompactFunc(all, func(a, b *Finding) bool { return a.UID == b.UID })
+}

@@ -1,0 +1,611 @@
+package platform
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Findings follow from other rows: from tags, from what images hold, and from advisories. What
+// changes one of these adds a task in its transaction, and Reconcile ends tasks. Everything that
+// follows is written here and nowhere else: the status of images, the uses of packages, findings,
+// their counters, what repos show of them, and their events. Only what callers decide about
+// findings is written by finding_triage.go.
+//
+// A task is never lost: it is deleted in the transaction that writes what follows. One lock for each
+// organisation makes these transactions follow each other, so that each sees what the ones before
+// have written. The lock of FeedGroup, whose advisories are for all organisations, is shared by
+// those that look at images, and exclusive where the repos are listed that an advisory is for:
+// thus an image that appears meanwhile is either listed or sees the advisory.
+
+// A FindingTask names what may have changed findings.
+type FindingTask struct {
+	ID       int64
+	Subject  UID    // a repo, or an advisory
+	Digest   string // the image of the repo; "" means all images that Advisory is for, or all
+	Advisory UID    // "" means all advisories
+}
+
+// root returns the organisation whose tasks the task belongs to.
+func (t FindingTask) root() UID { return t.Subject.Root() }
+
+// Limits of one transaction.
+const (
+	maxFindingTasks = 2000
+	maxTaskImages   = 100
+)
+
+// findingLock is the lock of the findings of an organisation.
+func findingLock(root UID) UID { return "findings:" + root }
+
+// FindingWrites changes findings and what they follow from, in a transaction.
+type FindingWrites interface {
+	// FindingTasks reads the oldest tasks of an organisation.
+	FindingTasks(ctx context.Context, root UID, limit int) ([]FindingTask, error)
+	AddFindingTasks(ctx context.Context, tasks []FindingTask) error
+	EndFindingTasks(ctx context.Context, tasks []FindingTask) error
+	// AddReviewTasks adds tasks for all repos.
+	AddReviewTasks(ctx context.Context) error
+	// AddExpiredTasks adds tasks for the images of findings whose exceptions have ended.
+	AddExpiredTasks(ctx context.Context, now Time) error
+
+	// ImageFacts reads what the findings of images of a repo follow from. digests nil means all
+	// images that a tag points to or that have a status.
+	ImageFacts(ctx context.Context, repo UID, digests []string) ([]*ImageFacts, error)
+	// ImageStatuses reads the statuses of images of a repo, by digest.
+	ImageStatuses(ctx context.Context, repo UID, digests []string) ([]*ImageStatus, error)
+	// Holders lists the live images of a repo that hold packages with one of the normal names,
+	// with their versions of these.
+	Holders(ctx context.Context, repo UID, names []string) ([]Holder, error)
+	// AdvisoriesNamed reads the advisories for a repo that are not withdrawn and whose artifacts
+	// have one of the normal names.
+	AdvisoriesNamed(ctx context.Context, repo UID, names []string) ([]*Advisory, error)
+	// ReposOfAdvisory lists the repos of an organisation (of all if root is "") that hold a
+	// package with one of the normal names, that have a tag with the digest, or that have
+	// findings of the advisory.
+	ReposOfAdvisory(ctx context.Context, root, advisory UID, names []string, digest string) ([]UID, error)
+
+	// PutPackages stores packages and versions that are not stored yet, and returns the packages
+	// that have new versions.
+	PutPackages(ctx context.Context, versions []*PackageVersion) (changed []UID, err error)
+	// SetRanks changes the ranks of versions.
+	SetRanks(ctx context.Context, versions []*PackageVersion) error
+
+	// LastImageNumber returns the highest number of an image of a repo, or 0.
+	LastImageNumber(ctx context.Context, repo UID) (int64, error)
+	// PutImageStatuses stores the statuses of images.
+	PutImageStatuses(ctx context.Context, repo UID, statuses []*ImageStatus) error
+	// ChangeUses changes which images of a repo hold versions.
+	ChangeUses(ctx context.Context, repo UID, uses []PackageUse) error
+	// ReplaceFindings deletes the old findings and inserts the new ones.
+	ReplaceFindings(ctx context.Context, old, new []*Finding) error
+	// ShiftOpenFindings changes how many open findings a repo shows.
+	ShiftOpenFindings(ctx context.Context, repo UID, by OpenCounts) error
+
+	// TriageRules reads the rules of scopes that name one of vulnerabilities.
+	TriageRules(ctx context.Context, scopes []UID, vulnerabilities []string) ([]*TriageRule, error)
+	// Exploitations reads what catalogues say of vulnerabilities; missing ones are left out.
+	Exploitations(ctx context.Context, ids []string) ([]Exploitation, error)
+
+	// ForgetRepo removes a repo that is about to be deleted from all counters of findings.
+	ForgetRepo(ctx context.Context, repo UID) error
+}
+
+// ImageFacts are what the findings of an image follow from.
+type ImageFacts struct {
+	Digest   string
+	IsLive   bool     // whether a tag that is not deprecated points to the image
+	Names    []string // names of packages, if the source of the image lists only names
+	HasSBOM  bool
+	Versions []UID        // versions of packages in the SBOMs
+	Status   *ImageStatus // nil if there is none yet
+
+	basis FindingBasis // BasisName if Versions are made of names
+}
+
+// A Holder is a live image that holds a version of a package.
+type Holder struct {
+	Digest  string
+	Version UID
+}
+
+// An ImageStatus is what follows from the facts about an image, beside its findings.
+type ImageStatus struct {
+	Digest   string
+	Number   int64 // number of the image in its repo, from 1; 0 means that it has none yet
+	IsLive   bool
+	Basis    FindingBasis
+	Versions []UID // versions that the uses of a live image have
+	Open     OpenCounts
+}
+
+// A PackageUse is a version of a package that an image of a repo holds, or holds no more.
+type PackageUse struct {
+	Version UID
+	Image   int64
+	IsGone  bool
+}
+
+// OpenCounts counts open findings by the rank of their rating.
+type OpenCounts [6]int64
+
+func (c *OpenCounts) add(f *Finding, n int64) {
+	if f.IsCounted() && f.IsOpen() {
+		c[max(f.Severity.Rating.Rank(), 0)] += n
+	}
+}
+
+// Plus returns the sums of two counts.
+func (c OpenCounts) Plus(other OpenCounts) OpenCounts {
+	for i := range c {
+		c[i] += other[i]
+	}
+	return c
+}
+
+// Text returns a text that sorts by the number of the worst findings: six digits for each rating,
+// the worst first, or "" if there are none.
+func (c OpenCounts) Text() string {
+	if c == (OpenCounts{}) {
+		return ""
+	}
+	var b strings.Builder
+	for rank := len(c) - 1; rank >= 0; rank-- {
+		fmt.Fprintf(&b, "%06d", min(c[rank], 999_999))
+	}
+	return b.String()
+}
+
+// ParseOpenCounts reads a text of OpenCounts.Text.
+func ParseOpenCounts(text string) (c OpenCounts) {
+	for rank := len(c) - 1; rank >= 0 && len(text) >= 6; rank-- {
+		c[rank], _ = strconv.ParseInt(text[:6], 10, 64) // the text was made of numbers
+		text = text[6:]
+	}
+	return c
+}
+
+// Total returns the sum.
+func (c OpenCounts) Total() (sum int64) {
+	for _, n := range c {
+		sum += n
+	}
+	return sum
+}
+
+// Reconcile ends the oldest tasks, with one transaction, and returns their number: 0 means that
+// there is none.
+func (s Findings) Reconcile(ctx context.Context) (done int, err error) {
+	if err := requireOperator(ctx); err != nil {
+		return 0, err
+	}
+	root, err := s.p.store.NextFindingTask(ctx)
+	if err != nil || root == "" {
+		return 0, err
+	}
+	err = writePatiently(ctx, s.p.store, func(tx Tx) (err error) {
+		done, err = s.reconcileRoot(ctx, tx, root)
+		return err
+	})
+	return done, err
+}
+
+// Settle calls Reconcile until there are no tasks.
+func (s Findings) Settle(ctx context.Context) error {
+	for {
+		if done, err := s.Reconcile(ctx); err != nil || done == 0 {
+			return err
+		}
+	}
+}
+
+// Review looks at everything again, and returns how many findings were not as they must be. It
+// repairs them. It is for tests, and for an operator who has changed rows by hand.
+func (s Findings) Review(ctx context.Context) (wrong int, err error) {
+	if err := requireOperator(ctx); err != nil {
+		return 0, err
+	}
+	if err := s.Settle(ctx); err != nil {
+		return 0, err
+	}
+	counted := context.WithValue(ctx, reviewKey{}, &wrong)
+	if err := writePatiently(ctx, s.p.store, func(tx Tx) error { return tx.AddReviewTasks(ctx) }); err != nil {
+		return 0, err
+	}
+	return wrong, s.Settle(counted)
+}
+
+// A reviewKey is the key of the number of findings that a review has found to be wrong.
+type reviewKey struct{}
+
+// reconcileRoot ends tasks of an organisation. Another process may have ended them meanwhile.
+func (s Findings) reconcileRoot(ctx context.Context, tx Tx, root UID) (int, error) {
+	if root != FeedGroup {
+		if err := tx.LockShared(ctx, findingLock(FeedGroup)); err != nil {
+			return 0, err
+		}
+	}
+	if err := tx.Lock(ctx, findingLock(root)); err != nil {
+		return 0, err
+	}
+	tasks, err := tx.FindingTasks(ctx, root, maxFindingTasks)
+	if err != nil || len(tasks) == 0 {
+		return 1, err // another process has ended the task that there was; there may be others
+	}
+	ended, err := s.reconcileTasks(ctx, tx, tasks)
+	if err != nil {
+		return 0, err
+	}
+	return len(ended), tx.EndFindingTasks(ctx, ended)
+}
+
+// reconcileTasks ends tasks, and returns those that have ended. It leaves some to the next
+// transaction if they are about too many images.
+func (s Findings) reconcileTasks(ctx context.Context, tx Tx, tasks []FindingTask) (ended []FindingTask, err error) {
+	images := 0
+	byRepo := map[UID][]FindingTask{}
+	var repos []UID
+	for _, t := range tasks {
+		if t.Subject == t.Advisory {
+			if err := s.spreadAdvisory(ctx, tx, t.Advisory); err != nil {
+				return nil, err
+			}
+			ended = append(ended, t)
+			continue
+		}
+		if byRepo[t.Subject] == nil {
+			repos = append(repos, t.Subject)
+		}
+		byRepo[t.Subject] = append(byRepo[t.Subject], t)
+	}
+	for _, repo := range repos {
+		if images >= maxTaskImages {
+			break
+		}
+		part, looked, err := s.reconcileRepo(ctx, tx, repo, byRepo[repo], maxTaskImages-images)
+		if err != nil {
+			return nil, err
+		}
+		ended, images = append(ended, part...), images+looked
+	}
+	return ended, nil
+}
+
+// spreadAdvisory adds a task for each repo that an advisory is for.
+func (s Findings) spreadAdvisory(ctx context.Context, tx Tx, uid UID) error {
+	found, err := tx.Advisories().Get(ctx, Keys{uids: []UID{uid}})
+	if err != nil || len(found) == 0 {
+		return err
+	}
+	root, digest := uid.Root(), ""
+	if root == FeedGroup {
+		root = ""
+	}
+	if found[0].namesDigest() {
+		digest = found[0].ArtifactName
+	}
+	repos, err := tx.ReposOfAdvisory(ctx, root, uid, found[0].heldNames(), digest)
+	if err != nil || len(repos) == 0 {
+		return err
+	}
+	group := uid.Parent()
+	var tasks []FindingTask
+	for _, repo := range repos {
+		if group == FeedGroup || repo.Within(group) {
+			tasks = append(tasks, FindingTask{Subject: repo, Advisory: uid})
+		}
+	}
+	return tx.AddFindingTasks(ctx, tasks)
+}
+
+// namesDigest reports whether the advisory is about an image.
+func (a *Advisory) namesDigest() bool { return strings.HasPrefix(a.ArtifactName, "sha256:") }
+
+// heldNames returns the normal names of packages that the advisory can be about: of those of its
+// ecosystem, and of those whose ecosystem is not known.
+func (a *Advisory) heldNames() []string {
+	return []string{a.NormalName(), (&Package{Name: a.ArtifactName}).NormalName()}
+}
+
+// reconcileRepo ends tasks of one repo, about up to limit images if there are more. It returns
+// the number of images.
+func (s Findings) reconcileRepo(ctx context.Context, tx Tx, repo UID, tasks []FindingTask, limit int) (ended []FindingTask, images int, err error) {
+	found, err := tx.Repos().Get(ctx, Keys{uids: []UID{repo}})
+	if err != nil {
+		return nil, 0, err
+	}
+	if len(found) == 0 { // it was deleted, and nothing is left of it
+		return tasks, 0, nil
+	}
+	var digests []string
+	for _, t := range tasks {
+		switch {
+		case t.Digest != "":
+			if !slices.Contains(digests, t.Digest) {
+				if len(digests) == limit {
+					continue
+				}
+				digests = append(digests, t.Digest)
+			}
+			ended = append(ended, t)
+		case t.Advisory != "":
+			if err := s.reconcileAdvisory(ctx, tx, found[0], t.Advisory); err != nil {
+				return nil, 0, err
+			}
+			ended, images = append(ended, t), images+maxTaskImages/10
+		default:
+			if err := s.spreadRepo(ctx, tx, repo); err != nil {
+				return nil, 0, err
+			}
+			ended = append(ended, t)
+		}
+	}
+	if len(digests) == 0 {
+		return ended, images, nil
+	}
+	return ended, images + len(digests), s.reconcileImages(ctx, tx, found[0], digests)
+}
+
+// spreadRepo adds a task for each image of a repo.
+func (s Findings) spreadRepo(ctx context.Context, tx Tx, repo UID) error {
+	facts, err := tx.ImageFacts(ctx, repo, nil)
+	if err != nil || len(facts) == 0 {
+		return err
+	}
+	tasks := make([]FindingTask, len(facts))
+	for i, f := range facts {
+		tasks[i] = FindingTask{Subject: repo, Digest: f.Digest}
+	}
+	return tx.AddFindingTasks(ctx, tasks)
+}
+
+// A content is an image with those of its packages that advisories are compared with.
+type content struct {
+	status *ImageStatus
+	// candidates are versions that advisories can be about: those of source packages instead of
+	// what was built of them.
+	candidates []*PackageVersion
+}
+
+// reconcileImages writes what follows from all facts about some images of a repo.
+func (s Findings) reconcileImages(ctx context.Context, tx Tx, repo *Repo, digests []string) error {
+	facts, err := tx.ImageFacts(ctx, repo.UID, digests)
+	if err != nil {
+		return err
+	}
+	versions, err := s.readVersions(ctx, tx, repo, facts)
+	if err != nil {
+		return err
+	}
+	contents, statuses, names := make([]*content, len(facts)), make([]*ImageStatus, len(facts)), []string{}
+	for i, f := range facts {
+		statuses[i] = f.newStatus(versions[f.Digest])
+		contents[i] = &content{statuses[i], candidates(versions[f.Digest])}
+		if f.IsLive {
+			names = append(names, contents[i].names()...)
+		}
+	}
+	if err := numberImages(ctx, tx, repo.UID, statuses); err != nil {
+		return err
+	}
+	var uses []PackageUse
+	for i, f := range facts {
+		uses = append(uses, changedUses(f.Status, statuses[i])...)
+	}
+	if err := tx.ChangeUses(ctx, repo.UID, uses); err != nil {
+		return err
+	}
+	slices.Sort(names)
+	advisories, err := tx.AdvisoriesNamed(ctx, repo.UID, slices.Compact(names))
+	if err != nil {
+		return err
+	}
+	known, err := s.readFindings(ctx, tx, repo.UID, &FindingFilter{Digests: digests})
+	if err != nil {
+		return err
+	}
+	return s.write(ctx, tx, repo, contents, advisories, known)
+}
+
+// numberImages gives numbers to new images.
+func numberImages(ctx context.Context, tx Tx, repo UID, statuses []*ImageStatus) error {
+	last := int64(0)
+	for _, status := range statuses {
+		if status.Number != 0 {
+			continue
+		}
+		if last == 0 {
+			var err error
+			if last, err = tx.LastImageNumber(ctx, repo); err != nil {
+				return err
+			}
+		}
+		last++
+		status.Number = last
+	}
+	return nil
+}
+
+// reconcileAdvisory writes the findings of one advisory in a repo.
+func (s Findings) reconcileAdvisory(ctx context.Context, tx Tx, repo *Repo, uid UID) error {
+	found, err := tx.Advisories().Get(ctx, Keys{uids: []UID{uid}})
+	if err != nil || len(found) == 0 {
+		return err
+	}
+	advisory := found[0]
+	holders, err := tx.Holders(ctx, repo.UID, advisory.heldNames())
+	if err != nil {
+		return err
+	}
+	known, err := s.readFindings(ctx, tx, repo.UID, &FindingFilter{Advisories: []UID{uid}})
+	if err != nil {
+		return err
+	}
+	var digests []string
+	var held []UID
+	for _, h := range holders {
+		digests, held = append(digests, h.Digest), append(held, h.Version)
+	}
+	for _, f := range known {
+		digests = append(digests, f.Digest)
+	}
+	if advisory.namesDigest() {
+		digests = append(digests, advisory.ArtifactName)
+	}
+	slices.Sort(digests)
+	statuses, err := tx.ImageStatuses(ctx, repo.UID, slices.Compact(digests))
+	if err != nil {
+		return err
+	}
+	versions, err := versionsByUID(ctx, tx, held)
+	if err != nil {
+		return err
+	}
+	contents, byDigest := make([]*content, len(statuses)), map[string]*content{}
+	for i, status := range statuses {
+		contents[i] = &content{status: status}
+		byDigest[status.Digest] = contents[i]
+	}
+	for _, h := range holders {
+		if c, v := byDigest[h.Digest], versions[h.Version]; c != nil && v != nil && v.Source == "" {
+			c.candidates = append(c.candidates, v)
+		}
+	}
+	return s.write(ctx, tx, repo, contents, found, known)
+}
+
+// readFindings reads the findings of a repo that a filter selects, in any state.
+func (s Findings) readFindings(ctx context.Context, tx Tx, repo UID, filter *FindingFilter) ([]*Finding, error) {
+	filter.States, filter.WithoutLiveTags = findingStates, true
+	rows, err := tx.Findings().List(ctx, Query[*FindingFilter]{
+		Scope: newScope(Branch{Relation: Children, UID: repo}), Filter: filter, Order: Order{Field: "uid"}, Limit: noLimit, Parts: PartItems,
+	})
+	return rows.Items, err
+}
+
+// readVersions reads the versions of packages of images, by digest, with those of source packages.
+// Where only names are known, it makes versions of them; where nothing is known, the name of the
+// repo stands for the package.
+func (s Findings) readVersions(ctx context.Context, tx Tx, repo *Repo, facts []*ImageFacts) (map[string][]*PackageVersion, error) {
+	root := repo.UID.Root()
+	all, named := []UID{}, []*PackageVersion{}
+	for _, f := range facts {
+		if all = append(all, f.Versions...); !f.HasSBOM {
+			if len(f.Names) == 0 {
+				f.Names = []string{repo.Name}
+			}
+			for _, name := range f.Names {
+				v := newPackageVersion(root, Package{Name: name}, "", s.p.now())
+				named, f.Versions = append(named, v), append(f.Versions, v.UID)
+			}
+			slices.Sort(f.Versions)
+			f.Versions, f.basis = slices.Compact(f.Versions), BasisName
+		}
+	}
+	if _, err := tx.PutPackages(ctx, named); err != nil {
+		return nil, err
+	}
+	byUID, err := versionsByUID(ctx, tx, all)
+	if err != nil {
+		return nil, err
+	}
+	for _, v := range named {
+		byUID[v.UID] = v
+	}
+	versions := make(map[string][]*PackageVersion, len(facts))
+	for _, f := range facts {
+		for _, uid := range f.Versions {
+			if v := byUID[uid]; v != nil {
+				versions[f.Digest] = append(versions[f.Digest], v)
+				if source := byUID[v.Source]; source != nil && !slices.Contains(versions[f.Digest], source) {
+					versions[f.Digest] = append(versions[f.Digest], source)
+				}
+			}
+		}
+	}
+	return versions, nil
+}
+
+// versionsByUID reads versions of packages, and those of their source packages.
+func versionsByUID(ctx context.Context, tx Tx, uids []UID) (map[UID]*PackageVersion, error) {
+	byUID := make(map[UID]*PackageVersion, len(uids))
+	for len(uids) > 0 {
+		slices.Sort(uids)
+		found, err := tx.PackageVersions().Get(ctx, Keys{uids: slices.Compact(uids)})
+		if err != nil {
+			return nil, err
+		}
+		uids = nil
+		for _, v := range found {
+			if byUID[v.UID] = v; v.Source != "" && byUID[v.Source] == nil {
+				uids = append(uids, v.Source)
+			}
+		}
+	}
+	return byUID, nil
+}
+
+// newStatus returns the status that follows from facts and the packages of the image.
+func (f *ImageFacts) newStatus(versions []*PackageVersion) *ImageStatus {
+	status := &ImageStatus{Digest: f.Digest, IsLive: f.IsLive, Basis: cmp.Or(f.basis, BasisVersion)}
+	if f.Status != nil {
+		status.Number, status.Open = f.Status.Number, f.Status.Open
+	}
+	for _, v := range versions {
+		status.Versions = append(status.Versions, v.UID)
+	}
+	slices.Sort(status.Versions)
+	status.Versions = slices.Compact(status.Versions)
+	return status
+}
+
+// changedUses lists what has changed in the uses of packages. was is nil for a new image.
+func changedUses(was, is *ImageStatus) (uses []PackageUse) {
+	var before, after []UID
+	if was != nil && was.IsLive {
+		before = was.Versions
+	}
+	if is.IsLive {
+		after = is.Versions
+	}
+	for _, v := range before {
+		if _, stays := slices.BinarySearch(after, v); !stays {
+			uses = append(uses, PackageUse{v, is.Number, true})
+		}
+	}
+	for _, v := range after {
+		if _, known := slices.BinarySearch(before, v); !known {
+			uses = append(uses, PackageUse{v, is.Number, false})
+		}
+	}
+	return uses
+}
+
+// candidates returns the versions that advisories can be about.
+func candidates(versions []*PackageVersion) []*PackageVersion {
+	var all []*PackageVersion
+	for _, v := range versions {
+		if v.Source == "" {
+			all = append(all, v)
+		}
+	}
+	return all
+}
+
+// names lists the normal names of the artifacts that advisories about the image can have.
+func (c *content) names() []string {
+	names := []string{c.status.Digest}
+	for _, v := range c.candidates {
+		if v.Package.Ecosystem != "" {
+			names = append(names, v.Package.NormalName())
+			continue
+		}
+		for _, key := range ArtifactKeys(v.Package.Name) {
+			names = append(names, key.Name)
+		}
+	}
+	return names
+}

@@ -1,0 +1,142 @@
+package platform
+
+import "context"
+
+// A FindingCount counts findings by severity, and those that are special among them.
+type FindingCount struct {
+	SeverityCount
+	Fixable        int64 // there is a version without the vulnerability
+	KnownExploited int64 // the catalogue of known exploited vulnerabilities has it
+}
+
+// A FindingSummary counts the findings of images to which a tag points that is not deprecated.
+type FindingSummary struct {
+	Open        FindingCount // findings to look after: open, or in triage
+	Accepted    FindingCount
+	NotAffected FindingCount
+
+	AffectedRepos, AffectedImages int64 // those with findings to look after
+}
+
+// A FindingClass is what findings that are counted together have in common. Counters store its
+// number, which never changes.
+type FindingClass struct {
+	State          FindingState // none of them is resolved
+	Rating         SeverityRating
+	Fixable        bool
+	KnownExploited bool
+}
+
+// FindingClasses is the number of classes.
+const FindingClasses = 4 * 6 * 2 * 2
+
+// Class returns the class of a finding, and whether it is counted.
+func (f *Finding) Class() (class FindingClass, isCounted bool) {
+	return FindingClass{f.State, f.Severity.Rating, f.IsFixable(), f.KnownExploited}, f.IsCounted()
+}
+
+// Number returns the number of the class, from 0.
+func (c FindingClass) Number() int {
+	n := c.State.Rank()*len(severityRatings) + max(c.Rating.Rank(), 0)
+	return n*4 + bit(c.Fixable)*2 + bit(c.KnownExploited)
+}
+
+func bit(is bool) int {
+	if is {
+		return 1
+	}
+	return 0
+}
+
+// FindingClassOf returns the class with a number.
+func FindingClassOf(number int) FindingClass {
+	rest := number / 4
+	return FindingClass{findingStates[rest/len(severityRatings)], severityRatings[rest%len(severityRatings)], number&2 != 0, number&1 != 0}
+}
+
+// Add adds n findings of a class to the counts.
+func (s *FindingSummary) Add(class FindingClass, n int64) {
+	count := &s.Open
+	switch class.State {
+	case FindingAccepted:
+		count = &s.Accepted
+	case FindingNotAffected:
+		count = &s.NotAffected
+	}
+	count.add(class.Rating, n)
+	if class.Fixable {
+		count.Fixable += n
+	}
+	if class.KnownExploited {
+		count.KnownExploited += n
+	}
+}
+
+// Summarize counts the findings below a group or of a repo that the caller may see. If within is
+// "", it counts all that the caller may see.
+func (s Findings) Summarize(ctx context.Context, within UID) (*FindingSummary, error) {
+	summaries, errs := s.SummarizeEach(ctx, []UID{within})
+	if errs[0] == nil && *summaries[0] == (FindingSummary{}) {
+		errs[0] = s.kind.addArea(s.scopeExists(ctx, UIDFilter{DescendantsOf: within}))
+	}
+	if errs[0] != nil {
+		return nil, errs[0]
+	}
+	return summaries[0], nil
+}
+
+// SummarizeEach counts the findings below each group or of each repo with one read of the
+// counters. The groups and repos must exist.
+func (s Findings) SummarizeEach(ctx context.Context, within []UID) ([]*FindingSummary, []error) {
+	summaries, errs := make([]*FindingSummary, len(within)), make([]error, len(within))
+	var scopes []Scope
+	var indices []int
+	for i, uid := range within {
+		q, err := s.query(ctx, ListRequest[*FindingFilter]{UIDP: UIDFilter{DescendantsOf: uid}})
+		if err != nil {
+			errs[i] = s.kind.addArea(err)
+			continue
+		}
+		scopes, indices = append(scopes, q.Scope), append(indices, i)
+	}
+	if len(scopes) == 0 {
+		return summaries, errs
+	}
+	found, err := s.p.store.SummarizeFindings(ctx, scopes)
+	for n, i := range indices {
+		if errs[i] = s.kind.addArea(err); err == nil {
+			summaries[i] = found[n]
+		}
+	}
+	return summaries, errs
+}
+
+// SummarizeImages counts the findings of images with one read.
+func (s Findings) SummarizeImages(ctx context.Context, keys []ImageKey) ([]*FindingSummary, []error) {
+	summaries, errs := make([]*FindingSummary, len(keys)), make([]error, len(keys))
+	var readable []ImageKey
+	var indices []int
+	for i, key := range keys {
+		if _, err := require(ctx, key.Repo, CapFindingsList, CapTagList); err != nil {
+			errs[i] = s.kind.addArea(err)
+			continue
+		}
+		readable, indices = append(readable, key), append(indices, i)
+	}
+	if len(readable) == 0 {
+		return summaries, errs
+	}
+	found, err := s.p.store.SummarizeImageFindings(ctx, ImageKeys{readable})
+	for n, i := range indices {
+		if errs[i] = s.kind.addArea(err); err == nil {
+			summaries[i] = found[n]
+		}
+	}
+	return summaries, errs
+}
+
+// FindingFacets count the findings of a list by what they have in common. The values of Repo and
+// Group are UIDs.
+type FindingFacets struct {
+	Severity, State, Ecosystem, Repo, Group []Facet[string]
+}

@@ -1,0 +1,219 @@
+package platform_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"atrium/platform"
+	"atrium/platform/affected"
+)
+
+// fixedIn returns an advisory about the versions of a package of npm before the fix.
+func fixedIn(id, name, version string) *platform.Advisory {
+	return &platform.Advisory{
+		AdvisoryID: id, ArtifactName: name, ArtifactType: "npm", Severities: []platform.Severity{{Type: "TYPE_CVSS_V3", Score: "9.8"}},
+		Affected: &affected.Set{Ranges: []affected.Range{{Type: "SEMVER", Events: []affected.Event{{Introduced: "0"}, {Fixed: version}}}}},
+	}
+}
+
+func (w *world) advise(group platform.UID, all ...*platform.Advisory) {
+	w.Helper()
+	done, err := w.p.Advisories.Import(w.operator(), group, all)
+	must(w, err)
+	for _, err := range done.Rejected {
+		must(w, err)
+	}
+}
+
+// sbom imports an SBOM with packages of npm, each as name@version.
+func (w *world) sbom(repo platform.UID, digest string, packages ...string) {
+	w.Helper()
+	b := &platform.ImportedSBOM{Repo: repo, Digest: digest, Format: "CycloneDX 1.5"}
+	for _, p := range packages {
+		name, version, _ := strings.Cut(p, "@")
+		b.Packages = append(b.Packages, platform.InstalledPackage{Name: name, Version: version, Ecosystem: "npm", PURL: "pkg:npm/" + p})
+	}
+	done, err := w.p.Images.ImportSBOMs(w.operator(), []*platform.ImportedSBOM{b})
+	must(w, err)
+	for _, err := range done.Rejected {
+		must(w, err)
+	}
+}
+
+func (w *world) point(repo platform.UID, name, digest string) platform.UID {
+	w.Helper()
+	made, err := w.p.Tags.Create(w.operator(), repo, body[*platform.Tag](`{"name": %q, "digest": %q}`, name, digest))
+	must(w, err)
+	return made.UID
+}
+
+func (w *world) settle() {
+	w.Helper()
+	must(w, w.p.Findings.Settle(w.operator()))
+}
+
+// findings describes the findings within a scope, and compares their number with the counters.
+func (w *world) findings(within platform.UID, filter *platform.FindingFilter) string {
+	w.Helper()
+	w.settle()
+	page, err := w.p.Findings.List(w.operator(), platform.ListRequest[*platform.FindingFilter]{UIDP: platform.UIDFilter{DescendantsOf: within}, Filter: filter, OrderBy: "uid"})
+	must(w, err)
+	if page.TotalCount != int64(len(page.Items)) {
+		w.Errorf("the total is %d, and there are %d findings", page.TotalCount, len(page.Items))
+	}
+	all := make([]string, len(page.Items))
+	for i, f := range page.Items {
+		all[i] = fmt.Sprintf("%s %s@%s %s", f.VulnerabilityID, f.Package, f.InstalledVersion, strings.TrimPrefix(string(f.State), "FINDING_STATE_"))
+		if f.Basis == platform.BasisName {
+			all[i] += " by name"
+		}
+		if f.IsFixable() {
+			all[i] += " fixed in " + strings.Join(f.FixedVersions, ",")
+		}
+	}
+	slices.Sort(all)
+	return strings.Join(all, "; ")
+}
+
+func (w *world) expect(what, got, want string) {
+	w.Helper()
+	if got != want {
+		w.Errorf("%s: got %q, want %q", what, got, want)
+	}
+}
+
+func TestFindingsFollowTagsPackagesAndAdvisories(t *testing.T) {
+	onEachEngine(t, func(t *testing.T, w *world) {
+		acme := w.found("acme")
+		shop := w.group(acme.uid)
+		repo := w.repo(shop)
+		all := func() string { return w.findings(acme.uid, nil) }
+		w.sbom(repo, digest(1), "left-pad@1.2.0", "express@4.0.0")
+		w.advise(acme.uid, fixedIn("CVE-1", "left-pad", "1.3.0"), fixedIn("CVE-2", "express", "3.9.0"))
+		w.expect("an image without a tag", all(), "")
+		old := w.point(repo, "old", digest(1))
+		w.expect("a tag", all(), "CVE-1 left-pad@1.2.0 OPEN fixed in 1.3.0")
+		w.advise(acme.uid, fixedIn("CVE-3", "express", "4.0.1"))
+		w.expect("a new advisory", all(), "CVE-1 left-pad@1.2.0 OPEN fixed in 1.3.0; CVE-3 express@4.0.0 OPEN fixed in 4.0.1")
+		w.sbom(repo, digest(2), "left-pad@1.3.0", "express@4.0.1")
+		w.point(repo, "new", digest(2))
+		w.point(repo, "latest", digest(1))
+		w.expect("two tags of an image and one that is fixed", all(), "CVE-1 left-pad@1.2.0 OPEN fixed in 1.3.0; CVE-3 express@4.0.0 OPEN fixed in 4.0.1")
+		w.point(repo, "latest", digest(2))
+		must(t, w.p.Tags.Delete(w.operator(), old))
+		w.expect("without tags of the old image", all(), "")
+		w.point(repo, "old", digest(1))
+		changed := fixedIn("CVE-1", "left-pad", "1.1.0")
+		changed.UpdateTime = platform.At(epoch.AddDate(1, 0, 0))
+		w.advise(acme.uid, changed)
+		w.expect("an advisory that changes", all(), "CVE-3 express@4.0.0 OPEN fixed in 4.0.1")
+		w.expect("what was resolved", w.findings(acme.uid, &platform.FindingFilter{States: []platform.FindingState{platform.FindingResolved}}), "CVE-1 left-pad@1.2.0 RESOLVED fixed in 1.3.0")
+		withdrawn := fixedIn("CVE-3", "express", "4.0.1")
+		withdrawn.UpdateTime, withdrawn.DeleteTime = platform.At(epoch.AddDate(1, 0, 0)), platform.At(epoch)
+		w.advise(acme.uid, withdrawn)
+		w.expect("an advisory that is withdrawn", all(), "")
+		w.sbom(repo, digest(1), "left-pad@1.0.0")
+		w.expect("another SBOM", all(), "CVE-1 left-pad@1.0.0 OPEN fixed in 1.1.0")
+		w.advise("", fixedIn("CVE-4", "left-pad", "1.0.1"))
+		w.expect("a feed for all", all(), "CVE-1 left-pad@1.0.0 OPEN fixed in 1.1.0; CVE-4 left-pad@1.0.0 OPEN fixed in 1.0.1")
+		w.expectCounters(acme.uid)
+	})
+}
+
+// expectCounters compares what is counted with what there is.
+func (w *world) expectCounters(within platform.UID) {
+	w.Helper()
+	wrong, err := w.store.Recount(w.Context())
+	must(w, err)
+	if wrong != 0 {
+		w.Errorf("%d counters were wrong", wrong)
+	}
+	changed, err := w.p.Findings.Review(w.operator())
+	must(w, err)
+	if changed != 0 {
+		w.Errorf("a review has found %d findings that were wrong", changed)
+	}
+	summary, err := w.p.Findings.Summarize(w.operator(), within)
+	must(w, err)
+	page, err := w.p.Findings.List(w.operator(), platform.ListRequest[*platform.FindingFilter]{UIDP: platform.UIDFilter{DescendantsOf: within}, PageSize: 500})
+	must(w, err)
+	images, repos, open := map[platform.ImageKey]bool{}, map[platform.UID]bool{}, int64(0)
+	for _, f := range page.Items {
+		if f.IsOpen() {
+			open++
+			images[f.Image()], repos[f.Repo] = true, true
+		}
+	}
+	if summary.Open.Total != open || summary.AffectedImages != int64(len(images)) || summary.AffectedRepos != int64(len(repos)) {
+		w.Errorf("the summary is %+v, and there are %d open findings of %d images in %d repos", summary, open, len(images), len(repos))
+	}
+}
+
+func TestFindingsByNameAreOpenAndFixable(t *testing.T) {
+	onEachEngine(t, func(t *testing.T, w *world) {
+		acme := w.found("acme")
+		nginx := w.namedRepo(acme.uid, "nginx")
+		w.point(nginx, "latest", digest(1))
+		fixed := &platform.Advisory{AdvisoryID: "CVE-1", ArtifactName: "nginx", Events: []platform.AdvisoryEvent{{Fixed: &platform.Fixed{FixedVersion: "1.2"}}}}
+		w.advise(acme.uid, fixed, &platform.Advisory{AdvisoryID: "CVE-2", ArtifactName: "openssl"}, &platform.Advisory{AdvisoryID: "CVE-3", ArtifactName: digest(1)})
+		w.expect("the name of a repo", w.findings(acme.uid, nil), "CVE-1 nginx@ OPEN by name fixed in 1.2; CVE-3 "+digest(1)+"@ OPEN by name")
+		must(t, importImages(w, &platform.Image{Repo: nginx, Digest: digest(1), Packages: []string{"OpenSSL", "openssl"}}))
+		w.expect("names of packages", w.findings(acme.uid, nil), "CVE-2 openssl@ OPEN by name; CVE-3 "+digest(1)+"@ OPEN by name")
+		w.expectCounters(acme.uid)
+	})
+}
+
+// A random history of all that changes findings ends with the findings that follow from its end.
+func TestFindingsAreRightAfterAnyHistory(t *testing.T) {
+	onEachEngine(t, func(t *testing.T, w *world) {
+		r := rand.New(rand.NewPCG(1, 2))
+		acme, other := w.found("acme"), w.found("other")
+		var repos []platform.UID
+		for _, group := range []platform.UID{acme.uid, w.group(acme.uid), other.uid} {
+			repos = append(repos, w.repo(group), w.repo(group))
+		}
+		type tagOf struct{ repo, uid platform.UID }
+		tags := map[string]tagOf{}
+		names := []string{"a", "b", "c", "d"}
+		for step := range 150 {
+			repo := repos[r.IntN(len(repos))]
+			switch r.IntN(6) {
+			case 0, 1:
+				name := names[r.IntN(3)]
+				tags[string(repo)+name] = tagOf{repo, w.point(repo, name, digest(1+r.IntN(4)))}
+			case 2:
+				for key, tag := range tags {
+					must(t, w.p.Tags.Delete(w.operator(), tag.uid))
+					delete(tags, key)
+					break
+				}
+			case 3:
+				var held []string
+				for _, name := range names {
+					if r.IntN(2) == 0 {
+						held = append(held, fmt.Sprintf("%s@1.%d.0", name, r.IntN(5)))
+					}
+				}
+				w.sbom(repo, digest(1+r.IntN(4)), held...)
+			case 4:
+				a := fixedIn(fmt.Sprintf("CVE-%d", r.IntN(8)), names[r.IntN(len(names))], fmt.Sprintf("1.%d.0", r.IntN(6)))
+				if a.UpdateTime = platform.At(epoch.AddDate(1, 0, step)); r.IntN(4) == 0 {
+					a.DeleteTime = platform.At(epoch)
+				}
+				w.advise([]platform.UID{acme.uid, other.uid, ""}[r.IntN(3)], a)
+			case 5:
+				_, err := w.p.Findings.Reconcile(w.operator())
+				must(t, err)
+			}
+		}
+		w.settle()
+		w.expectCounters(acme.uid)
+		w.expectCounters(other.uid)
+		if len(repos) > 0 && w.findings(acme.uid, nil)+w.findings(other.uid, nil) == "" {
+			t.Error("the history has no findings in the end, and shows nothing")
+		}
+	})
+}

@@ -1,0 +1,215 @@
+package platform
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	"atrium/platform/affected"
+)
+
+// An SBOM says which versions of packages an image holds for one architecture.
+type SBOM struct {
+	Repo         UID
+	Digest       string
+	Architecture string // as ArchitectureName spells it; "" means all
+	Format       string // such as "SPDX 2.3"
+	Versions     []UID  // sorted
+	CreateTime   Time
+}
+
+// An ImportedSBOM is an SBOM as an import has read it.
+type ImportedSBOM struct {
+	Repo         UID
+	Digest       string
+	Architecture string
+	Format       string
+	Packages     []InstalledPackage
+}
+
+// An InstalledPackage is a package of an image as a document describes it.
+type InstalledPackage struct {
+	Name, Version, Ecosystem, PURL string
+	Licenses                       []string
+	SourceName, SourceVersion      string // of the source package, if it has another name
+}
+
+// maxSBOMPackages limits the packages of an image for one architecture.
+const maxSBOMPackages = 50_000
+
+// SBOMReads reads SBOMs.
+type SBOMReads interface {
+	// SBOMs reads the SBOMs of images.
+	SBOMs(ctx context.Context, keys ImageKeys) ([]*SBOM, error)
+}
+
+// SBOMWrites stores SBOMs in a transaction.
+type SBOMWrites interface {
+	SBOMReads
+	// PutSBOMs stores SBOMs, replacing those of the same image and architecture.
+	PutSBOMs(ctx context.Context, all []*SBOM) error
+}
+
+// ImportSBOMs stores what images hold, by repo, digest and architecture. It replaces what an
+// earlier document has said.
+func (s Images) ImportSBOMs(ctx context.Context, all []*ImportedSBOM) (Imported, error) {
+	if err := requireOperator(ctx); err != nil {
+		return Imported{}, err
+	}
+	return importIntoRepos(func() (Imported, error) { return s.importSBOMsOnce(ctx, all) })
+}
+
+func (s Images) importSBOMsOnce(ctx context.Context, all []*ImportedSBOM) (Imported, error) {
+	repos := make([]UID, len(all))
+	for i, b := range all {
+		repos[i] = b.Repo
+	}
+	exists, err := s.p.existingRepos(ctx, repos)
+	if err != nil {
+		return Imported{}, err
+	}
+	versions := map[*ImportedSBOM][]*PackageVersion{}
+	type key struct {
+		image        ImageKey
+		architecture string
+	}
+	put := func(ctx context.Context, tx Tx, rows []*ImportedSBOM) error {
+		var packages []*PackageVersion
+		sboms, tasks := make([]*SBOM, len(rows)), make([]FindingTask, len(rows))
+		for i, b := range rows {
+			packages = append(packages, versions[b]...)
+			sboms[i] = &SBOM{Repo: b.Repo, Digest: b.Digest, Architecture: b.Architecture, Format: b.Format, Versions: b.uids(versions[b]), CreateTime: s.p.now()}
+			tasks[i] = FindingTask{Subject: b.Repo, Digest: b.Digest}
+		}
+		if err := s.putPackages(ctx, tx, packages); err != nil {
+			return err
+		}
+		if err := tx.PutSBOMs(ctx, sboms); err != nil {
+			return err
+		}
+		return tx.AddFindingTasks(ctx, tasks)
+	}
+	stored := map[key]*SBOM{}
+	in := importPlan[*ImportedSBOM, key]{
+		key: func(b *ImportedSBOM) key { return key{ImageKey{b.Repo, b.Digest}, b.Architecture} },
+		check: func(b *ImportedSBOM, v *violations) {
+			v.checkRepo(b.Repo, exists)
+			if b.check(v); len(*v) == 0 {
+				versions[b] = b.packageVersions(s.p.now())
+			}
+		},
+		existing: func(ctx context.Context, tx Tx, rows []*ImportedSBOM) ([]*ImportedSBOM, error) {
+			keys := make([]ImageKey, len(rows))
+			for i, b := range rows {
+				keys[i] = ImageKey{b.Repo, b.Digest}
+			}
+			found, err := tx.SBOMs(ctx, ImageKeys{keys})
+			known := make([]*ImportedSBOM, len(found))
+			for i, b := range found {
+				known[i] = &ImportedSBOM{Repo: b.Repo, Digest: b.Digest, Architecture: b.Architecture, Format: b.Format}
+				stored[key{ImageKey{b.Repo, b.Digest}, b.Architecture}] = b
+			}
+			return known, err
+		},
+		isUnchanged: func(known, b *ImportedSBOM) bool {
+			return known.Format == b.Format && slices.Equal(stored[key{ImageKey{b.Repo, b.Digest}, b.Architecture}].Versions, b.uids(versions[b]))
+		},
+		replace: func(ctx context.Context, tx Tx, _, b *ImportedSBOM) error { return put(ctx, tx, []*ImportedSBOM{b}) },
+		insert:  put,
+	}
+	return in.run(ctx, s.p.store, all)
+}
+
+// check checks a document.
+func (b *ImportedSBOM) check(v *violations) {
+	b.Architecture = ArchitectureName(b.Architecture)
+	v.checkDigest(b.Digest)
+	v.checkLine("architecture", b.Architecture)
+	v.checkLine("format", b.Format)
+	if len(b.Packages) > maxSBOMPackages {
+		v.add("packages", "must be at most %d", maxSBOMPackages)
+		return
+	}
+	for i, p := range b.Packages {
+		at := func(field string) string { return fmt.Sprintf("packages[%d].%s", i, field) }
+		v.checkLabel(at("name"), p.Name)
+		v.checkFilter(at("version"), p.Version)
+		v.checkFilter(at("ecosystem"), p.Ecosystem)
+		v.checkLine(at("purl"), p.PURL)
+		v.checkFilter(at("sourceName"), p.SourceName)
+		v.checkFilter(at("sourceVersion"), p.SourceVersion)
+		v.checkLines(at("licenses"), p.Licenses, maxLabels)
+		if len(*v) > 0 {
+			return // the first fault of a document says enough
+		}
+	}
+}
+
+// packageVersions returns the versions of the packages, and those of their source packages.
+func (b *ImportedSBOM) packageVersions(now Time) []*PackageVersion {
+	var all []*PackageVersion
+	root := b.Repo.Root()
+	for _, p := range b.Packages {
+		v := newPackageVersion(root, Package{Name: p.Name, Ecosystem: p.Ecosystem}, p.Version, now)
+		v.PURL, v.Licenses = p.PURL, p.Licenses
+		if p.SourceName != "" {
+			source := newPackageVersion(root, Package{Name: p.SourceName, Ecosystem: p.Ecosystem}, cmp.Or(p.SourceVersion, p.Version), now)
+			if source.isSource = true; source.UID != v.UID {
+				v.Source = source.UID
+				all = append(all, source)
+			}
+		}
+		all = append(all, v)
+	}
+	return all
+}
+
+// uids lists the versions of packages that the document names, sorted.
+func (*ImportedSBOM) uids(versions []*PackageVersion) (uids []UID) {
+	for _, v := range versions {
+		if !v.isSource {
+			uids = append(uids, v.UID)
+		}
+	}
+	slices.Sort(uids)
+	return slices.Compact(uids)
+}
+
+// putPackages stores packages and versions, and sorts the versions of packages that have new ones.
+func (s Images) putPackages(ctx context.Context, tx Tx, versions []*PackageVersion) error {
+	changed, err := tx.PutPackages(ctx, versions)
+	if err != nil || len(changed) == 0 {
+		return err
+	}
+	var ranked []*PackageVersion
+	for _, of := range changed {
+		rows, err := tx.PackageVersions().List(ctx, Query[*PackageVersionFilter]{
+			Scope: newScope(Branch{Relation: Children, UID: of}), Filter: &PackageVersionFilter{}, Order: Order{Field: "uid"}, Limit: noLimit, Parts: PartItems,
+		})
+		if err != nil {
+			return err
+		}
+		ranked = append(ranked, rank(rows.Items)...)
+	}
+	return tx.SetRanks(ctx, ranked)
+}
+
+// rank sets the ranks of all versions of a package, and returns those that have changed. A
+// version that the ecosystem cannot compare comes first, and such versions are sorted as texts.
+func rank(versions []*PackageVersion) (changed []*PackageVersion) {
+	slices.SortStableFunc(versions, func(a, b *PackageVersion) int {
+		order, err := affected.Compare(a.Package.Ecosystem, a.Version, b.Version)
+		if err != nil {
+			order = 0
+		}
+		return cmp.Or(order, cmp.Compare(a.Version, b.Version))
+	})
+	for i, v := range versions {
+		if rank := fmt.Sprintf("%08d", i); v.Rank != rank {
+			v.Rank = rank
+			changed = append(changed, v)
+		}
+	}
+	return changed
+}

@@ -1,0 +1,317 @@
+package sqlstore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"atrium/platform"
+)
+
+var findings = newTable(&table[*platform.Finding, *platform.FindingFilter]{
+	name:        "finding",
+	uid:         func(f *platform.Finding) platform.UID { return f.UID },
+	enclosed:    parentUID,
+	compact:     true,
+	quietParent: true,
+	columns: []column[*platform.Finding]{
+		{"t.uid", "", func(f *platform.Finding) any { return uidColumn{&f.UID, &f.Repo} }},
+		{"t.digest", "", func(f *platform.Finding) any { return &f.Digest }},
+		{"t.advisory", "", func(f *platform.Finding) any { return keyOf(&f.Advisory) }},
+		{"t.vulnerability", "", func(f *platform.Finding) any { return &f.VulnerabilityID }},
+		{"t.package", "", func(f *platform.Finding) any { return &f.Package }},
+		{"t.ecosystem", "", func(f *platform.Finding) any { return &f.Ecosystem }},
+		{"t.version", "", func(f *platform.Finding) any { return &f.InstalledVersion }},
+		{"t.version_uid", "", func(f *platform.Finding) any { return keyOf(&f.PackageVersion) }},
+		{"t.fixed_versions", "", func(f *platform.Finding) any { return jsonColumn{&f.FixedVersions} }},
+		{"t.severity", "", func(f *platform.Finding) any { return severityColumn{&f.Severity} }},
+		{"t.known_exploited", "", func(f *platform.Finding) any { return &f.KnownExploited }},
+		{"t.epss", "", func(f *platform.Finding) any { return epssColumn{&f.EPSS} }},
+		{"t.basis", "", func(f *platform.Finding) any { return (*string)(&f.Basis) }},
+		{"t.state", "", func(f *platform.Finding) any { return (*string)(&f.State) }},
+		{"t.justification", "", func(f *platform.Finding) any { return &f.Justification }},
+		{"t.note", "", func(f *platform.Finding) any { return &f.Note }},
+		{"t.assignee", "", func(f *platform.Finding) any { return keyOf(&f.Assignee) }},
+		{"t.due_time", "", func(f *platform.Finding) any { return timeColumn{&f.DueTime} }},
+		{"t.expire_time", "", func(f *platform.Finding) any { return timeColumn{&f.ExpireTime} }},
+		{"t.decision", "", func(f *platform.Finding) any { return &f.Decision }},
+		{"t.live", "", func(f *platform.Finding) any { return &f.IsLive }},
+		{"t.first_seen_time", "", func(f *platform.Finding) any { return timeColumn{&f.FirstSeenTime} }},
+		{"t.resolved_time", "", func(f *platform.Finding) any { return timeColumn{&f.ResolvedTime} }},
+		{"t.update_time", "", func(f *platform.Finding) any { return timeColumn{&f.UpdateTime} }},
+	},
+	writeOnly: []column[*platform.Finding]{
+		{"t.count_class", "", func(f *platform.Finding) any { class := classOfFinding(f); return &class }},
+	},
+	where:       whereFinding,
+	classColumn: "count_class", class: classOfFinding, classCounters: findingCounters, filterCounters: countersOfFindings,
+})
+
+// Findings returns the table of findings.
+func (s tables) Findings() platform.Table[*platform.Finding, *platform.FindingFilter] {
+	return newReader(findings, s)
+}
+
+// An epssColumn stores a probability as a text that sorts.
+type epssColumn struct{ to **float64 }
+
+// Scan reads the text.
+func (c epssColumn) Scan(src any) error {
+	switch src := src.(type) {
+	case string:
+		*c.to = platform.ParseEPSSKey(src)
+	case []byte:
+		*c.to = platform.ParseEPSSKey(string(src))
+	default:
+		return fmt.Errorf("cannot read a probability from %T", src)
+	}
+	return nil
+}
+
+func whereFinding(f *platform.FindingFilter, s *statement) {
+	switch {
+	case !f.WithoutLiveTags && !slices.Contains(f.States, platform.FindingResolved):
+		s.add(" AND t.count_class > 0")
+	case !f.WithoutLiveTags:
+		s.add(" AND t.live")
+	case len(f.States) == 0:
+		s.add(" AND t.state <> ?", string(platform.FindingResolved))
+	}
+	if len(f.States) < len(platform.FindingStates()) {
+		addAnyOf(s, "state", f.States)
+	}
+	if len(f.Severities) > 0 {
+		addRatings(s, f.Severities)
+	}
+	if f.MinScore != nil {
+		s.add(" AND substr(t.severity, 2) >= ?", platform.ScoreKey(*f.MinScore))
+	}
+	addAnyOf(s, "basis", f.Basis)
+	if f.Fixable != nil {
+		s.add(" AND t.fixed_versions " + map[bool]string{true: "<>", false: "="}[*f.Fixable] + " ''")
+	}
+	if f.KnownExploited != nil {
+		s.add(" AND " + map[bool]string{true: "", false: "NOT "}[*f.KnownExploited] + "t.known_exploited")
+	}
+	if f.MinEPSS != nil {
+		s.add(" AND t.epss >= ?", platform.EPSSKey(f.MinEPSS))
+	}
+	if len(f.VulnerabilityIDs) > 0 {
+		s.add(" AND (t.vulnerability ?", valueList(f.VulnerabilityIDs))
+		s.add(" OR t.advisory IN (SELECT a.uid FROM advisory_alias a WHERE a.alias ?))", valueList(f.VulnerabilityIDs))
+	}
+	addAnyOf(s, "package", f.Packages)
+	addAnyEcosystem(s, f.Ecosystems)
+	for _, word := range searchWords(f.Query) {
+		s.addSlow(" AND lower(' ' || t.vulnerability || ' ' || t.package) LIKE ? ESCAPE '\\'", likePattern(strings.TrimSpace(word)))
+	}
+	if f.Assignee != "" {
+		s.add(" AND t.assignee = ?", f.Assignee)
+	}
+	addSince(s, "first_seen_time", f.FirstSeenSince)
+	addSince(s, "resolved_time", f.ResolvedSince)
+	addSince(s, "update_time", f.UpdatedSince)
+	if !f.DueBefore.IsZero() {
+		s.add(" AND t.due_time < ? AND t.due_time > ?", f.DueBefore, platform.Time{})
+	}
+	addAnyOf(s, "digest", f.Digests)
+	if len(f.Advisories) > 0 {
+		s.add(" AND t.advisory ?", uidValueList(f.Advisories))
+	}
+}
+
+// addSince adds the condition that a time is not before another one, if that is given.
+func addSince(s *statement, column string, since platform.Time) {
+	if !since.IsZero() {
+		s.add(" AND t."+column+" >= ?", since)
+	}
+}
+
+// addAnyEcosystem adds the condition that an ecosystem is one of names, or a release of one.
+func addAnyEcosystem(s *statement, names []string) {
+	if len(names) == 0 {
+		return
+	}
+	s.add(" AND (t.ecosystem ?", valueList(names))
+	for _, name := range names {
+		if !strings.Contains(name, ":") {
+			s.add(" OR t.ecosystem >= ? AND t.ecosystem < ?", name+":", name+";") // ';' follows ':'
+		}
+	}
+	s.add(")")
+}
+
+// The class of a finding determines its counter. It is 0 for findings that are not counted. These
+// numbers are stored.
+const (
+	firstFindingClass = 150
+	affectedImages    = 246
+	affectedRepos     = 247
+)
+
+func classOfFinding(f *platform.Finding) int64 {
+	class, isCounted := f.Class()
+	if !isCounted {
+		return 0
+	}
+	return int64(1 + class.Number())
+}
+
+// findingCounters returns the counters of a class, besides that of the kind.
+func findingCounters(class int64) []byte {
+	if class == 0 {
+		return nil
+	}
+	return []byte{byte(firstFindingClass + class - 1)}
+}
+
+// countersOfFindings returns the counters whose sum is the total of a filter.
+func countersOfFindings(f *platform.FindingFilter) counterSum {
+	others := *f
+	others.Severities, others.States, others.Fixable, others.KnownExploited = nil, platform.FindingStates(), nil, nil
+	others.WithoutLiveTags = true
+	if restricts(whereFinding, &others) || f.WithoutLiveTags || slices.Contains(f.States, platform.FindingResolved) {
+		return counterSum{}
+	}
+	var sum counterSum
+	for number := range platform.FindingClasses {
+		class := platform.FindingClassOf(number)
+		if (len(f.States) == 0 || slices.Contains(f.States, class.State)) && (len(f.Severities) == 0 || slices.Contains(f.Severities, class.Rating)) &&
+			(f.Fixable == nil || *f.Fixable == class.Fixable) && (f.KnownExploited == nil || *f.KnownExploited == class.KnownExploited) {
+			sum.added = append(sum.added, byte(firstFindingClass+number))
+		}
+	}
+	return sum
+}
+
+// ReplaceFindings deletes findings and inserts others.
+func (tx *transaction) ReplaceFindings(ctx context.Context, old, new []*platform.Finding) error {
+	w := newWriter(findings, tx)
+	if len(old) > 0 {
+		uids := make([]platform.UID, len(old))
+		for i, f := range old {
+			uids[i] = f.UID
+			w.count(f, -1)
+		}
+		if err := tx.conn.Run(ctx, tx.dialect.statement().add("DELETE FROM finding WHERE uid ?", uidKeyList(uids)).build(nil)); err != nil {
+			return err
+		}
+	}
+	err := w.Insert(ctx, new...)
+	if errors.Is(err, platform.ErrDuplicate) {
+		return fmt.Errorf("a finding of %s exists already: %w", new[0].Repo, err)
+	}
+	return err
+}
+
+// SummarizeFindings counts the findings of each scope by class, and the repos and images with open
+// ones, from the counters alone.
+func (s tables) SummarizeFindings(ctx context.Context, scopes []platform.Scope) ([]*platform.FindingSummary, error) {
+	summaries := make([]*platform.FindingSummary, len(scopes))
+	var places, within []string
+	for i, scope := range scopes {
+		summaries[i] = &platform.FindingSummary{}
+		for _, b := range scope.Branches() {
+			places, within = append(places, fmt.Sprint(i)), append(within, string(b.UID))
+		}
+	}
+	if len(within) == 0 {
+		return summaries, nil
+	}
+	q := s.dialect.statement()
+	q.add("SELECT p.k, c.kind, CAST(SUM(c.n) AS BIGINT) FROM ")
+	q.add(q.parents(textPairs(places, within)...))
+	q.add(fmt.Sprintf(" JOIN counter c ON c.scope = p.inside AND c.kind >= %d AND c.kind <= %d GROUP BY p.k, c.kind", firstFindingClass, affectedRepos))
+	err := s.reads.Run(ctx, q.build(func(scan func(...any) error) error {
+		var place string
+		var kind, n int64
+		if err := scan(&place, &kind, &n); err != nil {
+			return err
+		}
+		var i int
+		_, _ = fmt.Sscan(place, &i) // it was made above
+		switch kind {
+		case affectedImages:
+			summaries[i].AffectedImages += n
+		case affectedRepos:
+			summaries[i].AffectedRepos += n
+		default:
+			summaries[i].Add(platform.FindingClassOf(int(kind-firstFindingClass)), n)
+		}
+		return nil
+	}))
+	return summaries, err
+}
+
+// SummarizeImageFindings counts the findings of images by class.
+func (s tables) SummarizeImageFindings(ctx context.Context, keys platform.ImageKeys) ([]*platform.FindingSummary, error) {
+	wanted := keys.Keys()
+	summaries := make([]*platform.FindingSummary, len(wanted))
+	repos, digests := make([][]byte, len(wanted)), make([]string, len(wanted))
+	for i, k := range wanted {
+		summaries[i], repos[i], digests[i] = &platform.FindingSummary{}, packUID(k.Repo), k.Digest
+	}
+	q := s.dialect.statement()
+	q.add("SELECT p.i, t.count_class, COUNT(*) FROM ")
+	q.add(q.parents(uidPairs(repos, digests)...))
+	q.add(" CROSS JOIN finding t WHERE t.parent = p.k AND t.digest = p.inside AND t.count_class > 0 GROUP BY p.i, t.count_class")
+	err := s.reads.Run(ctx, q.build(func(scan func(...any) error) error {
+		var i, class, n int64
+		if err := scan(&i, &class, &n); err != nil {
+			return err
+		}
+		to := summaries[i-1]
+		of := platform.FindingClassOf(int(class - 1))
+		if to.Add(of, n); to.Open.Total > 0 {
+			to.AffectedRepos, to.AffectedImages = 1, 1
+		}
+		return nil
+	}))
+	return summaries, err
+}
+
+// findingFacets are the values of each facet: a column, or a part of the UID.
+var findingFacets = []string{"substr(t.severity, 1, 1)", "t.state", "t.ecosystem"}
+
+// FacetFindings counts findings by severity, state, ecosystem, repo and group.
+func (s tables) FacetFindings(ctx context.Context, filter *platform.FindingFilter, scopes []platform.Scope) ([]*platform.FindingFacets, error) {
+	facets := make([]*platform.FindingFacets, len(scopes))
+	r := newReader(findings, s)
+	how := r.approach("", filter)
+	q, counted := s.dialect.statement(), 0
+	for i, scope := range scopes {
+		facets[i] = &platform.FindingFacets{}
+		for _, b := range scope.Branches() {
+			if counted++; counted > 1 {
+				q.addUnion()
+			}
+			// One pass over the rows: what differs between them is grouped, and added up here.
+			q.addSlow(fmt.Sprintf("SELECT %d, %s, t.parent, COUNT(*) FROM finding t WHERE ", i, strings.Join(findingFacets, ", ")))
+			r.addBranch(q, b, how, ordering{}, nil)
+			r.where(filter, q)
+			q.add(" GROUP BY " + strings.Join(findingFacets, ", ") + ", t.parent")
+		}
+	}
+	if counted == 0 {
+		return facets, nil
+	}
+	err := s.reads.Run(ctx, q.build(func(scan func(...any) error) error {
+		var i, n int64
+		var rank, state, ecosystem string
+		var repo platform.UID
+		if err := scan(&i, &rank, &state, &ecosystem, keyOf(&repo), &n); err != nil {
+			return err
+		}
+		rating, _ := platform.ParseSeverityKey(rank)
+		f := facets[i]
+		f.Severity = addCount(f.Severity, string(rating), n)
+		f.State = addCount(f.State, state, n)
+		f.Ecosystem = addCount(f.Ecosystem, ecosystem, n)
+		f.Repo = addCount(f.Repo, string(repo), n)
+		f.Group = addCount(f.Group, string(repo.Parent()), n)
+		return nil
+	}))
+	return facets, err
+}

@@ -1,0 +1,382 @@
+package sqlstore
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"atrium/platform"
+)
+
+var taskColumns = []string{"root", "subject", "digest", "advisory"}
+
+// insertTasks stores tasks, each once. It returns the statements that do so, unless there are
+// many.
+func (tx *transaction) insertTasks(ctx context.Context, tasks []platform.FindingTask) ([]*Statement, error) {
+	seen := make(map[platform.FindingTask]bool, len(tasks))
+	var rows [][]any
+	for _, t := range tasks {
+		if !seen[t] {
+			seen[t] = true
+			rows = append(rows, []any{packUID(t.Subject.Root()), packUID(t.Subject), t.Digest, orNull(t.Advisory)})
+		}
+	}
+	if len(rows) >= copyThreshold {
+		return nil, tx.conn.Copy(ctx, "finding_task", taskColumns, rows)
+	}
+	return tx.dialect.insertAll("finding_task", taskColumns, rows), nil
+}
+
+// AddFindingTasks adds tasks to those of the transaction.
+func (tx *transaction) AddFindingTasks(_ context.Context, tasks []platform.FindingTask) error {
+	tx.tasks = append(tx.tasks, tasks...)
+	return nil
+}
+
+// NextFindingTask returns the organisation of the oldest task.
+func (s tables) NextFindingTask(ctx context.Context) (root platform.UID, err error) {
+	q := s.dialect.statement().add("SELECT root FROM finding_task ORDER BY id LIMIT 1")
+	err = s.conn.Run(ctx, q.build(func(scan func(...any) error) error { return scan(keyOf(&root)) }))
+	return root, err
+}
+
+// FindingTasks reads the oldest tasks of an organisation.
+func (tx *transaction) FindingTasks(ctx context.Context, root platform.UID, limit int) ([]platform.FindingTask, error) {
+	var tasks []platform.FindingTask
+	q := tx.dialect.statement().add("SELECT id, subject, digest, advisory FROM finding_task WHERE root = ? ORDER BY id LIMIT ?", root, int64(limit))
+	err := tx.conn.Run(ctx, q.build(func(scan func(...any) error) error {
+		var t platform.FindingTask
+		err := scan(&t.ID, keyOf(&t.Subject), &t.Digest, keyOf(&t.Advisory))
+		tasks = append(tasks, t)
+		return err
+	}))
+	return tasks, err
+}
+
+// EndFindingTasks deletes tasks.
+func (tx *transaction) EndFindingTasks(ctx context.Context, tasks []platform.FindingTask) error {
+	if len(tasks) == 0 {
+		return nil
+	}
+	ids := make([]string, len(tasks))
+	for i, t := range tasks {
+		ids[i] = fmt.Sprint(t.ID)
+	}
+	q := tx.dialect.statement().add("DELETE FROM finding_task WHERE id IN (SELECT CAST(p.k AS BIGINT) FROM ")
+	q.add(q.parents(ParentColumn{Name: "k", Texts: ids}))
+	return tx.conn.Run(ctx, q.add(")").build(nil))
+}
+
+// AddReviewTasks adds tasks for all repos.
+func (tx *transaction) AddReviewTasks(ctx context.Context) error {
+	return tx.conn.Run(ctx, tx.dialect.statement().add("INSERT INTO finding_task (root, subject, digest) SELECT r.root, r.uid, '' FROM repo r").build(nil))
+}
+
+// AddExpiredTasks adds tasks for the images of findings whose exceptions have ended.
+func (tx *transaction) AddExpiredTasks(ctx context.Context, now platform.Time) error {
+	q := tx.dialect.statement().add("INSERT INTO finding_task (root, subject, digest) SELECT DISTINCT f.root, f.parent, f.digest FROM finding f")
+	q.add(" WHERE f.state <> 'FINDING_STATE_OPEN' AND f.expire_time > ? AND f.expire_time <= ?", platform.Time{}, now)
+	return tx.conn.Run(ctx, q.build(nil))
+}
+
+// ImageFacts reads tags, names of packages, SBOMs and statuses of images: one statement each.
+func (tx *transaction) ImageFacts(ctx context.Context, repo platform.UID, digests []string) ([]*platform.ImageFacts, error) {
+	byDigest := map[string]*platform.ImageFacts{}
+	fact := func(digest string) *platform.ImageFacts {
+		f := byDigest[digest]
+		if f == nil {
+			f = &platform.ImageFacts{Digest: digest}
+			byDigest[digest] = f
+		}
+		return f
+	}
+	for _, digest := range digests {
+		fact(digest)
+	}
+	read := func(selected, table, column string, row func(scan func(...any) error) error) *Statement {
+		q := tx.dialect.statement().add("SELECT "+selected+" FROM "+table+" t WHERE t."+column+" = ?", repo)
+		if digests != nil {
+			q.add(" AND t.digest ?", valueList(digests))
+		}
+		return q.build(row)
+	}
+	root := repo.Root()
+	err := tx.conn.Run(ctx,
+		read("DISTINCT t.digest, t.deprecated", "tag", "parent", func(scan func(...any) error) error {
+			var digest string
+			var deprecated bool
+			err := scan(&digest, &deprecated)
+			if f := fact(digest); !deprecated {
+				f.IsLive = true
+			}
+			return err
+		}),
+		read("t.digest, t.packages", "image", "repo", func(scan func(...any) error) error {
+			var digest string
+			var names []string
+			err := scan(&digest, jsonColumn{&names})
+			if f := byDigest[digest]; f != nil {
+				f.Names = names
+			}
+			return err
+		}),
+		read("t.digest, t.versions", "sbom", "repo", func(scan func(...any) error) error {
+			var digest string
+			var versions []byte
+			err := scan(&digest, &versions)
+			f := fact(digest)
+			f.HasSBOM, f.Versions = true, append(f.Versions, splitEnds(root, versions)...)
+			return err
+		}),
+		read(statusColumns, "image_status", "parent", func(scan func(...any) error) error {
+			status, err := scanStatus(scan, root)
+			fact(status.Digest).Status = status
+			return err
+		}))
+	facts := make([]*platform.ImageFacts, 0, len(byDigest))
+	for _, f := range byDigest {
+		slices.Sort(f.Versions)
+		f.Versions = slices.Compact(f.Versions)
+		facts = append(facts, f)
+	}
+	slices.SortFunc(facts, func(a, b *platform.ImageFacts) int { return strings.Compare(a.Digest, b.Digest) })
+	return facts, err
+}
+
+const statusColumns = "t.digest, t.number, t.live, t.basis, t.versions, t.open_severity"
+
+func scanStatus(scan func(...any) error, root platform.UID) (*platform.ImageStatus, error) {
+	status := new(platform.ImageStatus)
+	var versions []byte
+	var open string
+	err := scan(&status.Digest, &status.Number, &status.IsLive, (*string)(&status.Basis), &versions, &open)
+	status.Versions, status.Open = splitEnds(root, versions), platform.ParseOpenCounts(open)
+	return status, err
+}
+
+// ImageStatuses reads the statuses of images.
+func (tx *transaction) ImageStatuses(ctx context.Context, repo platform.UID, digests []string) ([]*platform.ImageStatus, error) {
+	var found []*platform.ImageStatus
+	q := tx.dialect.statement().add("SELECT "+statusColumns+" FROM image_status t WHERE t.parent = ?", repo).add(" AND t.digest ?", valueList(digests))
+	err := tx.conn.Run(ctx, q.add(" ORDER BY t.digest").build(func(scan func(...any) error) error {
+		status, err := scanStatus(scan, repo.Root())
+		found = append(found, status)
+		return err
+	}))
+	return found, err
+}
+
+// LastImageNumber returns the highest number of an image.
+func (tx *transaction) LastImageNumber(ctx context.Context, repo platform.UID) (last int64, err error) {
+	q := tx.dialect.statement().add("SELECT CAST(COALESCE(MAX(t.number), 0) AS BIGINT) FROM image_status t WHERE t.parent = ?", repo)
+	err = tx.conn.Run(ctx, q.build(func(scan func(...any) error) error { return scan(&last) }))
+	return last, err
+}
+
+var storedStatusColumns = []string{"root", "parent", "digest", "number", "live", "basis", "versions", "open_severity", "affected"}
+
+// PutImageStatuses replaces statuses, and counts the images with open findings.
+func (tx *transaction) PutImageStatuses(ctx context.Context, repo platform.UID, statuses []*platform.ImageStatus) error {
+	if len(statuses) == 0 {
+		return nil
+	}
+	digests := make([]string, len(statuses))
+	for i, status := range statuses {
+		digests[i] = status.Digest
+	}
+	wasAffected := map[string]bool{}
+	q := tx.dialect.statement().add("SELECT t.digest FROM image_status t WHERE t.parent = ? AND t.affected", repo).add(" AND t.digest ?", valueList(digests))
+	err := tx.conn.Run(ctx, q.build(func(scan func(...any) error) error {
+		var digest string
+		err := scan(&digest)
+		wasAffected[digest] = true
+		return err
+	}))
+	if err != nil {
+		return err
+	}
+	run := make([]*Statement, len(statuses))
+	for i, status := range statuses {
+		affected := status.Open.Total() > 0
+		tx.countAffected(affectedImages, childOf(repo), wasAffected[status.Digest], affected)
+		insert := tx.dialect.statement().add("INSERT INTO image_status ("+strings.Join(storedStatusColumns, ", ")+") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+			repo.Root(), repo, status.Digest, status.Number, status.IsLive, string(status.Basis), ends(status.Versions), status.Open.Text(), affected)
+		run[i] = insert.add(" ON CONFLICT (parent, digest) DO UPDATE SET live = excluded.live, basis = excluded.basis, versions = excluded.versions," +
+			" open_severity = excluded.open_severity, affected = excluded.affected").build(nil)
+	}
+	return tx.conn.Run(ctx, run...)
+}
+
+// countAffected updates the counter of the rows with open findings.
+func (tx *transaction) countAffected(number byte, uid platform.UID, was, is bool) {
+	switch {
+	case is && !was:
+		tx.deltas.count(number, uid, true, tx.slot, 1)
+	case was && !is:
+		tx.deltas.count(number, uid, true, tx.slot, -1)
+	}
+}
+
+// ShiftOpenFindings changes how many open findings a repo shows.
+func (tx *transaction) ShiftOpenFindings(ctx context.Context, repo platform.UID, by platform.OpenCounts) error {
+	var stored string
+	q := tx.dialect.statement().add("SELECT t.open_severity FROM repo t WHERE t.uid = ?"+tx.dialect.KeepRow, repo)
+	if err := tx.conn.Run(ctx, q.build(func(scan func(...any) error) error { return scan(&stored) })); err != nil {
+		return err
+	}
+	was := platform.ParseOpenCounts(stored)
+	is := was.Plus(by)
+	tx.countAffected(affectedRepos, repo, was.Total() > 0, is.Total() > 0)
+	return tx.conn.Run(ctx, tx.dialect.statement().add("UPDATE repo SET open_severity = ?, affected = ? WHERE uid = ?", is.Text(), is.Total() > 0, repo).build(nil))
+}
+
+// Holders lists the live images of a repo that hold packages with one of normal names.
+func (tx *transaction) Holders(ctx context.Context, repo platform.UID, names []string) ([]platform.Holder, error) {
+	var holders []platform.Holder
+	packed := packUID(repo.Root())
+	q := tx.dialect.statement()
+	q.add("SELECT m.digest, u.package, u.version FROM package k CROSS JOIN package_use u CROSS JOIN ").addElements("u.images").add(" CROSS JOIN image_status m")
+	q.add(" WHERE k.root = ?", repo.Root()).add(" AND k.normal_name ?", valueList(names))
+	q.add(" AND u.parent = ? AND u.package = substr(k.uid, 21, 8) AND m.parent = u.parent AND m.number = CAST(e.value AS BIGINT)", repo)
+	err := tx.conn.Run(ctx, q.build(func(scan func(...any) error) error {
+		var h platform.Holder
+		var of, version []byte
+		if err := scan(&h.Digest, &of, &version); err != nil {
+			return err
+		}
+		h.Version, _ = platform.UnpackUID(slices.Concat(packed, of, version))
+		holders = append(holders, h)
+		return nil
+	}))
+	return holders, err
+}
+
+// ReposOfAdvisory lists the repos that an advisory is for.
+func (tx *transaction) ReposOfAdvisory(ctx context.Context, root, advisory platform.UID, names []string, digest string) ([]platform.UID, error) {
+	var found []platform.UID
+	q := tx.dialect.statement()
+	q.add("SELECT DISTINCT u.parent FROM package k CROSS JOIN package_use u WHERE k.normal_name ?", valueList(names))
+	q.add(" AND u.package = substr(k.uid, 21, 8)")
+	if root != "" {
+		q.add(" AND k.root = ? AND u.root_key = ?", root, scopeKey(root))
+	}
+	q.add(" UNION SELECT f.parent FROM finding f WHERE f.advisory = ?", advisory)
+	if digest != "" {
+		q.add(" UNION SELECT m.parent FROM image_status m WHERE m.digest = ?", digest)
+		if root != "" {
+			q.add(" AND m.root = ?", root)
+		}
+	}
+	err := tx.conn.Run(ctx, q.build(collectUIDs(&found)))
+	return found, err
+}
+
+// AdvisoriesNamed reads the advisories for a repo by the normal names of their artifacts.
+func (tx *transaction) AdvisoriesNamed(ctx context.Context, repo platform.UID, names []string) ([]*platform.Advisory, error) {
+	if len(names) == 0 {
+		return nil, nil
+	}
+	p := advisories.projectAll()
+	q := tx.dialect.statement()
+	parents := q.parents(ParentColumn{Name: "k", Texts: names})
+	q.add("SELECT " + p.selected + " FROM " + parents + " CROSS JOIN advisory t WHERE t.normal_name = p.k AND t.count_class > 0")
+	q.add(" AND t.parent ?", uidValueList(append(repo.Ancestors(), platform.FeedGroup)))
+	var found []*platform.Advisory
+	err := tx.conn.Run(ctx, q.build(p.collect(&found)))
+	return found, err
+}
+
+// PutSBOMs replaces SBOMs.
+func (tx *transaction) PutSBOMs(ctx context.Context, all []*platform.SBOM) error {
+	run := make([]*Statement, len(all))
+	for i, b := range all {
+		q := tx.dialect.statement().add("INSERT INTO sbom (repo, digest, architecture, format, versions, create_time) VALUES (?, ?, ?, ?, ?, ?)",
+			b.Repo, b.Digest, b.Architecture, b.Format, ends(b.Versions), b.CreateTime)
+		run[i] = q.add(" ON CONFLICT (repo, digest, architecture) DO UPDATE SET format = excluded.format, versions = excluded.versions, create_time = excluded.create_time").build(nil)
+	}
+	return tx.conn.Run(ctx, run...)
+}
+
+// SBOMs reads the SBOMs of images.
+func (tx *transaction) SBOMs(ctx context.Context, keys platform.ImageKeys) ([]*platform.SBOM, error) {
+	wanted := keys.Keys()
+	repos, digests := make([][]byte, len(wanted)), make([]string, len(wanted))
+	for i, k := range wanted {
+		repos[i], digests[i] = packUID(k.Repo), k.Digest
+	}
+	var found []*platform.SBOM
+	q := tx.dialect.statement()
+	q.add("SELECT DISTINCT b.repo, b.digest, b.architecture, b.format, b.versions, b.create_time FROM ").add(q.parents(uidPairs(repos, digests)...))
+	q.add(" CROSS JOIN sbom b WHERE b.repo = p.k AND b.digest = p.inside")
+	err := tx.conn.Run(ctx, q.build(func(scan func(...any) error) error {
+		b := new(platform.SBOM)
+		var versions []byte
+		err := scan(keyOf(&b.Repo), &b.Digest, &b.Architecture, &b.Format, &versions, timeColumn{&b.CreateTime})
+		b.Versions = splitEnds(b.Repo.Root(), versions)
+		found = append(found, b)
+		return err
+	}))
+	return found, err
+}
+
+// TriageRules reads rules.
+func (tx *transaction) TriageRules(ctx context.Context, scopes []platform.UID, vulnerabilities []string) ([]*platform.TriageRule, error) {
+	var found []*platform.TriageRule
+	q := tx.dialect.statement()
+	q.add("SELECT t.uid, t.parent, t.vulnerability, t.package, t.version, t.digest, t.state, t.justification, t.note, t.expire_time, t.create_time, t.author FROM triage_rule t")
+	q.add(" WHERE t.parent ?", uidValueList(scopes)).add(" AND t.vulnerability ?", valueList(vulnerabilities))
+	err := tx.conn.Run(ctx, q.build(func(scan func(...any) error) error {
+		r := new(platform.TriageRule)
+		found = append(found, r)
+		return scan(keyOf(&r.UID), keyOf(&r.Scope), &r.VulnerabilityID, &r.Package, &r.Version, &r.Digest, (*string)(&r.State), &r.Justification, &r.Note,
+			timeColumn{&r.ExpireTime}, timeColumn{&r.CreateTime}, &r.Author)
+	}))
+	return found, err
+}
+
+// Exploitations reads what catalogues say of vulnerabilities.
+func (tx *transaction) Exploitations(ctx context.Context, ids []string) ([]platform.Exploitation, error) {
+	var found []platform.Exploitation
+	q := tx.dialect.statement().add("SELECT t.id, t.known_date, t.epss FROM exploitation t WHERE t.id ?", keyList(ids))
+	err := tx.conn.Run(ctx, q.build(func(scan func(...any) error) error {
+		var e platform.Exploitation
+		err := scan(&e.ID, timeColumn{&e.KnownDate}, epssColumn{&e.EPSS})
+		found = append(found, e)
+		return err
+	}))
+	return found, err
+}
+
+// ForgetRepo takes a repo, its images and their findings out of the counters.
+func (tx *transaction) ForgetRepo(ctx context.Context, repo platform.UID) error {
+	w := newWriter(findings, tx)
+	images, held := 0, map[string]int{}
+	var open string
+	err := tx.conn.Run(ctx,
+		tx.dialect.statement().add("SELECT t.count_class, COUNT(*) FROM finding t WHERE t.parent = ? GROUP BY t.count_class", repo).build(func(scan func(...any) error) error {
+			var class, n int64
+			err := scan(&class, &n)
+			tx.deltas.count(w.number, childOf(repo), w.quietParent, tx.slot, -n)
+			w.countClass(childOf(repo), class, -n)
+			return err
+		}),
+		tx.dialect.statement().add("SELECT 1 FROM image_status t WHERE t.parent = ? AND t.affected", repo).build(func(func(...any) error) error { images++; return nil }),
+		tx.dialect.statement().add("SELECT DISTINCT t.package FROM package_use t WHERE t.parent = ?", repo).build(func(scan func(...any) error) error {
+			var of []byte
+			err := scan(&of)
+			held[string(of)] = 1
+			return err
+		}),
+		tx.dialect.statement().add("SELECT t.open_severity FROM repo t WHERE t.uid = ?", repo).build(func(scan func(...any) error) error { return scan(&open) }))
+	if err != nil {
+		return err
+	}
+	tx.deltas.count(affectedImages, childOf(repo), true, tx.slot, int64(-images))
+	tx.countAffected(affectedRepos, repo, platform.ParseOpenCounts(open).Total() > 0, false)
+	gone := map[string]int{}
+	for of := range held {
+		gone[of] = 0
+	}
+	return tx.countHolders(ctx, repo.Root(), held, gone)
+}

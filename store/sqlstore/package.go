@@ -1,0 +1,538 @@
+package sqlstore
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"atrium/platform"
+)
+
+var packages = newTable(&table[*platform.Package, *platform.PackageFilter]{
+	name:      "package",
+	uid:       func(p *platform.Package) platform.UID { return p.UID },
+	enclosed:  parentUID,
+	uncounted: true,
+	columns: []column[*platform.Package]{
+		{"t.uid", "", func(p *platform.Package) any { return keyOf(&p.UID) }},
+		{"t.ecosystem", "", func(p *platform.Package) any { return &p.Ecosystem }},
+		{"t.name", "", func(p *platform.Package) any { return &p.Name }},
+		{"t.create_time", "", func(p *platform.Package) any { return timeColumn{&p.CreateTime} }},
+	},
+	writeOnly: []column[*platform.Package]{
+		{"t.normal_name", "", func(p *platform.Package) any { name := p.NormalName(); return &name }},
+		{"t.search", "", func(p *platform.Package) any { text := foldText(platform.SearchText(p.Name)); return &text }},
+	},
+	where: func(f *platform.PackageFilter, s *statement) {
+		if len(f.Names) > 0 {
+			s.add(" AND t.normal_name ?", valueList(normalNames(f.Names)))
+		}
+		addAnyEcosystem(s, f.Ecosystems)
+		for _, word := range searchWords(f.Query) {
+			s.addSlow(" AND t.search LIKE ? ESCAPE '\\'", likePattern(word))
+		}
+		if len(f.UIDs) > 0 {
+			s.add(" AND t.uid ?", uidKeyList(f.UIDs))
+		}
+		addHeld(s, f.Held, "package", "substr(t.uid, 21, 8)")
+	},
+})
+
+var packageVersions = newTable(&table[*platform.PackageVersion, *platform.PackageVersionFilter]{
+	name:      "package_version",
+	uid:       func(v *platform.PackageVersion) platform.UID { return v.UID },
+	enclosed:  parentUID,
+	uncounted: true,
+	joins:     []join{{" JOIN package k ON k.uid = ", "parent"}},
+	columns: []column[*platform.PackageVersion]{
+		{"t.uid", "", func(v *platform.PackageVersion) any { return keyOf(&v.UID) }},
+		{"t.version", "", func(v *platform.PackageVersion) any { return &v.Version }},
+		{"t.rank", "", func(v *platform.PackageVersion) any { return &v.Rank }},
+		{"t.purl", "", func(v *platform.PackageVersion) any { return &v.PURL }},
+		{"t.licenses", "", func(v *platform.PackageVersion) any { return jsonColumn{&v.Licenses} }},
+		{"t.source", "", func(v *platform.PackageVersion) any { return keyOf(&v.Source) }},
+		{"t.create_time", "", func(v *platform.PackageVersion) any { return timeColumn{&v.CreateTime} }},
+		{"k.uid", "", func(v *platform.PackageVersion) any { return keyOf(&v.Package.UID) }},
+		{"k.name", "", func(v *platform.PackageVersion) any { return &v.Package.Name }},
+		{"k.ecosystem", "", func(v *platform.PackageVersion) any { return &v.Package.Ecosystem }},
+	},
+	where: func(f *platform.PackageVersionFilter, s *statement) {
+		addAnyOf(s, "version", f.Versions)
+		if len(f.UIDs) > 0 {
+			s.add(" AND t.uid ?", uidKeyList(f.UIDs))
+		}
+		addHeld(s, f.Held, "version", "substr(t.uid, 29, 8)")
+	},
+})
+
+// Packages returns the table of packages.
+func (s tables) Packages() platform.Table[*platform.Package, *platform.PackageFilter] {
+	return newReader(packages, s)
+}
+
+// PackageVersions returns the table of versions of packages.
+func (s tables) PackageVersions() platform.Table[*platform.PackageVersion, *platform.PackageVersionFilter] {
+	return newReader(packageVersions, s)
+}
+
+// normalNames returns the normal forms that packages with one of names can have.
+func normalNames(names []string) []string {
+	var all []string
+	for _, key := range platform.ArtifactKeys(names...) {
+		all = append(all, key.Name, (&platform.Package{Name: key.Name}).NormalName())
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+// addHeld adds the condition that images in a scope hold a row: that there are uses whose column
+// has the value.
+func addHeld(s *statement, held platform.Scope, column, value string) {
+	if s.isProbe {
+		s.isAsked = true
+		return
+	}
+	if len(held.Branches()) == 0 {
+		return
+	}
+	s.add(" AND (")
+	for i, b := range held.Branches() {
+		if i > 0 {
+			s.add(" OR ")
+		}
+		if b.UID.IsRoot() && column == "package" {
+			s.add("t.uses > 0 AND t.root = ?", b.UID)
+			continue
+		}
+		s.add("EXISTS (SELECT 1 FROM package_use u WHERE u.root_key = ? AND u."+column+" = "+value, scopeKey(b.UID.Root()))
+		s.addUseWithin(b.UID)
+		s.add(")")
+	}
+	s.add(")")
+}
+
+// addUseWithin adds the condition that a use u is one of repos within a UID.
+func (s *statement) addUseWithin(within platform.UID) {
+	if !within.IsRoot() {
+		s.add(" AND u.rest >= ? AND u.rest < ?", restOf(within), pastRest(within))
+	}
+}
+
+// ends returns the part of the UIDs of versions that identifies them in their organisation: those
+// of the package and of the version.
+func ends(uids []platform.UID) []byte {
+	b := make([]byte, 0, len(uids)*2*segmentLength)
+	for _, u := range uids {
+		b = append(b, restOf(u)...)
+	}
+	return b
+}
+
+// splitEnds returns the UIDs whose ends were put together.
+func splitEnds(root platform.UID, b []byte) []platform.UID {
+	uids := make([]platform.UID, 0, len(b)/(2*segmentLength))
+	packed := packUID(root)
+	for end := range slices.Chunk(b, 2*segmentLength) {
+		uid, _ := platform.UnpackUID(slices.Concat(packed, end))
+		uids = append(uids, uid)
+	}
+	return uids
+}
+
+// PutPackages inserts packages and versions unless they exist.
+func (tx *transaction) PutPackages(ctx context.Context, versions []*platform.PackageVersion) ([]platform.UID, error) {
+	if len(versions) == 0 {
+		return nil, nil
+	}
+	uids := make([]platform.UID, len(versions))
+	for i, v := range versions {
+		uids[i] = v.UID
+	}
+	exists := map[platform.UID]bool{}
+	known := tx.dialect.statement().add("SELECT t.uid FROM package_version t WHERE t.uid ?", uidKeyList(uids))
+	var found []platform.UID
+	if err := tx.conn.Run(ctx, known.build(collectUIDs(&found))); err != nil {
+		return nil, err
+	}
+	for _, uid := range found {
+		exists[uid] = true
+	}
+	var changed []platform.UID
+	var new []*platform.PackageVersion
+	var of []*platform.Package
+	for _, v := range versions {
+		if exists[v.UID] {
+			continue
+		}
+		exists[v.UID] = true
+		if new = append(new, v); !slices.Contains(changed, v.Package.UID) {
+			changed, of = append(changed, v.Package.UID), append(of, &v.Package)
+		}
+	}
+	// In the order of their keys, so that two imports do not wait for each other.
+	slices.SortFunc(of, func(a, b *platform.Package) int { return cmp.Compare(a.UID, b.UID) })
+	slices.SortFunc(new, func(a, b *platform.PackageVersion) int { return cmp.Compare(a.UID, b.UID) })
+	columns, values := rowsOf(packages.table, of)
+	if err := tx.insertNew(ctx, "package", columns, values); err != nil {
+		return nil, err
+	}
+	columns, values = rowsOf(packageVersions.table, new)
+	return changed, tx.insertNew(ctx, "package_version", columns, values)
+}
+
+// rowsOf returns the columns and the values that store rows.
+func rowsOf[T, F any](t *table[T, F], rows []T) (columns []string, values [][]any) {
+	columns = t.insertColumns()
+	var last sharedValues
+	for _, row := range rows {
+		values = append(values, t.appendValues(nil, row, &last))
+	}
+	return columns, values
+}
+
+// insertNew inserts rows unless rows with their keys exist.
+func (tx *transaction) insertNew(ctx context.Context, table string, columns []string, rows [][]any) error {
+	const perStatement = 50
+	var run []*Statement
+	for part := range slices.Chunk(rows, perStatement) {
+		s := tx.dialect.statement().add("INSERT INTO " + table + " (" + strings.Join(columns, ", ") + ") VALUES ")
+		for i, row := range part {
+			if i > 0 {
+				s.add(", ")
+			}
+			s.add("("+strings.Repeat("?, ", len(row)-1)+"?)", row...)
+		}
+		run = append(run, s.add(" ON CONFLICT DO NOTHING").build(nil))
+	}
+	if len(run) == 0 {
+		return nil
+	}
+	return tx.conn.Run(ctx, run...)
+}
+
+// SetRanks changes the ranks of versions.
+func (tx *transaction) SetRanks(ctx context.Context, versions []*platform.PackageVersion) error {
+	if len(versions) == 0 {
+		return nil
+	}
+	uids, ranks := make([][]byte, len(versions)), make([]string, len(versions))
+	for i, v := range versions {
+		uids[i], ranks[i] = packUID(v.UID), v.Rank
+	}
+	q := tx.dialect.statement().add("UPDATE package_version SET rank = p.inside FROM ")
+	q.add(q.parents(uidPairs(uids, ranks)...))
+	return tx.conn.Run(ctx, q.add(" WHERE package_version.uid = p.k").build(nil))
+}
+
+// useKey identifies a row of uses in a repo.
+type useKey struct {
+	version string // the end of its UID
+	part    int64
+}
+
+// imagesPerUse is how many images one row of uses can name. The rows stay small, because each new
+// image changes one row for each of its packages.
+const imagesPerUse = 256
+
+// ChangeUses changes the uses of a repo, and how many repos hold its packages.
+func (tx *transaction) ChangeUses(ctx context.Context, repo platform.UID, uses []platform.PackageUse) error {
+	if len(uses) == 0 {
+		return nil
+	}
+	changed := map[useKey][]platform.PackageUse{}
+	var held [][]byte // packages
+	for _, u := range uses {
+		end := restOf(u.Version)
+		changed[useKey{string(end), u.Image / imagesPerUse}] = append(changed[useKey{string(end), u.Image / imagesPerUse}], u)
+		held = append(held, end[:segmentLength])
+	}
+	held = compactBytes(held)
+	type row struct {
+		useKey
+		images []int64
+	}
+	var stored []row
+	before, after := map[string]int{}, map[string]int{} // number of rows of each package
+	q := tx.dialect.statement()
+	q.add("SELECT u.package, u.version, u.part, u.images FROM ")
+	q.add(q.parents(ParentColumn{Name: "k", Bytes: held}))
+	q.add(" JOIN package_use u ON u.parent = ? AND u.package = p.k", repo)
+	err := tx.conn.Run(ctx, q.build(func(scan func(...any) error) error {
+		var of, version []byte
+		var r row
+		if err := scan(&of, &version, &r.part, jsonColumn{&r.images}); err != nil {
+			return err
+		}
+		before[string(of)]++
+		after[string(of)]++
+		r.version = string(of) + string(version)
+		stored = append(stored, r)
+		return nil
+	}))
+	if err != nil {
+		return err
+	}
+	for _, r := range stored {
+		if changed[r.useKey] == nil {
+			continue
+		}
+		for _, u := range changed[r.useKey] {
+			at, known := slices.BinarySearch(r.images, u.Image)
+			switch {
+			case known && u.IsGone:
+				r.images = slices.Delete(r.images, at, at+1)
+			case !known && !u.IsGone:
+				r.images = slices.Insert(r.images, at, u.Image)
+			}
+		}
+		if len(r.images) == 0 {
+			after[r.version[:segmentLength]]--
+		}
+		changed[r.useKey] = nil
+		if err := tx.putUse(ctx, repo, r.useKey, r.images, false); err != nil {
+			return err
+		}
+	}
+	var rows [][]any
+	for k, list := range changed {
+		var images []int64
+		for _, u := range list {
+			if !u.IsGone && !slices.Contains(images, u.Image) {
+				images = append(images, u.Image)
+			}
+		}
+		if len(images) == 0 {
+			continue
+		}
+		slices.Sort(images)
+		after[k.version[:segmentLength]]++
+		rows = append(rows, useValues(repo, k, images))
+	}
+	if len(rows) > 0 {
+		if err := tx.conn.Copy(ctx, "package_use", useColumns, rows); err != nil {
+			return err
+		}
+	}
+	return tx.countHolders(ctx, repo.Root(), before, after)
+}
+
+var useColumns = []string{"root_key", "rest", "parent", "package", "version", "part", "images", "n"}
+
+func useValues(repo platform.UID, k useKey, images []int64) []any {
+	list, _ := json.Marshal(images) // cannot fail for numbers
+	return []any{
+		scopeKey(repo.Root()), restOf(repo), packUID(repo), []byte(k.version[:segmentLength]), []byte(k.version[segmentLength:]), k.part, string(list), int64(len(images)),
+	}
+}
+
+// putUse changes or deletes a row of uses.
+func (tx *transaction) putUse(ctx context.Context, repo platform.UID, k useKey, images []int64, _ bool) error {
+	q := tx.dialect.statement()
+	where := " WHERE parent = ? AND package = ? AND version = ? AND part = ?"
+	of, version := []byte(k.version[:segmentLength]), []byte(k.version[segmentLength:])
+	if len(images) == 0 {
+		q.add("DELETE FROM package_use"+where, repo, of, version, k.part)
+	} else {
+		list, _ := json.Marshal(images) // cannot fail for numbers
+		q.add("UPDATE package_use SET images = ?, n = ?"+where, string(list), int64(len(images)), repo, of, version, k.part)
+	}
+	return tx.conn.Run(ctx, q.build(nil))
+}
+
+// countHolders changes how many repos hold the packages that a repo holds now and did not hold
+// before, or the other way round.
+func (tx *transaction) countHolders(ctx context.Context, root platform.UID, before, after map[string]int) error {
+	for _, by := range []int64{1, -1} {
+		var uids []platform.UID
+		for of, n := range after {
+			if n > 0 && before[of] == 0 && by > 0 || n == 0 && before[of] > 0 && by < 0 {
+				uid, _ := platform.UnpackUID(append(packUID(root), of...))
+				uids = append(uids, uid)
+			}
+		}
+		if len(uids) == 0 {
+			continue
+		}
+		if err := tx.conn.Run(ctx, tx.dialect.statement().add("UPDATE package SET uses = uses + ? WHERE uid ?", by, uidKeyList(uids)).build(nil)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// compactBytes sorts keys, and leaves out those that occur again.
+func compactBytes(keys [][]byte) [][]byte {
+	texts := make([]string, len(keys))
+	for i, k := range keys {
+		texts[i] = string(k)
+	}
+	slices.Sort(texts)
+	texts = slices.Compact(texts)
+	for i, text := range texts {
+		keys[i] = []byte(text)
+	}
+	return keys[:len(texts)]
+}
+
+// ImagePackages reads the packages of images: two statements, one for what the images hold, and
+// one for the versions.
+func (s tables) ImagePackages(ctx context.Context, keys platform.ImageKeys) ([]*platform.ImageContent, error) {
+	wanted := keys.Keys()
+	repos, digests := make([][]byte, len(wanted)), make([]string, len(wanted))
+	for i, k := range wanted {
+		repos[i], digests[i] = packUID(k.Repo), k.Digest
+	}
+	type held struct {
+		architecture string
+		versions     []platform.UID
+	}
+	byImage := map[platform.ImageKey][]held{}
+	var uids []platform.UID
+	add := func(k platform.ImageKey, architecture string, ends []byte) {
+		versions := splitEnds(k.Repo.Root(), ends)
+		byImage[k] = append(byImage[k], held{architecture, versions})
+		uids = append(uids, versions...)
+	}
+	q := s.dialect.statement()
+	q.add("SELECT b.repo, b.digest, b.architecture, b.versions FROM ").add(q.parents(uidPairs(repos, digests)...))
+	q.add(" CROSS JOIN sbom b WHERE b.repo = p.k AND b.digest = p.inside ORDER BY b.architecture")
+	named := s.dialect.statement()
+	named.add("SELECT t.parent, t.digest, '', t.versions FROM ").add(named.parents(uidPairs(repos, digests)...))
+	named.add(" CROSS JOIN image_status t WHERE t.parent = p.k AND t.digest = p.inside AND t.basis = ?", string(platform.BasisName))
+	hasSBOM := map[platform.ImageKey]bool{}
+	read := func(isSBOM bool) func(scan func(...any) error) error {
+		return func(scan func(...any) error) error {
+			var k platform.ImageKey
+			var architecture string
+			var list []byte
+			if err := scan(keyOf(&k.Repo), &k.Digest, &architecture, &list); err != nil {
+				return err
+			}
+			if isSBOM {
+				hasSBOM[k] = true
+			}
+			if isSBOM || !hasSBOM[k] {
+				add(k, architecture, list)
+			}
+			return nil
+		}
+	}
+	if err := s.reads.Run(ctx, q.build(read(true)), named.build(read(false))); err != nil {
+		return nil, err
+	}
+	byUID := map[platform.UID]*platform.PackageVersion{}
+	if len(uids) > 0 {
+		slices.Sort(uids)
+		versions := newReader(packageVersions, s)
+		p := versions.projectAll()
+		v := s.dialect.statement().add("SELECT "+p.selected+" FROM package_version t"+p.joins+" WHERE t.uid ?", uidKeyList(slices.Compact(uids)))
+		var found []*platform.PackageVersion
+		if err := s.reads.Run(ctx, v.build(p.collect(&found))); err != nil {
+			return nil, err
+		}
+		for _, v := range found {
+			byUID[v.UID] = v
+		}
+	}
+	contents := make([]*platform.ImageContent, len(wanted))
+	for i, k := range wanted {
+		c := &platform.ImageContent{Repo: k.Repo, Digest: k.Digest, Basis: platform.BasisName}
+		if hasSBOM[k] {
+			c.Basis = platform.BasisVersion
+		}
+		at := map[platform.UID]int{}
+		for _, h := range byImage[k] {
+			for _, uid := range h.versions {
+				v := byUID[uid]
+				if v == nil {
+					continue
+				}
+				n, known := at[uid]
+				if !known {
+					n = len(c.Packages)
+					at[uid], c.Packages = n, append(c.Packages, platform.ImagePackage{PackageVersion: v})
+				}
+				if h.architecture != "" {
+					c.Packages[n].Architectures = append(c.Packages[n].Architectures, h.architecture)
+				}
+			}
+		}
+		slices.SortFunc(c.Packages, func(a, b platform.ImagePackage) int {
+			return cmp.Or(cmp.Compare(a.Package.Name, b.Package.Name), cmp.Compare(a.Package.Ecosystem, b.Package.Ecosystem), cmp.Compare(a.Rank, b.Rank), cmp.Compare(a.UID, b.UID))
+		})
+		contents[i] = c
+	}
+	return contents, nil
+}
+
+// ImagesHolding reads a page of the images that hold one of versions.
+func (s tables) ImagesHolding(ctx context.Context, q platform.HolderQuery) (platform.Rows[*platform.Image], error) {
+	var rows platform.Rows[*platform.Image]
+	locals := make([][]byte, len(q.Versions))
+	for i, v := range q.Versions {
+		locals[i] = localOf(v)
+	}
+	where := func(st *statement, b platform.Branch) {
+		st.add(" WHERE u.root_key = ? AND u.version IN (SELECT p.k FROM ", scopeKey(b.UID.Root()))
+		st.add(st.parents(ParentColumn{Name: "k", Bytes: locals}))
+		st.add(")")
+		st.addUseWithin(b.UID)
+	}
+	var run []*Statement
+	if q.Parts.Has(platform.PartTotal) {
+		t := s.dialect.statement().add("SELECT CAST(COALESCE(SUM(c.n), 0) AS BIGINT) FROM (")
+		for i, b := range q.Scope.Branches() {
+			if i > 0 {
+				t.addUnion()
+			}
+			if len(q.Versions) == 1 {
+				t.add("SELECT u.n FROM package_use u")
+				where(t, b)
+				continue
+			}
+			// An image can hold several of the versions, and counts once.
+			t.addSlow("SELECT COUNT(*) AS n FROM (SELECT DISTINCT u.parent, e.value FROM package_use u CROSS JOIN ").addElements("u.images")
+			where(t, b)
+			t.add(") d")
+		}
+		run = append(run, t.add(") c").build(func(scan func(...any) error) error { return scan(&rows.Total) }))
+	}
+	if q.Parts.Has(platform.PartItems) {
+		t := s.dialect.statement().add("SELECT d.parent, m.digest, d.number, COALESCE(i.architectures, ''), COALESCE(i.packages, '') FROM (SELECT * FROM (")
+		for i, b := range q.Scope.Branches() {
+			if i > 0 {
+				t.addUnion()
+			}
+			t.add("SELECT DISTINCT u.parent AS parent, CAST(e.value AS BIGINT) AS number FROM package_use u CROSS JOIN ").addElements("u.images")
+			where(t, b)
+			if q.After != nil {
+				t.add(" AND u.parent >= ?", q.After.Repo)
+			}
+		}
+		t.add(") h")
+		if q.After != nil {
+			t.add(" WHERE (h.parent, h.number) > (?, ?)", q.After.Repo, q.After.Number)
+		}
+		t.add(" ORDER BY h.parent, h.number LIMIT ?) d", int64(q.Limit)+1)
+		t.add(" JOIN image_status m ON m.parent = d.parent AND m.number = d.number LEFT JOIN image i ON i.repo = d.parent AND i.digest = m.digest ORDER BY d.parent, d.number")
+		run = append(run, t.build(func(scan func(...any) error) error {
+			i := new(platform.Image)
+			err := scan(keyOf(&i.Repo), &i.Digest, &i.Number, jsonColumn{&i.Architectures}, jsonColumn{&i.Packages})
+			rows.Items = append(rows.Items, i)
+			return err
+		}))
+	}
+	if len(run) == 0 || len(q.Scope.Branches()) == 0 || len(q.Versions) == 0 {
+		return rows, nil
+	}
+	if err := s.reads.Run(ctx, run...); err != nil {
+		return rows, fmt.Errorf("images that hold packages: %w", err)
+	}
+	if rows.More = len(rows.Items) > q.Limit; rows.More {
+		rows.Items = rows.Items[:q.Limit]
+	}
+	return rows, nil
+}
