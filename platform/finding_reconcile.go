@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // Findings follow from other rows: from tags, from what images hold, and from advisories. What
@@ -101,6 +102,7 @@ type ImageFacts struct {
 	Names    []string // names of packages, if the source of the image lists only names
 	HasSBOM  bool
 	Versions []UID        // versions of packages in the SBOMs
+	Used     []UID        // versions that the uses have of the image if it is live, without those of source packages
 	Status   *ImageStatus // nil if there is none yet
 
 	basis FindingBasis // BasisName if Versions are made of names
@@ -200,6 +202,40 @@ func (s Findings) Settle(ctx context.Context) error {
 			return err
 		}
 	}
+}
+
+// How often follow looks for tasks that other processes have added, and for exceptions that have
+// ended.
+const taskInterval, expiryInterval = time.Second, time.Minute
+
+// follow ends tasks as they are added, until ctx ends. Each process does so.
+func (s Findings) follow(ctx context.Context) {
+	ctx = WithActor(ctx, NewOperator("findings"))
+	expiry := time.NewTicker(expiryInterval)
+	defer expiry.Stop()
+	failing := false
+	for ctx.Err() == nil {
+		changed := s.p.store.Changed()
+		err := s.Settle(ctx)
+		if err != nil && ctx.Err() == nil && !failing {
+			s.p.options.Logger.Warn("findings were not brought up to date; trying again every second", "error", err)
+		}
+		failing = err != nil
+		select {
+		case <-ctx.Done():
+		case <-changed:
+		case <-time.After(taskInterval):
+		case <-expiry.C:
+			if err := s.EndExpired(ctx); err != nil && ctx.Err() == nil {
+				s.p.options.Logger.Warn("exceptions whose time is over were not ended; trying again in a minute", "error", err)
+			}
+		}
+	}
+}
+
+// EndExpired adds tasks for the findings whose exceptions have ended, so that they are open again.
+func (s Findings) EndExpired(ctx context.Context) error {
+	return s.p.store.Write(ctx, func(tx Tx) error { return tx.AddExpiredTasks(ctx, s.p.now()) })
 }
 
 // Review looks at everything again, and returns how many findings were not as they must be. It
@@ -376,7 +412,7 @@ func (s Findings) reconcileImages(ctx context.Context, tx Tx, repo *Repo, digest
 	if err != nil {
 		return err
 	}
-	versions, err := s.readVersions(ctx, tx, repo, facts)
+	versions, byUID, err := s.readVersions(ctx, tx, repo, facts)
 	if err != nil {
 		return err
 	}
@@ -393,7 +429,7 @@ func (s Findings) reconcileImages(ctx context.Context, tx Tx, repo *Repo, digest
 	}
 	var uses []PackageUse
 	for i, f := range facts {
-		uses = append(uses, changedUses(f.Status, statuses[i])...)
+		uses = append(uses, changedUses(f.usedBefore(byUID), statuses[i])...)
 	}
 	if err := tx.ChangeUses(ctx, repo.UID, uses); err != nil {
 		return err
@@ -489,11 +525,11 @@ func (s Findings) readFindings(ctx context.Context, tx Tx, repo UID, filter *Fin
 // readVersions reads the versions of packages of images, by digest, with those of source packages.
 // Where only names are known, it makes versions of them; where nothing is known, the name of the
 // repo stands for the package.
-func (s Findings) readVersions(ctx context.Context, tx Tx, repo *Repo, facts []*ImageFacts) (map[string][]*PackageVersion, error) {
+func (s Findings) readVersions(ctx context.Context, tx Tx, repo *Repo, facts []*ImageFacts) (map[string][]*PackageVersion, map[UID]*PackageVersion, error) {
 	root := repo.UID.Root()
 	all, named := []UID{}, []*PackageVersion{}
 	for _, f := range facts {
-		if all = append(all, f.Versions...); !f.HasSBOM {
+		if all = slices.Concat(all, f.Versions, f.Used); !f.HasSBOM {
 			if len(f.Names) == 0 {
 				f.Names = []string{repo.Name}
 			}
@@ -506,11 +542,11 @@ func (s Findings) readVersions(ctx context.Context, tx Tx, repo *Repo, facts []*
 		}
 	}
 	if _, err := tx.PutPackages(ctx, named); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	byUID, err := versionsByUID(ctx, tx, all)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	for _, v := range named {
 		byUID[v.UID] = v
@@ -520,13 +556,42 @@ func (s Findings) readVersions(ctx context.Context, tx Tx, repo *Repo, facts []*
 		for _, uid := range f.Versions {
 			if v := byUID[uid]; v != nil {
 				versions[f.Digest] = append(versions[f.Digest], v)
-				if source := byUID[v.Source]; source != nil && !slices.Contains(versions[f.Digest], source) {
+				if source := byUID[v.Source]; source != nil {
 					versions[f.Digest] = append(versions[f.Digest], source)
 				}
 			}
 		}
+		versions[f.Digest] = distinctVersions(versions[f.Digest])
 	}
-	return versions, nil
+	return versions, byUID, nil
+}
+
+// distinctVersions sorts versions by UID, and leaves out those that occur again.
+func distinctVersions(all []*PackageVersion) []*PackageVersion {
+	slices.SortFunc(all, func(a, b *PackageVersion) int { return compareTexts(a.UID, b.UID) })
+	return slices.CompactFunc(all, func(a, b *PackageVersion) bool { return a.UID == b.UID })
+}
+
+// usedBefore lists the versions that the uses have of the image, sorted.
+func (f *ImageFacts) usedBefore(byUID map[UID]*PackageVersion) (used []UID) {
+	if f.Status == nil || !f.Status.IsLive {
+		return nil
+	}
+	for _, uid := range f.Used {
+		if used = append(used, uid); byUID[uid] != nil && byUID[uid].Source != "" {
+			used = append(used, byUID[uid].Source)
+		}
+	}
+	slices.Sort(used)
+	return slices.Compact(used)
+}
+
+// Named lists the versions that stand for names: those of an image without an SBOM.
+func (s *ImageStatus) Named() []UID {
+	if s.Basis == BasisName {
+		return s.Versions
+	}
+	return nil
 }
 
 // versionsByUID reads versions of packages, and those of their source packages.
@@ -554,20 +619,15 @@ func (f *ImageFacts) newStatus(versions []*PackageVersion) *ImageStatus {
 	if f.Status != nil {
 		status.Number, status.Open = f.Status.Number, f.Status.Open
 	}
-	for _, v := range versions {
+	for _, v := range versions { // they are sorted
 		status.Versions = append(status.Versions, v.UID)
 	}
-	slices.Sort(status.Versions)
-	status.Versions = slices.Compact(status.Versions)
 	return status
 }
 
-// changedUses lists what has changed in the uses of packages. was is nil for a new image.
-func changedUses(was, is *ImageStatus) (uses []PackageUse) {
-	var before, after []UID
-	if was != nil && was.IsLive {
-		before = was.Versions
-	}
+// changedUses lists what has changed in the uses of packages.
+func changedUses(before []UID, is *ImageStatus) (uses []PackageUse) {
+	var after []UID
 	if is.IsLive {
 		after = is.Versions
 	}

@@ -103,11 +103,11 @@ func (tx *transaction) ImageFacts(ctx context.Context, repo platform.UID, digest
 	}
 	root := repo.Root()
 	err := tx.conn.Run(ctx,
-		read("DISTINCT t.digest, t.deprecated", "tag", "parent", func(scan func(...any) error) error {
-			var digest string
+		read("DISTINCT t.digest, t.deprecated, t.class", "tag", "parent", func(scan func(...any) error) error {
+			var digest, class string
 			var deprecated bool
-			err := scan(&digest, &deprecated)
-			if f := fact(digest); !deprecated {
+			err := scan(&digest, &deprecated, &class)
+			if f := fact(digest); !deprecated && class != string(platform.TagClassReferrer) {
 				f.IsLive = true
 			}
 			return err
@@ -121,12 +121,12 @@ func (tx *transaction) ImageFacts(ctx context.Context, repo platform.UID, digest
 			}
 			return err
 		}),
-		read("t.digest, t.versions", "sbom", "repo", func(scan func(...any) error) error {
+		read("t.digest, t.versions, COALESCE(t.used, t.versions)", "sbom", "repo", func(scan func(...any) error) error {
 			var digest string
-			var versions []byte
-			err := scan(&digest, &versions)
+			var versions, used []byte
+			err := scan(&digest, &versions, &used)
 			f := fact(digest)
-			f.HasSBOM, f.Versions = true, append(f.Versions, splitEnds(root, versions)...)
+			f.HasSBOM, f.Versions, f.Used = true, append(f.Versions, splitEnds(root, versions)...), append(f.Used, splitEnds(root, used)...)
 			return err
 		}),
 		read(statusColumns, "image_status", "parent", func(scan func(...any) error) error {
@@ -136,12 +136,19 @@ func (tx *transaction) ImageFacts(ctx context.Context, repo platform.UID, digest
 		}))
 	facts := make([]*platform.ImageFacts, 0, len(byDigest))
 	for _, f := range byDigest {
-		slices.Sort(f.Versions)
-		f.Versions = slices.Compact(f.Versions)
+		if f.Status != nil && f.Status.Basis == platform.BasisName {
+			f.Used = f.Status.Versions
+		}
+		f.Versions, f.Used = distinctUIDs(f.Versions), distinctUIDs(f.Used)
 		facts = append(facts, f)
 	}
 	slices.SortFunc(facts, func(a, b *platform.ImageFacts) int { return strings.Compare(a.Digest, b.Digest) })
 	return facts, err
+}
+
+func distinctUIDs(uids []platform.UID) []platform.UID {
+	slices.Sort(uids)
+	return slices.Compact(uids)
 }
 
 const statusColumns = "t.digest, t.number, t.live, t.basis, t.versions, t.open_severity"
@@ -196,16 +203,17 @@ func (tx *transaction) PutImageStatuses(ctx context.Context, repo platform.UID, 
 	if err != nil {
 		return err
 	}
-	run := make([]*Statement, len(statuses))
+	run := make([]*Statement, len(statuses), len(statuses)+1)
 	for i, status := range statuses {
 		affected := status.Open.Total() > 0
 		tx.countAffected(affectedImages, childOf(repo), wasAffected[status.Digest], affected)
 		insert := tx.dialect.statement().add("INSERT INTO image_status ("+strings.Join(storedStatusColumns, ", ")+") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-			repo.Root(), repo, status.Digest, status.Number, status.IsLive, string(status.Basis), ends(status.Versions), status.Open.Text(), affected)
+			repo.Root(), repo, status.Digest, status.Number, status.IsLive, string(status.Basis), ends(status.Named()), status.Open.Text(), affected)
 		run[i] = insert.add(" ON CONFLICT (parent, digest) DO UPDATE SET live = excluded.live, basis = excluded.basis, versions = excluded.versions," +
 			" open_severity = excluded.open_severity, affected = excluded.affected").build(nil)
 	}
-	return tx.conn.Run(ctx, run...)
+	used := tx.dialect.statement().add("UPDATE sbom SET used = NULL WHERE used IS NOT NULL AND repo = ?", repo).add(" AND digest ?", valueList(digests))
+	return tx.conn.Run(ctx, append(run, used.build(nil))...)
 }
 
 // countAffected updates the counter of the rows with open findings.
@@ -291,9 +299,10 @@ func (tx *transaction) AdvisoriesNamed(ctx context.Context, repo platform.UID, n
 func (tx *transaction) PutSBOMs(ctx context.Context, all []*platform.SBOM) error {
 	run := make([]*Statement, len(all))
 	for i, b := range all {
-		q := tx.dialect.statement().add("INSERT INTO sbom (repo, digest, architecture, format, versions, create_time) VALUES (?, ?, ?, ?, ?, ?)",
-			b.Repo, b.Digest, b.Architecture, b.Format, ends(b.Versions), b.CreateTime)
-		run[i] = q.add(" ON CONFLICT (repo, digest, architecture) DO UPDATE SET format = excluded.format, versions = excluded.versions, create_time = excluded.create_time").build(nil)
+		q := tx.dialect.statement().add("INSERT INTO sbom (repo, digest, architecture, format, versions, used, create_time) VALUES (?, ?, ?, ?, ?, ?, ?)",
+			b.Repo, b.Digest, b.Architecture, b.Format, ends(b.Versions), []byte{}, b.CreateTime)
+		q.add(" ON CONFLICT (repo, digest, architecture) DO UPDATE SET format = excluded.format, versions = excluded.versions,")
+		run[i] = q.add(" used = COALESCE(sbom.used, sbom.versions), create_time = excluded.create_time").build(nil)
 	}
 	return tx.conn.Run(ctx, run...)
 }

@@ -507,21 +507,24 @@ CREATE TABLE package_version (
 CREATE INDEX package_version_parent_rank ON package_version (parent, rank, uid);
 
 -- SBOMs: the packages of an image for one architecture, or for all if that is empty. versions has the ends of the
--- UIDs of package versions, 16 bytes each, sorted.
+-- UIDs of package versions, 16 bytes each, sorted. used has those that package_use still has of the image: NULL if they are
+-- the same.
 CREATE TABLE sbom (
     repo BLOB NOT NULL REFERENCES repo (uid) ON DELETE CASCADE,
     digest TEXT NOT NULL,
     architecture TEXT NOT NULL,
     format TEXT NOT NULL,
     versions BLOB NOT NULL,
+    used BLOB,
     create_time INTEGER NOT NULL,
     PRIMARY KEY (repo, digest, architecture)
 );
 
 -- What follows from tags, SBOMs and advisories for each image that a tag points to or that has an SBOM. All of it, and
 -- the tables package_use and finding, are written by platform/finding_reconcile.go alone. number is that of
--- the image in its repo, which lists of package_use have. live is whether a tag that is not deprecated points to the image. versions has the
--- package versions that package_use has, or that it would have if the image was live. open counts the open findings.
+-- the image in its repo, which lists of package_use have. live is whether a tag that is not deprecated points to the image,
+-- other than the tag of a signature. versions has the
+-- package versions of an image without SBOM, which stand for names. open_severity counts the open findings.
 CREATE TABLE image_status (
     root BLOB NOT NULL, parent BLOB NOT NULL REFERENCES repo (uid) ON DELETE CASCADE,
     digest TEXT NOT NULL,
