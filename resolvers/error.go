@@ -47,11 +47,8 @@ type Presenter struct {
 func (o *Presenter) Present(ctx context.Context, err error) *gqlerror.Error {
 	presented := graphql.DefaultErrorPresenter(ctx, err)
 	cause := presented.Unwrap()
-	switch {
-	case cause == nil: // the error has no cause, and the log needs its text
+	if cause == nil { // the log needs its text
 		cause = errors.New(presented.Message)
-	case isRepresentation(ctx) && !isPlatform(cause):
-		cause = platform.Invalid(platform.Violation{Field: "representations", Description: cause.Error()})
 	}
 	e := apierror.Show(coreError(cause), areaOf(ctx))
 	o.report(ctx, e)
@@ -65,13 +62,6 @@ func (o *Presenter) Present(ctx context.Context, err error) *gqlerror.Error {
 		Message: status.Message, Path: graphql.GetPath(ctx), Locations: presented.Locations, // the path of err can end in an argument
 		Extensions: extensions,
 	}
-}
-
-// isRepresentation reports whether ctx resolves `_entities`. The generated code
-// returns plain errors there when a representation is malformed.
-func isRepresentation(ctx context.Context) bool {
-	field := graphql.GetFieldContext(ctx)
-	return field != nil && field.Field.Field != nil && field.Field.Name == "_entities"
 }
 
 // coreError converts err into an error of the core. An error of the endpoint
@@ -96,11 +86,6 @@ func coreError(err error) *platform.Error {
 		e.Area = areaOfField(refused.Field)
 	}
 	return e
-}
-
-func isPlatform(err error) bool {
-	var e *platform.Error
-	return errors.As(err, &e)
 }
 
 // report logs the cause of an internal error, which clients do not see. It logs

@@ -214,6 +214,33 @@ func TestInvalidRepresentationsAreRejected(t *testing.T) {
 	}
 }
 
+// The error names the value, and no type of Go.
+func TestARepresentationIsAnObject(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	const query = `query($r: [_Any!]!) { _entities(representations: $r) { __typename } }`
+	for _, c := range []struct {
+		query           string
+		representations any
+		want            string
+	}{
+		{query, []any{5}, "5"},
+		{query, []any{map[string]any{"__typename": "Group", "uid": w.org}, "x"}, `"x"`},
+		{query, true, "true"},
+		{query, []any{[]any{}}, "[]"},
+		{`{ _entities(representations: [5]) { __typename } }`, nil, "5"},
+		{`{ _entities(representations: [RED, {__typename: "Group", uid: 5}]) { __typename } }`, nil, "RED"},
+		{`{ _entities(representations: "x") { __typename } }`, nil, `"x"`},
+	} {
+		got := w.askAs(theOwner, c.query, "r", c.representations).expectErrors("GRAPHQL_VALIDATION_FAILED")
+		if want := "_Any cannot represent a value that is not an object: " + c.want; len(got.Errors) == 1 && got.Errors[0].Message != want {
+			t.Errorf("%s %v: %q, want %q", c.query, c.representations, got.Errors[0].Message, want)
+		}
+	}
+	w.askAs(theOwner, `{ _entities(representations: {__typename: "Group", uid: "`+string(w.org)+`", more: [5]}) { __typename } }`).
+		expectErrors().expect("_entities.0.__typename", "Group")
+}
+
 func TestGatewaysCanReadTheSchema(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -63,10 +63,10 @@ func TestARequestChoosesAmongSeveralOperations(t *testing.T) {
 	t.Parallel()
 	h := stageHandler(stageOptions{})
 	for name, want := range map[string]string{
-		"":     "give operationName: the document has 2 operations, and the request names none of them",
-		`"C"`:  `the document has no operation named "C"`,
+		"":     "Give operationName: the document has 2 operations, and the request names none of them",
+		`"C"`:  `The document has no operation named "C"`,
 		`"B"`:  "",
-		`null`: "give operationName: the document has 2 operations, and the request names none of them",
+		`null`: "Give operationName: the document has 2 operations, and the request names none of them",
 	} {
 		member := ""
 		if name != "" {

@@ -115,9 +115,9 @@ func (g *Guard) Accept(ctx context.Context, raw *graphql.RawParams, operation *g
 func unknownOperation(document *ast.QueryDocument, name string) *gqlerror.Error {
 	path := ast.Path{ast.PathName("operationName")}
 	if name == "" {
-		return gqlerror.ErrorPathf(path, "give operationName: the document has %d operations, and the request names none of them", len(document.Operations))
+		return gqlerror.ErrorPathf(path, "Give operationName: the document has %d operations, and the request names none of them", len(document.Operations))
 	}
-	return gqlerror.ErrorPathf(path, "the document has no operation named %q", name)
+	return gqlerror.ErrorPathf(path, "The document has no operation named %q", name)
 }
 
 // checkStreams rejects subscriptions without exactly one root field. Validation compares
@@ -184,7 +184,7 @@ func withCode(code string, errs ...*gqlerror.Error) gqlerror.List {
 // errors suggest no names, because suggestions would reveal it bit by bit.
 func validationRules(hideSchema bool) *rules.Rules {
 	all := rules.NewDefaultRules()
-	all.AddRule("IntegersOf32Bits", checkIntegers)
+	all.AddRule("ValuesOfLiterals", checkLiterals)
 	if !hideSchema {
 		return all
 	}

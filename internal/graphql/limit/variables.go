@@ -124,11 +124,19 @@ func coerceLeaf(value any, definition *ast.Definition) (coerced any, fault strin
 		return strconv.FormatFloat(integer, 'f', -1, 64), ""
 	case definition.Name == "ID" && !isText:
 		return nil, "ID cannot represent a non-string and non-integer value: %s"
+	case definition.Name == "_Any":
+		if _, isObject := value.(map[string]any); !isObject {
+			return nil, noObject
+		}
 	}
 	return value, ""
 }
 
-const tooLong = "Int cannot represent non 32-bit signed integer value: %s"
+// The faults of values that gqlparser accepts in a document too.
+const (
+	tooLong  = "Int cannot represent non 32-bit signed integer value: %s"
+	noObject = "_Any cannot represent a value that is not an object: %s"
+)
 
 // maxWhole is the largest integer below which no two integers have the same float64.
 const maxWhole = 1 << 53
@@ -152,15 +160,18 @@ func show(value any) string {
 	return string(text)
 }
 
-// checkIntegers is the rule of validation that integers in a document have 32 bits. gqlparser
-// allows 64.
-func checkIntegers(observers *core.Events, addError core.AddErrFunc) {
+// checkLiterals is the rule of validation that integers in a document have 32 bits, where
+// gqlparser allows 64, and that the representation of an entity is an object.
+func checkLiterals(observers *core.Events, addError core.AddErrFunc) {
 	observers.OnValue(func(_ *core.Walker, value *ast.Value) {
-		if value.Kind != ast.IntValue || value.Definition == nil || value.Definition.Name != "Int" {
-			return
-		}
-		if n, err := strconv.ParseInt(value.Raw, 10, 64); err == nil && (n < math.MinInt32 || n > math.MaxInt32) {
-			addError(core.Message(tooLong, value.Raw), core.At(value.Position))
+		switch {
+		case value.Definition == nil || value.Kind == ast.Variable || value.Kind == ast.ListValue:
+		case value.Definition.Name == "_Any" && value.Kind != ast.ObjectValue && value.Kind != ast.NullValue:
+			addError(core.Message(noObject, value.String()), core.At(value.Position))
+		case value.Definition.Name == "Int" && value.Kind == ast.IntValue:
+			if n, err := strconv.ParseInt(value.Raw, 10, 64); err == nil && (n < math.MinInt32 || n > math.MaxInt32) {
+				addError(core.Message(tooLong, value.Raw), core.At(value.Position))
+			}
 		}
 	})
 }
