@@ -34,7 +34,7 @@ func require(ctx context.Context, uid UID, capabilities ...Capability) (*Actor, 
 func requireIdentity(ctx context.Context) error {
 	a, err := requireCaller(ctx)
 	if err == nil && a.operator == "" && len(a.Identities) == 0 {
-		err = a.permissionError("", "")
+		err = &Error{Code: CodePermissionDenied, Reason: unknownBearer, Message: unknownBearerMessage}
 	}
 	return err
 }
@@ -65,11 +65,16 @@ func (a *Actor) scopesWithAll(capabilities ...Capability) ([]UID, error) {
 func (a *Actor) permissionError(capability Capability, uid UID) *Error {
 	err := permissionDenied(capability, uid)
 	if len(a.Identities) == 0 {
-		err.Reason = "IDENTITY_NOT_FOUND"
-		err.Message = "Permission denied: no identity matches this token"
+		err.Reason, err.Message = unknownBearer, unknownBearerMessage
 	}
 	return err
 }
+
+// The reason and the message of the error for a caller without an identity.
+const (
+	unknownBearer        = "IDENTITY_NOT_FOUND"
+	unknownBearerMessage = "Permission denied: no identity matches this token"
+)
 
 // checkMayGrant fails unless the actor holds on uid every capability that it
 // grants there. Nobody can grant more than they hold.

@@ -188,7 +188,9 @@ func TestATokenWithoutIdentityMayOnlyPingAndLookUp(t *testing.T) {
 			t.Errorf("got %v, want 'issuer subject'", got)
 		}
 		_, err = w.p.Vulnerabilities.Get(stranger, "GO-1")
-		expectRefused(t, "metadata", err, platform.CodePermissionDenied, "IDENTITY_NOT_FOUND")
+		if e := refusal(t, "metadata", err, platform.CodePermissionDenied, "IDENTITY_NOT_FOUND"); len(e.Metadata) > 0 {
+			t.Errorf("reading metadata needs no capability, but the error names %v", e.Metadata)
+		}
 		_, err = w.p.Groups.Create(stranger, "", body[*platform.Group](`{"name": "mine"}`))
 		expectRefused(t, "signing up", err, platform.CodePermissionDenied, "IDENTITY_NOT_FOUND")
 		if own, err := w.p.Identities.ListOwn(stranger); err != nil || len(own) != 0 {
