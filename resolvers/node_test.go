@@ -222,18 +222,18 @@ func TestARepresentationIsAnObject(t *testing.T) {
 	for _, c := range []struct {
 		query           string
 		representations any
-		want            string
+		variable, want  string
 	}{
-		{query, []any{5}, "5"},
-		{query, []any{map[string]any{"__typename": "Group", "uid": w.org}, "x"}, `"x"`},
-		{query, true, "true"},
-		{query, []any{[]any{}}, "[]"},
-		{`{ _entities(representations: [5]) { __typename } }`, nil, "5"},
-		{`{ _entities(representations: [RED, {__typename: "Group", uid: 5}]) { __typename } }`, nil, "RED"},
-		{`{ _entities(representations: "x") { __typename } }`, nil, `"x"`},
+		{query, []any{5}, `Variable "$r[0]": `, "5"},
+		{query, []any{map[string]any{"__typename": "Group", "uid": w.org}, "x"}, `Variable "$r[1]": `, `"x"`},
+		{query, true, `Variable "$r": `, "true"},
+		{query, []any{[]any{}}, `Variable "$r[0]": `, "[]"},
+		{`{ _entities(representations: [5]) { __typename } }`, nil, "", "5"},
+		{`{ _entities(representations: [RED, {__typename: "Group", uid: 5}]) { __typename } }`, nil, "", "RED"},
+		{`{ _entities(representations: "x") { __typename } }`, nil, "", `"x"`},
 	} {
 		got := w.askAs(theOwner, c.query, "r", c.representations).expectErrors("GRAPHQL_VALIDATION_FAILED")
-		if want := "_Any cannot represent a value that is not an object: " + c.want; len(got.Errors) == 1 && got.Errors[0].Message != want {
+		if want := c.variable + "_Any cannot represent a value that is not an object: " + c.want; len(got.Errors) == 1 && got.Errors[0].Message != want {
 			t.Errorf("%s %v: %q, want %q", c.query, c.representations, got.Errors[0].Message, want)
 		}
 	}

@@ -11,7 +11,7 @@ func TestAVariableHasTheJSONOfItsType(t *testing.T) {
 	t.Parallel()
 	h := stageHandler(stageOptions{})
 	const query = "query($n: Int, $id: ID, $ids: [ID!] = [], $where: ItemFilter, $long: Boolean){items(first: $n, where: $where){totalCount} item(id: $id){name(long: $long)} nodes(ids: $ids){id}}"
-	for _, c := range []struct{ variables, want string }{ // the field and the message of the error; "" means none
+	for _, c := range []struct{ variables, want string }{ // the variable and what is wrong with it; "" means nothing
 		{`{"n": 1.0}`, ""}, {`{"n": 1e0}`, ""}, {`{"n": 10e-1}`, ""}, {`{"n": -0}`, ""}, {`{"n": 2147483647}`, ""}, {`{"n": null}`, ""},
 		{`{"n": "1"}`, `n: Int cannot represent non-integer value: "1"`},
 		{`{"n": 1.5}`, "n: Int cannot represent non-integer value: 1.5"},
@@ -29,9 +29,9 @@ func TestAVariableHasTheJSONOfItsType(t *testing.T) {
 		{`{"long": "true"}`, `long: Boolean cannot represent a non boolean value: "true"`},
 		{`{"long": 1}`, "long: Boolean cannot represent a non boolean value: 1"},
 		{`{"where": {"name": "x"}}`, ""},
-		{`{"where": {"name": 5}}`, "name: String cannot represent a non string value: 5"},
-		{`{"where": {"within": {"ids": ["x", true]}}}`, "within.ids[1]: ID cannot represent a non-string and non-integer value: true"},
-		{`{"where": {"nam": "x"}}`, "nam: unknown field"},
+		{`{"where": {"name": 5}}`, "where.name: String cannot represent a non string value: 5"},
+		{`{"where": {"within": {"ids": ["x", true]}}}`, "where.within.ids[1]: ID cannot represent a non-string and non-integer value: true"},
+		{`{"where": {"nam": "x"}}`, "where.nam: unknown field"},
 		{`{"n": "` + strings.Repeat("x", 200) + `"}`, `n: Int cannot represent non-integer value: "` + strings.Repeat("x", 99) + "..."},
 	} {
 		r := send(t, h, "POST", "/", fmt.Sprintf(`{"query": %q, "variables": %s}`, query, c.variables))
@@ -39,9 +39,21 @@ func TestAVariableHasTheJSONOfItsType(t *testing.T) {
 			r.expectSuccess()
 			continue
 		}
-		field, message, _ := strings.Cut(c.want, ": ")
+		variable, fault, _ := strings.Cut(c.want, ": ")
+		field, message := strings.TrimPrefix(variable, "where."), fmt.Sprintf(`Variable "$%s": %s`, variable, fault)
 		if len(r.Errors) != 1 || r.Data != nil || !strings.Contains(r.body, "GRAPHQL_VALIDATION_FAILED") || r.Errors[0]["message"] != message || !strings.Contains(r.body, `"field":"`+field+`"`) {
 			t.Errorf("%s gives %s, want the error %s", c.variables, r.body, c.want)
+		}
+	}
+}
+
+func TestAMissingVariableIsNamed(t *testing.T) {
+	t.Parallel()
+	h := stageHandler(stageOptions{})
+	for variables, fault := range map[string]string{`{}`: "must be defined", `{"first": null}`: "cannot be null"} {
+		r := send(t, h, "POST", "/", `{"query": "query($first: Int!) {items(first: $first) {totalCount}}", "variables": `+variables+`}`)
+		if want := `Variable "$first": ` + fault; len(r.Errors) != 1 || r.Errors[0]["message"] != want {
+			t.Errorf("%s gives %s, want %s", variables, r.body, want)
 		}
 	}
 }

@@ -90,11 +90,11 @@ func (g *Guard) Accept(ctx context.Context, raw *graphql.RawParams, operation *g
 	}
 	given, invalidVariable := g.coerceVariables(operation.Operation, raw.Variables)
 	if invalidVariable != nil {
-		return invalid(invalidVariable)
+		return invalid(nameVariable(invalidVariable))
 	}
 	variables, err := validator.VariableValues(g.schema, operation.Operation, given)
 	if err != nil {
-		return invalid(gqlerror.WrapIfUnwrapped(err))
+		return invalid(nameVariable(gqlerror.WrapIfUnwrapped(err)))
 	}
 	operation.Variables = variables
 	g.named.keep(ctx, operation)

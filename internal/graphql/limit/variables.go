@@ -31,6 +31,14 @@ func (g *Guard) coerceVariables(operation *ast.OperationDefinition, given map[st
 	return coerced, nil
 }
 
+// nameVariable adds to the message of an error which variable is invalid, and which part of it.
+func nameVariable(err *gqlerror.Error) *gqlerror.Error {
+	if len(err.Path) > 1 { // the first element is "variable"
+		err.Message = `Variable "$` + err.Path[1:].String() + `": ` + err.Message
+	}
+	return err
+}
+
 // coerce returns a value as its type demands. path leads to the value.
 func (g *Guard) coerce(value any, declared *ast.Type, path ast.Path) (any, *gqlerror.Error) {
 	definition := g.schema.Types[declared.Name()]
