@@ -235,7 +235,7 @@ var proxyHeaders = []string{
 	"forwarded", "x-forwarded", "x-forwarded-", "x-original-", "x-real-ip", "true-client-ip", "client-ip", "x-client-ip", "x-cluster-client-ip",
 	"proxy-client-ip", "wl-proxy-client-ip", "x-proxyuser-ip", "cf-connecting-ip", "cf-connecting-ipv6", "cf-pseudo-ipv4", "fastly-client-ip",
 	"fly-client-ip", "x-azure-clientip", "x-azure-socketip", "x-appengine-", "x-envoy-", "x-remote-", "remote-addr", "remote-user", "x-host",
-	"x-rewrite-url", "x-ssl-", "x-client-cert",
+	"x-rewrite-url", "x-ssl-", "x-client-cert", "x-auth-request-", "x-webauth-", "x-authenticated-", "x-ms-client-", "x-goog-authenticated-", "x-goog-iap-",
 }
 
 // isProxyHeader reports whether a service may take a header for one of a proxy. Many

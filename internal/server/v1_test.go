@@ -256,6 +256,7 @@ func TestClientsCannotForgeTheHeadersOfProxiesForV1(t *testing.T) {
 		"X-Forwarded-For", "X_Forwarded_For", "X-Forwarded", "X-Forwarded-Host", "X-Forwarded-Proto", "X-Forwarded-Port", "X-Forwarded-Prefix", "X-Forwarded-User",
 		"Forwarded", "X-Real-Ip", "X_Real_IP", "x-real_ip", "True-Client-Ip", "X-Client-Ip", "Client-Ip", "X-Cluster-Client-Ip", "Cf-Connecting-Ip", "Fastly-Client-Ip",
 		"X-Original-Forwarded-For", "X-Original-Url", "X-Rewrite-Url", "X-Envoy-External-Address", "X-Appengine-User-Ip", "X-Remote-User", "Remote-User", "X-Ssl-Client-Cert",
+		"X-Auth-Request-User", "X-Auth-Request-Groups", "X-Webauth-User", "X_WEBAUTH_USER", "X-Authenticated-User", "X-Ms-Client-Principal-Name", "X-Goog-Authenticated-User-Email",
 	}
 	header := http.Header{"X-Client-Version": {"7"}, "X-Realm": {"r"}}
 	for _, name := range forged {
