@@ -381,6 +381,27 @@ func TestRangesOfTheOldestFormAreRead(t *testing.T) {
 	}
 }
 
+// A record in both forms names its package in both, but nothing makes it do so.
+func TestBothFormsOfARecordAreRead(t *testing.T) {
+	t.Parallel()
+	c := newFakeCore()
+	for _, record := range []string{
+		`{"id": "A-1", "package": {"ecosystem": "PyPI", "name": "old"}, "affects": {"ranges": [{"type": "ECOSYSTEM", "fixed": "1.2"}]},
+			"affected": [{"package": {"ecosystem": "npm", "name": "new"}, "ranges": [{"type": "SEMVER", "events": [{"introduced": "0"}]}]}]}`,
+		`{"id": "A-2", "package": {"ecosystem": "PyPI", "name": "p"}, "affects": {"ranges": [{"type": "ECOSYSTEM", "fixed": "1.2"}]},
+			"affected": [{"package": {"ecosystem": "PyPI", "name": "p"}, "ranges": [{"type": "ECOSYSTEM", "events": [{"fixed": "1.3"}]}]}]}`,
+	} {
+		_, r := importOSVFile(t, c, write(t, filepath.Join(t.TempDir(), "a.json"), record))
+		r.check(t)
+	}
+	if got := strings.Join(keysOf(c.advisories), ", "); got != "A-1 new npm, A-1 old PyPI, A-2 p PyPI" {
+		t.Fatalf("imported %s", got)
+	}
+	if events := c.advisories["A-2 p PyPI"].Events; len(events) != 2 || events[1].Fixed.FixedVersion != "1.3" {
+		t.Errorf("A-2 has %+v, want what the new form says, 1.3", events)
+	}
+}
+
 func TestPackagesOfOneNameInSeveralEcosystemsHaveAdvisoriesOfTheirOwn(t *testing.T) {
 	t.Parallel()
 	c := newFakeCore()

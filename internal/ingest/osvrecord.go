@@ -157,13 +157,17 @@ func parseOSV(document []byte) (*osvRecord, error) {
 }
 
 // readOldForm reads what a record says about its package in the form before version 0.8 of the
-// schema. A record can have both forms; then the new one counts.
+// schema. A record can have both forms; then the new one counts if it has the package.
 func (r *osvRecord) readOldForm() error {
+	hasNewForm := len(r.Affected) > 0
+	isSame := func(a osvAffected) bool { return a.Package != nil && *a.Package == *r.Package }
 	switch {
-	case len(r.Affected) > 0 || r.Package == nil && r.Affects == nil:
+	case r.Affects == nil && (hasNewForm || r.Package == nil):
 		return nil
 	case r.Package == nil:
 		return errors.New("affects: needs a package beside it, or use affected")
+	case slices.ContainsFunc(r.Affected, isSame):
+		return nil
 	case r.Affects == nil: // all versions are affected
 		r.Affects = &osvAffected{}
 	}
@@ -171,7 +175,7 @@ func (r *osvRecord) readOldForm() error {
 	if len(r.Affects.Ecosystem.value.Imports)+len(r.Affects.Ecosystem.value.Ranges) == 0 {
 		r.Affects.Ecosystem = r.Ecosystem
 	}
-	r.Affected = []osvAffected{*r.Affects}
+	r.Affected = append(r.Affected, *r.Affects)
 	return nil
 }
 
