@@ -94,6 +94,15 @@ func CheckDirect(ctx context.Context, url, directURL string) error {
 	return pgpool.CheckDirect(ctx, url, directURL)
 }
 
+// HidePassword returns a URL with xxxxx in place of its passwords. isSafe is false if it is
+// not known where in the URL a password is.
+func HidePassword(url string) (shown string, isSafe bool) {
+	if strings.HasPrefix(url, "sqlite:") {
+		return url, true
+	}
+	return pgpool.HidePassword(url)
+}
+
 // MigrationState describes one migration.
 type MigrationState = sqlstore.MigrationState
 

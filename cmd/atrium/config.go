@@ -3,12 +3,13 @@ package main
 import (
 	"context"
 	"fmt"
-	"net/url"
 	"slices"
 	"time"
 
 	"github.com/alecthomas/kong"
 	yaml "github.com/oasdiff/yaml3"
+
+	"atrium/store"
 )
 
 // configCommand takes the flags of serve and prints the resulting configuration.
@@ -64,7 +65,10 @@ func (c *configCommand) displayValue(flag *kong.Flag, value any) any {
 	text, _ := value.(string)
 	switch {
 	case flag.Name == "database-url":
-		return hidePassword(text)
+		if shown, isSafe := store.HidePassword(text); isSafe {
+			return shown
+		}
+		return hidden
 	case isSecret(flag) && text != "":
 		return hidden
 	}
@@ -86,22 +90,6 @@ func (c *configCommand) displayValue(flag *kong.Flag, value any) any {
 		return inFlight
 	}
 	return value
-}
-
-// hidePassword replaces the password of a URL.
-func hidePassword(text string) string {
-	u, err := url.Parse(text)
-	if err != nil {
-		return hidden
-	}
-	query := u.Query()
-	for _, name := range []string{"password", "sslpassword"} {
-		if query.Has(name) {
-			query.Set(name, "xxxxx")
-			u.RawQuery = query.Encode()
-		}
-	}
-	return u.Redacted()
 }
 
 // run prints the configuration.

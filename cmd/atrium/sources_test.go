@@ -130,6 +130,11 @@ func TestTheConfigurationIsPrintedWithoutSecretsAsAUsableFile(t *testing.T) {
 	if strings.Contains(out, key) || strings.Contains(out, "hunter") {
 		t.Errorf("secrets are shown:\n%s", out)
 	}
+	for _, url := range []string{"postgres://user:1?hunter2@db/atrium", "postgres://user:1#hunter2@db/atrium", "postgres://db/atrium?a=;&password=hunter2;", "postgres://user:1/hunter2@db"} {
+		if out, _, err := atrium(t, nil, "config", "--database-url", url); err != nil || strings.Contains(out, "hunter") {
+			t.Errorf("%s is shown as %s (%v)", url, out, err)
+		}
+	}
 	file := writeFile(t, "c.yaml", strings.Replace(out, "(hidden)", key, 1))
 	if c := parseServe(t, nil, "--config", file); !c.Dev || c.GraphqlLimit["depth"] != 4 || len(c.key) != 32 {
 		t.Errorf("parsed %+v, want depth 4 and 32 key", c)

@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"log/slog"
 	"maps"
-	"net/url"
 	"runtime"
 	"slices"
 	"strings"
@@ -66,8 +65,6 @@ type Pool struct {
 	// prevents it.
 	Listen *pgx.ConnConfig
 }
-
-var errMalformed = errors.New("the PostgreSQL URL is malformed; use postgres://USER:PASSWORD@HOST:PORT/DATABASE")
 
 // Open opens a pool. It fails if the server does not answer.
 func Open(ctx context.Context, databaseURL string, o Options) (*Pool, error) {
@@ -232,24 +229,6 @@ func parse(databaseURL string, maxConnections int32, standby bool) (*pgxpool.Con
 	return config, nil
 }
 
-// explainURL returns the error for a URL that cannot be parsed. It names the parameter without
-// which the URL could be parsed, but not its value.
-func explainURL(databaseURL string) error {
-	u, err := url.Parse(databaseURL)
-	if err != nil {
-		return errMalformed
-	}
-	for name := range u.Query() {
-		rest, others := *u, u.Query()
-		others.Del(name)
-		rest.RawQuery = others.Encode()
-		if _, err := pgxpool.ParseConfig(rest.String()); err == nil {
-			return fmt.Errorf("the parameter %.100q of the PostgreSQL URL has an invalid value; correct or remove it", name)
-		}
-	}
-	return errMalformed
-}
-
 // requireWritable makes a URL with several hosts lead to the one that accepts writes,
 // unless target_session_attrs in the URL selects one.
 func requireWritable(config *pgx.ConnConfig, databaseURL string) {
@@ -293,18 +272,13 @@ func countAddresses(config *pgx.ConnConfig) int {
 	return len(found)
 }
 
-// isGiven reports whether a URL has a parameter.
-func isGiven(databaseURL, name string) bool {
-	u, err := url.Parse(databaseURL)
-	return err == nil && u.Query().Has(name)
-}
-
 var modes = []pgx.QueryExecMode{pgx.QueryExecModeCacheStatement, pgx.QueryExecModeCacheDescribe, pgx.QueryExecModeDescribeExec, pgx.QueryExecModeExec}
 
-// setMode sets the query mode that the options name. pgx has already set that of the URL.
+// setMode sets the query mode that the options name. pgx has already set that of the URL. The simple
+// protocol, which pgx accepts there, is refused: it puts the arguments into the text of a statement.
 func setMode(config *pgxpool.Config, name string) error {
 	if name == "" {
-		return nil
+		name = config.ConnConfig.DefaultQueryExecMode.String()
 	}
 	for _, mode := range modes {
 		if strings.ReplaceAll(name, "_", " ") == mode.String() {
@@ -312,5 +286,5 @@ func setMode(config *pgxpool.Config, name string) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("query mode %q is not one of cache_statement, cache_describe, describe_exec, exec", name)
+	return fmt.Errorf("query mode %q is not one of cache_statement, cache_describe, describe_exec, exec", strings.ReplaceAll(name, " ", "_"))
 }
