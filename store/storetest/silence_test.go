@@ -3,6 +3,7 @@ package storetest_test
 import (
 	"context"
 	"net/url"
+	"strings"
 	"testing"
 
 	"atrium/platform"
@@ -19,7 +20,7 @@ func addParameters(t *testing.T, address string, added url.Values) string {
 	for name := range added {
 		query.Set(name, added.Get(name))
 	}
-	u.RawQuery = query.Encode()
+	u.RawQuery = strings.ReplaceAll(query.Encode(), "+", "%20") // PostgreSQL reads a + as itself
 	return u.String()
 }
 

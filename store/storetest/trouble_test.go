@@ -249,7 +249,7 @@ func TestAWriterThatCommitsWhileLocksAreListedIsNotPassed(t *testing.T) {
 			t.Fatal(err)
 		}
 		query := u.Query()
-		query.Set("search_path", "public, pg_catalog")
+		query.Set("search_path", "public,pg_catalog")
 		u.RawQuery = query.Encode()
 		reader := storetest.Open(t, u.String())
 		err = w.store.Write(t.Context(), func(tx platform.Tx) error {
