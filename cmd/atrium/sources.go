@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"github.com/alecthomas/kong"
-	yaml "github.com/oasdiff/yaml3"
+	"go.yaml.in/yaml/v4"
 )
 
 // sources finds the values of flags that are not on the command line. The first source

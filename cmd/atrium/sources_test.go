@@ -78,7 +78,7 @@ func TestAnInvalidConfigurationFileIsNamed(t *testing.T) {
 	for content, want := range map[string]string{
 		"no-such: x":                 `there is no setting "no-such"`,
 		"- addr":                     "line 1",
-		"addr: [":                    "line 1",
+		"addr: [":                    "line 2",
 		"graphql-limit: {depth: []}": "graphql-limit (line 1): must be a text",
 		"log-level: loud":            "--log-level (ATRIUM_LOG_LEVEL): must be debug",
 	} {

@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"io"
 
-	yaml "github.com/oasdiff/yaml3"
+	"go.yaml.in/yaml/v4"
 )
 
 // Limits of a YAML document. They are lower than those of JSON, because its nodes

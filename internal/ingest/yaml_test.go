@@ -80,7 +80,7 @@ func TestYAMLThatCannotBeARecordIsReportedWithItsReason(t *testing.T) {
 	for document, want := range map[string]string{
 		"":                             "contains no YAML document",
 		"# a comment":                  "contains no YAML document",
-		"a: [":                         "is not YAML: yaml: line 1",
+		"a: [":                         "is not YAML: yaml: line 2",
 		"id: A\n---\nid: B":            "contains several YAML documents; write each record to its own file",
 		"text":                         "must be a JSON object",
 		"- id: A":                      "must be a JSON object",

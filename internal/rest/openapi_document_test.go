@@ -3,6 +3,7 @@ package rest
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"net/http"
 	"reflect"
 	"slices"
@@ -11,7 +12,7 @@ import (
 	"atrium/platform"
 
 	"github.com/getkin/kin-openapi/openapi3"
-	"github.com/oasdiff/yaml"
+	"go.yaml.in/yaml/v4"
 )
 
 // forms is a document in its two forms.
@@ -20,13 +21,13 @@ type forms struct{ json, yaml []byte }
 // render encodes a document. Members are sorted, so equal documents have equal bytes.
 func render(d *description) forms {
 	asJSON, err := json.Marshal(d.T)
-	if err == nil {
-		var asYAML []byte
-		if asYAML, err = yaml.JSONToYAML(asJSON); err == nil {
-			return forms{asJSON, bytes.ReplaceAll(asYAML, []byte("'"+versionMark+"'"), []byte(`"`+versionMark+`"`))}
-		}
+	var document any
+	err = errors.Join(err, yaml.Unmarshal(asJSON, &document)) // JSON is also YAML
+	asYAML, fault := yaml.Marshal(document)
+	if err := errors.Join(err, fault); err != nil {
+		panic(err) // Plain data can always be encoded.
 	}
-	panic(err) // Plain data can always be encoded.
+	return forms{asJSON, bytes.ReplaceAll(asYAML, []byte("'"+versionMark+"'"), []byte(`"`+versionMark+`"`))}
 }
 
 // A description is an OpenAPI document that is being built.
