@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# This script builds GraphiQL and the console into dist/. It needs Node 20 or newer, and npm. If it cannot build them, it says why
+# This script builds GraphiQL and the console into dist/. It needs Node 22 or newer, and npm; scripts/node
+# replaces an older one. If it cannot build them, it says why
 # and succeeds, because the server also has small built-in pages.
 set -uo pipefail
 cd "$(dirname "$0")"
@@ -11,9 +12,9 @@ skip() {
 	exit 0
 }
 
-command -v node >/dev/null || skip "there is no node in PATH (20 or newer)"
 command -v npm >/dev/null || skip "there is no npm in PATH"
-[ "$(node -p 'parseInt(process.versions.node)')" -ge 20 ] || skip "node $(node --version) is too old, it takes 20"
+node=$(../../scripts/node) || skip "there is no supported node"
+PATH=$node:$PATH
 
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
