@@ -4,13 +4,14 @@
 #
 # `make image` builds the last stage without a daemon and without a registry, from the program of `make build`.
 
-FROM docker.io/library/node:20.20.2-bookworm-slim AS page
+FROM docker.io/library/node:24.21.0-bookworm-slim@sha256:d6aa754f16b3197301076f047b5def2f02ea1dbbc2ca920407d46d7ec7f87b20 AS page
 WORKDIR /src
 COPY schema ./schema
+COPY scripts/node ./scripts/node
 COPY internal/web ./internal/web
 RUN internal/web/build.sh && test -e internal/web/dist/main.js.gz && test -e internal/web/dist/console/main.js.gz
 
-FROM docker.io/library/golang:1.26.8-bookworm AS files
+FROM docker.io/library/golang:1.26.8-bookworm@sha256:a688600ca24f8a4d3ca77f95b0dd40704a9fc787c826660eb7ba0b641b8b175d AS files
 WORKDIR /src
 COPY go.mod go.sum ./
 RUN go mod download

@@ -15,7 +15,7 @@ GENERATED := graph gen docs/pages.zip internal/rest/openapi.json.gz internal/res
 
 .PHONY: help
 help: ## Print this help
-	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 .PHONY: run
 run: build ## Build, then serve in development mode on an embedded database (ARGS='--addr ...')
@@ -118,6 +118,16 @@ fuzz: oracle ## Fuzz every parser in turn (FUZZTIME=1m)
 lint: ## Run the linter, pinned in scripts/tools/lint/go.mod
 	go tool -modfile=scripts/tools/lint/go.mod golangci-lint run
 
+.PHONY: deps
+deps: ## Print which dependencies have a newer version
+	@scripts/deps
+
+# A database for machines without a network is a folder: a copy of https://vuln.go.dev.
+VULNERABILITIES := https://vuln.go.dev
+.PHONY: vulnerabilities
+vulnerabilities: ## Look for known vulnerabilities of the code that the program calls (VULNERABILITIES=file:///folder)
+	go tool -modfile=scripts/tools/vulnerabilities/go.mod govulncheck -db=$(VULNERABILITIES) ./cmd/... ./client/...
+
 .PHONY: generate
 generate: ## Generate the GraphQL layer and the gRPC stubs from schema/, the OpenAPI document from the REST routes, and the pages of the guide
 	go run ./internal/devtool/gqlgen
@@ -139,6 +149,7 @@ verify: ## Check formatting, vet, go.mod, that generated files are current, and 
 	go mod tidy -diff
 	go -C e2e/grpc mod tidy -diff
 	go -C e2e/replicas mod tidy -diff && go -C e2e/replicas vet . && go -C e2e/overload vet .
+	go -C scripts/tools/vulnerabilities mod tidy -diff
 	go -C scripts/tools/packages vet ./... && go -C scripts/tools/goreleaser vet . && go -C scripts/tools/proto vet ./generate && go -C scripts/tools/guide vet .
 	go vet ./...
 	go run ./internal/devtool/schemadiff

@@ -2,7 +2,7 @@
 // packages. The libraries of the programs that use a file check it, and must find a fault that the suite adds.
 
 import assert from 'node:assert/strict';
-import { cpSync, existsSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { check, finish, run, temporary, temporaryFolder } from '../lib.mjs';
 
@@ -51,6 +51,7 @@ await check('Compose loads compose.yaml only with its secrets', () => accepts(pa
 for (const [name, from, to, why] of [
   ['a field that Compose does not have', 'read_only:', 'readonly:', /readonly/],
   ['a port that all can reach', '127.0.0.1:8080:8080', '8080:8080', /is reached from other machines at port 8080/],
+  ['an image without a digest', 'postgres:17.10-bookworm@sha256:9b', 'postgres:17.10-bookworm@sha256:', /image without a version and a digest/],
   ['a file that is not there', './deploy/grafana/atrium.json', './deploy/grafana/other.json', /mounts what is not there/],
 ]) {
   const path = temporary('compose.yaml', readFileSync(join(root, 'compose.yaml'), 'utf8').replaceAll(from, to));
@@ -65,6 +66,30 @@ await check('Compose passes settings that the program accepts', async () => {
   assert.equal(code, 0, text);
   for (const name of Object.keys(env)) assert.ok(out.includes(`# $${name}`), `${name} is not a setting`);
   return `${Object.keys(env).length} settings`;
+});
+
+await check('every base image of the Dockerfile has a digest', async () => {
+  const said = await accepts(packages('dockerfile', 'Dockerfile'));
+  const text = readFileSync(join(root, 'Dockerfile'), 'utf8');
+  await refuses(packages('dockerfile', temporary('Dockerfile', text.replace(/@sha256:[0-9a-f]{64}/, ''))), /must have a version and a digest/);
+  return said;
+});
+
+await check('govulncheck finds a vulnerability of the program in a database that is a folder', async () => {
+  const database = (affected) => {
+    const folder = join(temporaryFolder(), affected.replaceAll('/', '-')), modified = '2026-11-01T00:00:00Z', id = 'GO-2026-0001';
+    const write = (name, value) => writeFileSync(join(folder, name), JSON.stringify(value));
+    for (const name of ['index', 'ID']) mkdirSync(join(folder, name), { recursive: true });
+    write('index/db.json', { modified });
+    write('index/modules.json', [{ path: affected, vulns: [{ id, modified }] }]);
+    write('index/vulns.json', [{ id, modified }]);
+    write(`ID/${id}.json`, { schema_version: '1.3.1', id, modified, published: modified, summary: 'invented', details: 'invented', database_specific: { url: 'https://example.com' },
+      affected: [{ package: { name: affected, ecosystem: 'Go' }, ranges: [{ type: 'SEMVER', events: [{ introduced: '0' }] }], ecosystem_specific: { imports: [{ path: affected }] } }] });
+    return `file://${folder}`;
+  };
+  const govulncheck = (affected) => run(join(tools, 'govulncheck'), ['-mode=binary', `-db=${database(affected)}`, program]);
+  await accepts(govulncheck('example.com/other'));
+  await refuses(govulncheck('github.com/jackc/pgx/v5'), /GO-2026-0001[^]*github\.com\/jackc\/pgx\/v5@v5/);
 });
 
 const workflows = readdirSync(join(root, '.github/workflows')).map((name) => join(root, '.github/workflows', name));

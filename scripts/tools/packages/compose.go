@@ -32,8 +32,8 @@ func checkCompose(path string) error {
 		fail := func(format string, args ...any) {
 			faults = append(faults, fmt.Errorf("%s: service %s %s", path, service.Name, fmt.Sprintf(format, args...)))
 		}
-		if _, tag, found := strings.Cut(filepath.Base(service.Image), ":"); !found || tag == "latest" {
-			fail("has no version: %s", service.Image)
+		if service.Build == nil && !hasDigest.MatchString(service.Image) {
+			fail("has an image without a version and a digest: %s", service.Image)
 		}
 		if service.HealthCheck == nil && service.Build == nil {
 			fail("has no health check")

@@ -10,6 +10,7 @@ import (
 
 const usage = `usage: packages chart FOLDER PROGRAM     lint and render the chart, and let the program check the settings
        packages compose FILE             load compose.yaml with and without its secrets
+       packages dockerfile FILE          reject base images that are not pinned
        packages workflows FILE...        reject actions in workflows that are not pinned
        packages contents PROGRAM FILE    list the modules of a program in the form of CycloneDX`
 
@@ -27,6 +28,8 @@ func run(args []string) error {
 			return checkChart(rest[0], rest[1])
 		case command == "compose" && len(rest) == 1:
 			return checkCompose(rest[0])
+		case command == "dockerfile" && len(rest) == 1:
+			return checkDockerfile(rest[0])
 		case command == "workflows":
 			return checkWorkflows(rest)
 		case command == "contents" && len(rest) == 2:
