@@ -16,24 +16,27 @@ import (
 type limiter struct {
 	slots int // number of requests that work at the same time; 0 means no limit
 
-	lock    sync.Mutex
-	root    share
-	shares  map[Key]*share
-	working map[*request]struct{}
-	crowded time.Time    // when a request last began to wait in an empty queue
-	ticks   atomic.Int64 // number of calls of sweep
-	timer   *time.Timer  // calls sweep while requests wait
-	waits   int64
-	waited  time.Duration
+	lock       sync.Mutex
+	root       share
+	shares     map[Key]*share
+	working    map[*request]struct{}
+	crowded    time.Time    // when a request last began to wait in an empty queue
+	overloaded time.Time    // when there was last no room in the queue
+	ticks      atomic.Int64 // number of calls of sweep
+	timer      *time.Timer  // calls sweep while requests wait
+	waits      int64
+	waited     time.Duration
 }
 
 const (
 	// reserve is the part of the slots that one organisation leaves to others.
 	reserve = 4
-	// queuePerSlot is how many requests may wait for each slot. A burst may be longer: maxQueue
-	// requests may wait as long as the queue was empty at most burstTime ago.
+	// queuePerSlot is how many requests may wait for each slot. In a burst maxQueue requests may
+	// wait: as long as the queue was empty at most burstTime ago, and had room for calmTime.
+	// An overload would otherwise be one burst after the other, in which all wait in vain.
 	queuePerSlot = 5
 	burstTime    = 100 * time.Millisecond
+	calmTime     = time.Second
 	maxQueue     = 1024
 	// maxWait limits the time that a request waits.
 	maxWait = time.Second
@@ -158,7 +161,7 @@ func (l *limiter) dequeue(r *request, now time.Time) {
 
 // maxWaiting returns how many requests may wait now.
 func (l *limiter) maxWaiting(now time.Time) int {
-	if l.root.waiting == 0 || now.Sub(l.crowded) <= burstTime {
+	if now.Sub(l.overloaded) > calmTime && (l.root.waiting == 0 || now.Sub(l.crowded) <= burstTime) {
 		return maxQueue
 	}
 	return min(queuePerSlot*l.slots, maxQueue)
@@ -170,6 +173,7 @@ func (l *limiter) makeRoom(caller *share, now time.Time) bool {
 	if l.root.waiting < l.maxWaiting(now) {
 		return true
 	}
+	l.overloaded = now
 	own, organisation := caller.parent, l.root.longest()
 	if organisation.waiting <= own.waiting+1 {
 		organisation = own
@@ -248,6 +252,7 @@ func (l *limiter) sweep() {
 		}
 	}
 	for l.root.waiting > l.maxWaiting(now) {
+		l.overloaded = now
 		l.refuse(l.root.longest().longest().newest(), busyError(), now)
 	}
 	tick := l.ticks.Add(1)

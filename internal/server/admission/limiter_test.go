@@ -362,6 +362,34 @@ func TestMoreRequestsThanMayWaitAreRefusedAfterABurst(t *testing.T) {
 	})
 }
 
+// The attack is one burst after the other. The requests of the next one would wait as long as the
+// first ones, to be refused in the end. They may wait again when there was room for a while.
+func TestAnOverloadIsOneBurst(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		g := newTestGate(1)
+		burst := func(wantWaiting int) {
+			t.Helper()
+			all, waiting := arriveMany(t, g, 100, "loud", "ann"), 0
+			for _, w := range all[1:] {
+				if !w.isDone() {
+					waiting++
+				}
+			}
+			if waiting != wantWaiting {
+				t.Errorf("%d requests wait, want %d", waiting, wantWaiting)
+			}
+			time.Sleep(burstTime + sweepInterval)
+			serveAll(t, all, time.Millisecond)
+			expectEmpty(t, g)
+		}
+		burst(99)
+		burst(queuePerSlot)
+		time.Sleep(calmTime)
+		burst(99)
+	})
+}
+
 // The attack is requests that wait and use memory.
 func TestTheQueueIsBounded(t *testing.T) {
 	t.Parallel()
