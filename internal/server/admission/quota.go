@@ -2,6 +2,7 @@ package admission
 
 import (
 	"fmt"
+	"hash/maphash"
 	"math"
 	"net/http"
 	"strings"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/hashicorp/golang-lru/v2/simplelru"
 
+	"atrium/internal/auth"
 	"atrium/platform"
 )
 
@@ -147,4 +149,71 @@ func (l *quotas) writeHeaders(h http.Header, left standing) {
 	}
 	h.Set("RateLimit-Policy", strings.Join(policy, ", "))
 	h.Set("RateLimit", strings.Join(rest, ", "))
+}
+
+// count counts the request for the quota of a caller, and for no other one.
+func (q *request) count(caller string) (limit string, err error) {
+	if q.quotas.isOff() || q.counted == caller {
+		return "", nil
+	}
+	if q.quota != nil {
+		q.quotas.leave(q.quota)
+		q.quota = nil
+	}
+	counted, left, limit, err := q.quotas.enter(caller, time.Now())
+	q.quotas.writeHeaders(q.Header(), left)
+	if err == nil {
+		q.quota, q.counted = counted, caller
+	}
+	return limit, err
+}
+
+// forger returns the caller for whom invalid tokens count: the address together with the
+// claimant, so that neither other claimants nor requests without a token pay for them. It has
+// the hash of the claimant, because the texts of a token can be long.
+func (q *request) forger(of auth.Claimant) string {
+	return fmt.Sprintf("forger %x %s", maphash.Comparable(q.callers.seed, of), q.client)
+}
+
+// Admit fails if the address of the request has sent too many invalid tokens of a claimant.
+func (q *request) Admit(of auth.Claimant, isKnown func() bool) error {
+	left, err := q.quotas.check(q.forger(of), time.Now())
+	if err == nil || isKnown() {
+		return nil
+	}
+	if !q.isSocket.Load() {
+		q.quotas.writeHeaders(q.Header(), left)
+	}
+	platform.TraceOf(q.ctx).NoteLimit(limitRate)
+	return err
+}
+
+// Failed counts a request with an invalid token for its address and the claimant.
+func (q *request) Failed(of auth.Claimant, err error) error {
+	if platform.AsError(err).Code == platform.CodeResourceExhausted {
+		return err // Admit has returned this error
+	}
+	q.callers.forget(q.token)
+	count := q.count
+	if q.isSocket.Load() {
+		count = q.countOnce
+	}
+	if limit, exhausted := count(q.forger(of)); exhausted != nil {
+		platform.TraceOf(q.ctx).NoteLimit(limit)
+		return exhausted
+	}
+	return err
+}
+
+// countOnce counts an operation on a websocket for the quota of a caller. It changes nothing
+// of the request, which all operations share.
+func (q *request) countOnce(caller string) (limit string, err error) {
+	if q.quotas.isOff() {
+		return "", nil
+	}
+	counted, _, limit, err := q.quotas.enter(caller, time.Now())
+	if err == nil {
+		q.quotas.leave(counted)
+	}
+	return limit, err
 }

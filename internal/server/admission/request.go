@@ -1,16 +1,14 @@
 package admission
 
 import (
+	"cmp"
 	"context"
-	"fmt"
-	"hash/maphash"
 	"io"
 	"net/http"
 	"sync/atomic"
 	"time"
 
 	"atrium/internal/auth"
-	"atrium/platform"
 )
 
 // A request is what a Controller knows of a request, and the writer of its response. While
@@ -108,14 +106,14 @@ func (q *request) WriteHeader(status int) {
 func (q *request) Write(b []byte) (int, error) {
 	q.block()
 	n, err := q.ResponseWriter.Write(b)
-	return n, firstError(err, q.unblock())
+	return n, cmp.Or(err, q.unblock())
 }
 
 // FlushError sends what was written.
 func (q *request) FlushError() error {
 	q.block()
 	err := http.NewResponseController(q.ResponseWriter).Flush()
-	return firstError(err, q.unblock())
+	return cmp.Or(err, q.unblock())
 }
 
 // Flush sends what was written, for handlers that take any http.Flusher.
@@ -132,7 +130,7 @@ func (b *requestBody) Read(to []byte) (int, error) {
 	q := (*request)(b)
 	q.block()
 	n, err := q.body.Read(to)
-	return n, firstError(err, q.unblock())
+	return n, cmp.Or(err, q.unblock())
 }
 
 // Close closes the body. It may read the rest of it.
@@ -140,14 +138,7 @@ func (b *requestBody) Close() error {
 	q := (*request)(b)
 	q.block()
 	err := q.body.Close()
-	return firstError(err, q.unblock())
-}
-
-func firstError(first, second error) error {
-	if first != nil {
-		return first
-	}
-	return second
+	return cmp.Or(err, q.unblock())
 }
 
 // findRequest returns the request whose response w is, or nil.
@@ -172,56 +163,6 @@ func Detach(w http.ResponseWriter) {
 	}
 }
 
-// forger returns the caller for whom invalid tokens count: the address together with the
-// claimant, so that neither other claimants nor requests without a token pay for them. It has
-// the hash of the claimant, because the texts of a token can be long.
-func (q *request) forger(of auth.Claimant) string {
-	return fmt.Sprintf("forger %x %s", maphash.Comparable(q.callers.seed, of), q.client)
-}
-
-// Admit fails if the address of the request has sent too many invalid tokens of a claimant.
-func (q *request) Admit(of auth.Claimant, isKnown func() bool) error {
-	left, err := q.quotas.check(q.forger(of), time.Now())
-	if err == nil || isKnown() {
-		return nil
-	}
-	if !q.isSocket.Load() {
-		q.quotas.writeHeaders(q.Header(), left)
-	}
-	platform.TraceOf(q.ctx).NoteLimit(limitRate)
-	return err
-}
-
-// Failed counts a request with an invalid token for its address and the claimant.
-func (q *request) Failed(of auth.Claimant, err error) error {
-	if platform.AsError(err).Code == platform.CodeResourceExhausted {
-		return err // Admit has returned this error
-	}
-	q.callers.forget(q.token)
-	count := q.count
-	if q.isSocket.Load() {
-		count = q.countOnce
-	}
-	if limit, exhausted := count(q.forger(of)); exhausted != nil {
-		platform.TraceOf(q.ctx).NoteLimit(limit)
-		return exhausted
-	}
-	return err
-}
-
-// countOnce counts an operation on a websocket for the quota of a caller. It changes nothing
-// of the request, which all operations share.
-func (q *request) countOnce(caller string) (limit string, err error) {
-	if q.quotas.isOff() {
-		return "", nil
-	}
-	counted, _, limit, err := q.quotas.enter(caller, time.Now())
-	if err == nil {
-		q.quotas.leave(counted)
-	}
-	return limit, err
-}
-
 // Wait lets others use the slot of the request while it waits for an issuer. The operations
 // of a websocket have no slots.
 func (q *request) Wait() (resume func() error) {
@@ -230,23 +171,6 @@ func (q *request) Wait() (resume func() error) {
 	}
 	q.block()
 	return q.unblock
-}
-
-// count counts the request for the quota of a caller, and for no other one.
-func (q *request) count(caller string) (limit string, err error) {
-	if q.quotas.isOff() || q.counted == caller {
-		return "", nil
-	}
-	if q.quota != nil {
-		q.quotas.leave(q.quota)
-		q.quota = nil
-	}
-	counted, left, limit, err := q.quotas.enter(caller, time.Now())
-	q.quotas.writeHeaders(q.Header(), left)
-	if err == nil {
-		q.quota, q.counted = counted, caller
-	}
-	return limit, err
 }
 
 var _ auth.Gate = (*request)(nil)
