@@ -2,7 +2,6 @@ package server
 
 import (
 	"log/slog"
-	"net/http"
 	"net/netip"
 	"sync"
 	"time"
@@ -19,8 +18,7 @@ const FitConcurrency = -1
 func (c *Config) newAdmission(refuse errorWriter) *admission.Controller {
 	admitting := admission.New(admission.Settings{
 		Slots: c.MaxConcurrent, Rate: c.RateLimit, Burst: c.RateBurst, InFlight: c.MaxInFlight,
-		Client: func(r *http.Request) string { return peer(r.RemoteAddr) },
-		Refuse: newRefuser(refuse).refuse,
+		Client: peer, Refuse: newRefuser(refuse).refuse,
 	})
 	c.Metrics.WatchGate(func() telemetry.Gate { return telemetry.Gate(admitting.State()) })
 	return admitting

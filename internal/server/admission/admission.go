@@ -26,9 +26,9 @@ type Settings struct {
 	Burst    int // requests of a caller at once, after it has sent none for a while
 	InFlight int // requests of a caller that are under way at the same time
 
-	// Client returns the key of the sender of a request, which stands for callers who are
+	// Client returns the key of a sender by its address, which stands for callers who are
 	// not known.
-	Client func(*http.Request) string
+	Client func(address string) string
 
 	// Refuse answers a request that is refused. limit is the name of the limit, or "" if
 	// the client has gone away.
@@ -95,7 +95,7 @@ func (q *request) admit(r *http.Request) (limit string, err error) {
 	}
 	key := q.presumed
 	if key.Caller == "" {
-		key.Caller = q.client
+		key.Caller = q.client()
 	}
 	if q.presumed.Caller != "" || len(authorization) == 0 {
 		if limit, err = q.count(key.Caller); err != nil {
@@ -165,7 +165,7 @@ func (q *request) forward(r *http.Request, verifier *auth.Verifier) (limit strin
 	case platform.AsError(err).Code == platform.CodeResourceExhausted:
 		return limitRate, err
 	default:
-		return q.count(q.client)
+		return q.count(q.client())
 	}
 }
 

@@ -92,7 +92,7 @@ func serveAll(t *testing.T, all []*waiter, took time.Duration) (order []string) 
 func newTestGate(slots int) *Controller {
 	return New(Settings{
 		Slots: slots, Burst: 1,
-		Client: func(r *http.Request) string { return "peer " + r.RemoteAddr },
+		Client: func(address string) string { return "peer " + address },
 		Refuse: func(w http.ResponseWriter, _ *http.Request, _ string, _ error) {
 			w.WriteHeader(http.StatusTooManyRequests)
 		},

@@ -17,7 +17,8 @@ import (
 
 // quotas count and limit the requests of each caller.
 type quotas struct {
-	rate, burst, inFlight int // 0 turns rate or inFlight off
+	rate, burst, inFlight int      // 0 turns rate or inFlight off
+	policy                []string // header of the limits, which all responses share
 
 	lock   sync.Mutex
 	counts *simplelru.LRU[string, *quota]
@@ -39,7 +40,9 @@ func newQuotas(perSecond, burst, inFlight int) *quotas {
 	if err != nil {
 		panic(err) // fails only if the size is not positive
 	}
-	return &quotas{rate: perSecond, burst: burst, inFlight: inFlight, counts: counts}
+	l := &quotas{rate: perSecond, burst: burst, inFlight: inFlight, counts: counts}
+	l.policy = []string{l.joinPolicy()}
+	return l
 }
 
 func (l *quotas) isOff() bool { return l.rate == 0 && l.inFlight == 0 }
@@ -137,18 +140,26 @@ func exhaustedError(description string, wait time.Duration) error {
 // writeHeaders sets the headers of draft-ietf-httpapi-ratelimit-headers: the limits and
 // the remaining quota.
 func (l *quotas) writeHeaders(h http.Header, left standing) {
-	var policy, rest []string
+	var rest []string
 	if l.rate > 0 {
-		window := math.Ceil(float64(l.burst) / float64(l.rate))
-		policy = append(policy, fmt.Sprintf(`"rate";q=%d;w=%.0f`, l.burst, window))
 		rest = append(rest, fmt.Sprintf(`"rate";r=%d;t=%.0f`, left.requests, math.Ceil(left.full.Seconds())))
 	}
 	if l.inFlight > 0 {
-		policy = append(policy, fmt.Sprintf(`"in-flight";q=%d;qu="concurrent-requests"`, l.inFlight))
 		rest = append(rest, fmt.Sprintf(`"in-flight";r=%d`, left.slots))
 	}
-	h.Set("RateLimit-Policy", strings.Join(policy, ", "))
-	h.Set("RateLimit", strings.Join(rest, ", "))
+	h["Ratelimit-Policy"], h["Ratelimit"] = l.policy, []string{strings.Join(rest, ", ")} // as net/http spells them
+}
+
+// joinPolicy returns the header of the limits.
+func (l *quotas) joinPolicy() string {
+	var policy []string
+	if l.rate > 0 {
+		policy = append(policy, fmt.Sprintf(`"rate";q=%d;w=%.0f`, l.burst, math.Ceil(float64(l.burst)/float64(l.rate))))
+	}
+	if l.inFlight > 0 {
+		policy = append(policy, fmt.Sprintf(`"in-flight";q=%d;qu="concurrent-requests"`, l.inFlight))
+	}
+	return strings.Join(policy, ", ")
 }
 
 // count counts the request for the quota of a caller, and for no other one.
@@ -172,7 +183,7 @@ func (q *request) count(caller string) (limit string, err error) {
 // claimant, so that neither other claimants nor requests without a token pay for them. It has
 // the hash of the claimant, because the texts of a token can be long.
 func (q *request) forger(of auth.Claimant) string {
-	return fmt.Sprintf("forger %x %s", maphash.Comparable(q.callers.seed, of), q.client)
+	return fmt.Sprintf("forger %x %s", maphash.Comparable(q.callers.seed, of), q.client())
 }
 
 // Admit fails if the address of the request has sent too many invalid tokens of a claimant.

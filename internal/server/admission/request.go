@@ -20,7 +20,7 @@ type request struct {
 	ctx  context.Context //nolint:containedctx // It is that of the request.
 	body io.ReadCloser
 
-	client   string // key of the sender's address
+	remote   string // address of the sender
 	token    tokenHash
 	presumed Key    // caller of an earlier request with the token; empty if there is none
 	counted  string // caller for which the request was counted
@@ -57,12 +57,15 @@ const hasLent = -1
 
 // begin wraps the body and the response of a request.
 func (c *Controller) begin(w http.ResponseWriter, r *http.Request) *request {
-	q := &request{ResponseWriter: w, Controller: c, ctx: r.Context(), body: r.Body, client: c.settings.Client(r)}
+	q := &request{ResponseWriter: w, Controller: c, ctx: r.Context(), body: r.Body, remote: r.RemoteAddr}
 	if r.Body != nil && r.Body != http.NoBody {
 		r.Body = (*requestBody)(q)
 	}
 	return q
 }
+
+// client returns the key of the sender.
+func (q *request) client() string { return q.settings.Client(q.remote) }
 
 // leave ends the count of the request in flight, and gives up its slot. It may be called
 // several times.

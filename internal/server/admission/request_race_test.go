@@ -13,7 +13,7 @@ import (
 
 func TestOperationsOfAWebsocketMayFailTogether(t *testing.T) {
 	t.Parallel()
-	g := New(Settings{Rate: 1, Burst: 1, InFlight: 100, Client: func(r *http.Request) string { return r.RemoteAddr }})
+	g := New(Settings{Rate: 1, Burst: 1, InFlight: 100, Client: func(address string) string { return address }})
 	r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/graphql", nil)
 	opened := g.begin(httptest.NewRecorder(), r)
 	opened.WriteHeader(http.StatusSwitchingProtocols)
