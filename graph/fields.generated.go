@@ -3698,7 +3698,7 @@ func fields__Directive(_ ResolverRoot) *execute.Object {
 		}},
 		"args": {Arguments: field___Directive_args_args,
 			Get: func(parent any, arguments map[string]any) any {
-				return execute.Structs(parent.(*introspection.Directive).Args)
+				return execute.Structs(parent.(*introspection.Directive).VisibleArgs(arguments["includeDeprecated"].(bool)))
 			},
 		},
 	}}
@@ -3731,7 +3731,7 @@ func fields__Field(_ ResolverRoot) *execute.Object {
 		}},
 		"args": {Arguments: field___Field_args_args,
 			Get: func(parent any, arguments map[string]any) any {
-				return execute.Structs(parent.(*introspection.Field).Args)
+				return execute.Structs(parent.(*introspection.Field).VisibleArgs(arguments["includeDeprecated"].(bool)))
 			},
 		},
 		"type": {Get: func(parent any, _ map[string]any) any { return execute.Pointer(parent.(*introspection.Field).Type) }},
@@ -3828,12 +3828,14 @@ func fields__Type(_ ResolverRoot) *execute.Object {
 				return func(list []introspection.EnumValue) any { return execute.Nullable(list, execute.Structs) }(parent.(*introspection.Type).EnumValues(arguments["includeDeprecated"].(bool)))
 			},
 		},
-		"inputFields": {Get: func(parent any, _ map[string]any) any {
-			if !hasMembers(parent.(*introspection.Type), "inputFields") {
-				return nil
-			}
-			return func(list []introspection.InputValue) any { return execute.Nullable(list, execute.Structs) }(parent.(*introspection.Type).InputFields())
-		}},
+		"inputFields": {Arguments: field___Type_inputFields_args,
+			Get: func(parent any, arguments map[string]any) any {
+				if !hasMembers(parent.(*introspection.Type), "inputFields") {
+					return nil
+				}
+				return func(list []introspection.InputValue) any { return execute.Nullable(list, execute.Structs) }(parent.(*introspection.Type).VisibleInputFields(arguments["includeDeprecated"].(bool)))
+			},
+		},
 		"ofType": {Get: func(parent any, _ map[string]any) any { return execute.Pointer(parent.(*introspection.Type).OfType()) }},
 		"isOneOf": {Append: func(b []byte, parent any) []byte {
 			return execute.AppendBoolean(b, parent.(*introspection.Type).IsOneOf())

@@ -2425,7 +2425,7 @@ func field___Directive_args_args(ctx context.Context, raw map[string]any) (map[s
 	ec := &executionContext{}
 	arguments := make(map[string]any, 1)
 	var err error
-	if arguments["includeDeprecated"], err = graphql.ProcessArgField(ctx, raw, "includeDeprecated", ec.unmarshalOBoolean2ᚖbool); err != nil {
+	if arguments["includeDeprecated"], err = graphql.ProcessArgField(ctx, raw, "includeDeprecated", ec.unmarshalOBoolean2bool); err != nil {
 		return nil, err
 	}
 	return arguments, nil
@@ -2435,7 +2435,7 @@ func field___Field_args_args(ctx context.Context, raw map[string]any) (map[strin
 	ec := &executionContext{}
 	arguments := make(map[string]any, 1)
 	var err error
-	if arguments["includeDeprecated"], err = graphql.ProcessArgField(ctx, raw, "includeDeprecated", ec.unmarshalOBoolean2ᚖbool); err != nil {
+	if arguments["includeDeprecated"], err = graphql.ProcessArgField(ctx, raw, "includeDeprecated", ec.unmarshalOBoolean2bool); err != nil {
 		return nil, err
 	}
 	return arguments, nil
@@ -2452,6 +2452,16 @@ func field___Type_enumValues_args(ctx context.Context, raw map[string]any) (map[
 }
 
 func field___Type_fields_args(ctx context.Context, raw map[string]any) (map[string]any, error) {
+	ec := &executionContext{}
+	arguments := make(map[string]any, 1)
+	var err error
+	if arguments["includeDeprecated"], err = graphql.ProcessArgField(ctx, raw, "includeDeprecated", ec.unmarshalOBoolean2bool); err != nil {
+		return nil, err
+	}
+	return arguments, nil
+}
+
+func field___Type_inputFields_args(ctx context.Context, raw map[string]any) (map[string]any, error) {
 	ec := &executionContext{}
 	arguments := make(map[string]any, 1)
 	var err error
