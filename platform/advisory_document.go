@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+
+	"atrium/platform/ecosystem"
 )
 
 // An AdvisoryDocument combines the advisories of one artifact that a caller may see. It is a
@@ -79,7 +81,7 @@ type DocumentScanV1 struct {
 type FeedQuery struct {
 	scope     Scope
 	documents []string
-	artifacts []ArtifactKey
+	artifacts []ecosystem.NameKey
 	names     []string
 	fixed     bool
 	desc      bool
@@ -94,7 +96,7 @@ func (q FeedQuery) Scope() Scope { return q.scope }
 func (q FeedQuery) Documents() []string { return q.documents }
 
 // Artifacts returns the keys of artifacts to match; nil matches any.
-func (q FeedQuery) Artifacts() []ArtifactKey { return q.artifacts }
+func (q FeedQuery) Artifacts() []ecosystem.NameKey { return q.artifacts }
 
 // Names returns the advisory ids and aliases to match; nil matches any.
 func (q FeedQuery) Names() []string { return q.names }
@@ -162,11 +164,11 @@ func (f *DocumentFilter) check(v *violations) {
 func (f *DocumentFilter) IDs() []string { return f.ids }
 
 // Artifacts returns the keys of the artifacts to match; nil matches any.
-func (f *DocumentFilter) Artifacts() []ArtifactKey {
+func (f *DocumentFilter) Artifacts() []ecosystem.NameKey {
 	if f.ID == "" {
 		return nil
 	}
-	return ArtifactKeys(f.ID)
+	return ecosystem.NameKeys(f.ID)
 }
 
 // documentScope returns the advisories that documents show to a caller.

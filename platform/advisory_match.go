@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"slices"
+
+	"atrium/platform/ecosystem"
 )
 
 // An advisory applies to its own group and everything below. There it matches
@@ -20,7 +22,7 @@ type matchTarget struct {
 
 // narrow reduces a branch to the advisories that match the target.
 func (a matchTarget) narrow(b Branch) []Branch {
-	keys := ArtifactKeys(a.names...)
+	keys := ecosystem.NameKeys(a.names...)
 	branches := make([]Branch, len(keys))
 	for i, key := range keys {
 		branches[i] = Branch{Relation: OfArtifact, Name: key.Name, Rule: key.Rule, Inside: b.UID, Around: a.uid}
@@ -129,3 +131,9 @@ func (s Advisories) tagTargets(ctx context.Context, tags []*Tag) ([]matchTarget,
 	}
 	return all, errs
 }
+
+// NameRule returns the rule by which the name of the artifact is compared.
+func (a *Advisory) NameRule() ecosystem.NameRule { return ecosystem.NameRuleOf(a.ArtifactType) }
+
+// NormalName returns the normal form of the name of the artifact.
+func (a *Advisory) NormalName() string { return a.NameRule().Normalize(a.ArtifactName) }

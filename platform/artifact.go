@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"context"
 	"slices"
+
+	"atrium/platform/ecosystem"
 )
 
 // An Artifact is a software library. Artifacts are the same for every
@@ -41,9 +43,21 @@ func (Ecosystem) Values() []string { return textsOf(ecosystems) }
 // PEP 503. Java compares names as they are.
 func (e Ecosystem) normalName(name string) string {
 	if e == EcosystemPython {
-		return normalizePythonName(name)
+		return ecosystem.NormalizePythonName(name)
 	}
 	return name
+}
+
+// versionKey returns the sort key of a version in the order of the ecosystem.
+func (e Ecosystem) versionKey(version string) string {
+	switch e {
+	case EcosystemJava:
+		return ecosystem.MavenVersionKey(version)
+	case EcosystemPython:
+		return ecosystem.PythonVersionKey(version)
+	default:
+		return version
+	}
 }
 
 func (v *violations) checkEcosystems(asked []Ecosystem) {
@@ -85,7 +99,7 @@ func (f *ArtifactFilter) check(v *violations) {
 
 // ArtifactText returns the form of a text of artifacts, or of a query for them, in which one
 // contains the other. All spellings of the name of a Python package have one form.
-func ArtifactText(text string) string { return normalizePythonName(text) }
+func ArtifactText(text string) string { return ecosystem.NormalizePythonName(text) }
 
 var artifactKind = Kind[*Artifact]{
 	Name: "Artifact", Plural: "artifacts", Area: areaLibraries, Number: 15, List: CapLibrariesArtifactsList, Shared: true,

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"atrium/platform"
+	"atrium/platform/ecosystem"
 )
 
 // packagesOf returns a list of advisories as texts: id, ecosystem and artifact.
@@ -70,8 +71,8 @@ func TestArtifactsMatchByTheNamesThatTheirEcosystemTakesForTheSame(t *testing.T)
 		if d, err := w.documents(acme.owner, platform.DocumentFilter{ID: "zlib"}); err != nil || d[0].Advisories[0].PackageNamespace != "Debian:11" || d[0].Advisories[1].PackageNamespace != "Debian:12" {
 			t.Errorf("documents %+v (%v), want those of Debian:11 and Debian:12", d, err)
 		}
-		both := platform.ArtifactKeys("Zope_Interface", "zope-interface", "ZOPE-INTERFACE")
-		if want := []platform.ArtifactKey{{Name: "ZOPE-INTERFACE"}, {Name: "Zope_Interface"}, {Name: "zope-interface"}, {Name: "zope_interface", Rule: "anycase"}}; !slices.Equal(both, want) {
+		both := ecosystem.NameKeys("Zope_Interface", "zope-interface", "ZOPE-INTERFACE")
+		if want := []ecosystem.NameKey{{Name: "ZOPE-INTERFACE"}, {Name: "Zope_Interface"}, {Name: "zope-interface"}, {Name: "zope_interface", Rule: "anycase"}}; !slices.Equal(both, want) {
 			t.Errorf("keys %v, want %v: a row must have one of them only", both, want)
 		}
 		again, err := w.p.Advisories.Import(w.operator(), acme.uid, []*platform.Advisory{{AdvisoryID: "A", ArtifactType: "PyPI", ArtifactName: "Zope.Interface", Author: "x"}, {AdvisoryID: "A", ArtifactType: "PyPI", ArtifactName: "zope_interface"}})

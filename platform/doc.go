@@ -1,5 +1,5 @@
 // Package platform is the core: the kinds of a cloud platform's v2 API, their rules,
-// all operations on them, and who may do what. It imports only the standard library.
+// all operations on them, and who may do what. It imports only the standard library and its own leaves.
 // The protocols are adapters that call it, and the databases implement its Store.
 //
 // # Map
@@ -13,8 +13,7 @@
 //	account_association.go, terms.go   cloud accounts and accepted terms of a group
 //	repo.go, tag.go, image.go          the registry; tag_batch.go creates many tags,
 //	               repo_facet.go counts repos by tier and by bundle
-//	artifact.go, artifact_version.go   the catalogue of libraries; version.go and
-//	               version_maven.go sort their versions
+//	artifact.go, artifact_version.go   the catalogue of libraries
 //	advisory.go, vulnerability.go      from feeds; severity.go rates them,
 //	               advisory_match.go matches advisories with repos and tags,
 //	               advisory_summary.go counts advisories; advisory_document.go and
@@ -76,6 +75,10 @@
 //	               store, encryption_change.go changes the key
 //	trace.go       facts about a request for logs and metrics; observer.go receives
 //	               measurements of background work
+//
+// Its leaves are packages of their own, which know nothing of the core:
+//
+//	ecosystem      how ecosystems of packages order versions and compare names
 //
 // # Four ways through the program
 //

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"atrium/platform/affected"
+	"atrium/platform/ecosystem"
 )
 
 // A match says that an advisory affects a version of a package.
@@ -22,9 +23,9 @@ func (c *content) findMatches(byName map[string][]*Advisory) (found []match) {
 	}
 	for _, v := range c.candidates {
 		if v.Package.Ecosystem == "" {
-			for _, key := range ArtifactKeys(v.Package.Name) {
+			for _, key := range ecosystem.NameKeys(v.Package.Name) {
 				for _, a := range byName[key.Name] {
-					if key.finds(a) {
+					if key.Finds(a.ArtifactType, a.ArtifactName) {
 						found = append(found, match{a, v, BasisName, a.fixedVersions()})
 					}
 				}

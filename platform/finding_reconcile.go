@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"atrium/platform/ecosystem"
 )
 
 // Findings follow from other rows: from tags, from what images hold, and from advisories. What
@@ -663,7 +665,7 @@ func (c *content) names() []string {
 			names = append(names, v.Package.NormalName())
 			continue
 		}
-		for _, key := range ArtifactKeys(v.Package.Name) {
+		for _, key := range ecosystem.NameKeys(v.Package.Name) {
 			names = append(names, key.Name)
 		}
 	}

@@ -6,6 +6,8 @@ import (
 	"encoding/hex"
 	"slices"
 	"strings"
+
+	"atrium/platform/ecosystem"
 )
 
 // A Package is a package that images of an organisation hold. Its UID follows from its
@@ -21,9 +23,9 @@ type Package struct {
 // ecosystem is not known have the same form if any ecosystem takes them for the same.
 func (p *Package) NormalName() string {
 	if p.Ecosystem == "" {
-		return pythonNames.normalize(strings.ToLower(p.Name))
+		return ecosystem.NormalizeAnyName(p.Name)
 	}
-	return nameRuleOf(p.Ecosystem).normalize(p.Name)
+	return ecosystem.NameRuleOf(p.Ecosystem).Normalize(p.Name)
 }
 
 // A PackageVersion is a version of a package that images of an organisation hold.

@@ -1,5 +1,7 @@
 package platform
 
+import "atrium/platform/ecosystem"
+
 // The types of this file are requests to a store. The operations have checked and
 // authorised them.
 
@@ -56,12 +58,12 @@ func (s Scope) Branches() []Branch { return s.branches }
 // A Branch is a set of rows, defined by their relation to a UID or a name.
 type Branch struct {
 	Relation Relation
-	UID      UID      // the UID that Relation refers to
-	UIDs     []UID    // the UIDs of Listed
-	Name     string   // the normal name of OfArtifact, the id of OfDocument, or the name of OfEcosystem
-	Rule     NameRule // the rule of OfArtifact; "" means any
-	Inside   UID      // UID within which the rows must lie; "" means anywhere
-	Around   UID      // UID that the groups of the rows must enclose, for OfArtifact; "" means any groups
+	UID      UID                // the UID that Relation refers to
+	UIDs     []UID              // the UIDs of Listed
+	Name     string             // the normal name of OfArtifact, the id of OfDocument, or the name of OfEcosystem
+	Rule     ecosystem.NameRule // the rule of OfArtifact; "" means any
+	Inside   UID                // UID within which the rows must lie; "" means anywhere
+	Around   UID                // UID that the groups of the rows must enclose, for OfArtifact; "" means any groups
 }
 
 // A Relation defines how rows relate to a UID.

@@ -16,11 +16,14 @@ type rule struct {
 
 const adapter = "an adapter decodes, calls one operation of the core and encodes; what it needs from another one, cmd passes in as a function, and the store would be a road around the rules"
 
+const leaf = "the core stands on it; it knows no kind, no caller and no operation, so that it can be read and tested alone"
+
 // rules has the rule of each folder. It also applies to folders below without their own
 // rule.
 var rules = map[string]rule{
-	"platform":                   {[]string{"platform/affected"}, "the core stands alone: rules and permissions are the same for every protocol and engine"},
+	"platform":                   {[]string{"platform/affected", "platform/ecosystem"}, "the core stands alone: rules and permissions are the same for every protocol and engine"},
 	"platform/affected":          {nil, "whether a version is affected is a question of its ecosystem alone"},
+	"platform/ecosystem":         {nil, leaf},
 	"graph":                      {[]string{"platform", "graph/scalar", "internal/graphql/execute"}, "it is generated from the schema, over the core's types"},
 	"graph/scalar":               {[]string{"platform", "internal/graphql/execute"}, "it is the leaf that the generated code stands on"},
 	"internal/graphql":           {[]string{"internal/graphql/refusal", "internal/graphql/analysis", "internal/graphql/limit", "internal/graphql/execute", "internal/graphql/transport"}, "it only puts the parts of an endpoint together"},
@@ -49,7 +52,7 @@ var rules = map[string]rule{
 	"store/pgpool":    {nil, "a connection knows nothing of what is read through it"},
 	"store/dbfile":    {nil, "files know nothing of what they hold"},
 	"store/sqlite":    {[]string{"platform", "store/dbfile", "store/sqlstore"}, "an engine is its differences; another engine is none of them"},
-	"store/sqlstore":  {[]string{"platform", "internal/cvss"}, "the SQL that engines share knows none of them; it scores vectors as it stores them"},
+	"store/sqlstore":  {[]string{"platform", "platform/ecosystem", "internal/cvss"}, "the SQL that engines share knows none of them; it scores vectors as it stores them"},
 	"store/storetest": {[]string{"platform", "store", "store/pgpool", "store/postgres", "store/sqlite", "store/sqlstore"}, "it checks what every engine must do"},
 	"internal/demo": {[]string{"platform", "internal/auth", "internal/web"},
 		"it is data: it is written through the core's operations, for the development issuer and for the pages that show it"},
@@ -74,7 +77,7 @@ var rules = map[string]rule{
 // Tests may also import the real engines and the core. Otherwise the rule of their folder
 // applies to them too.
 var testsMay = map[string][]string{
-	"":                 {"platform", "store", "store/sqlstore", "store/storetest"},
+	"":                 {"platform", "platform/ecosystem", "store", "store/sqlstore", "store/storetest"},
 	"resolvers":        {"graph", "internal/agreement", "internal/graphql", "internal/graphql/limit", "internal/graphql/transport"}, // Tests send requests to the endpoint.
 	"internal/graphql": {"resolvers", "internal/apierror"},                                                                          // Tests check the errors of the endpoint.
 	"client":           {"internal/rpc"},                                                                                            // The tests serve what the client calls.
@@ -138,15 +141,20 @@ func thirdParty(imported string) bool {
 	return strings.Contains(first, ".")
 }
 
+// isCore reports whether a folder is the core or one of its leaves.
+func isCore(folder string) bool {
+	return folder == "platform" || strings.HasPrefix(folder, "platform/")
+}
+
 func TestTheCoreUsesOnlyTheStandardLibrary(t *testing.T) {
 	t.Parallel()
 	drivers := []string{"github.com/jackc/pgx/v5/stdlib"} // Tests use it to look at stored rows.
 	for _, f := range sources(t) {
 		for _, imported := range f.imports {
-			if allowed := f.test && slices.Contains(drivers, imported); f.folder == "platform" && thirdParty(imported) && !allowed {
+			if allowed := f.test && slices.Contains(drivers, imported); isCore(f.folder) && thirdParty(imported) && !allowed {
 				t.Errorf("%s imports %s: the core must build, and be understood, with nothing but Go", f.path, imported)
 			}
-			if f.folder == "platform" && !f.test && (imported == "net/http" || strings.HasPrefix(imported, "database/")) {
+			if isCore(f.folder) && !f.test && (imported == "net/http" || strings.HasPrefix(imported, "database/")) {
 				t.Errorf("%s imports %s: the core knows neither a protocol nor an engine", f.path, imported)
 			}
 		}

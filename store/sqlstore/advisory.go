@@ -8,6 +8,7 @@ import (
 
 	"atrium/internal/cvss"
 	"atrium/platform"
+	"atrium/platform/ecosystem"
 )
 
 var advisories = newTable(&table[*platform.Advisory, *platform.AdvisoryFilter]{
@@ -82,7 +83,7 @@ func (tx *transaction) AdvisoryWriter() platform.RowWriter[*platform.Advisory] {
 func whereAdvisory(f *platform.AdvisoryFilter, s *statement) {
 	addAnyOf(s, "advisory_id", f.AdvisoryIDs)
 	addAnyOf(s, "legacy_advisory_id", f.LegacyAdvisoryIDs)
-	addAnyArtifact(s, platform.ArtifactKeys(f.ArtifactNames...))
+	addAnyArtifact(s, ecosystem.NameKeys(f.ArtifactNames...))
 	addAnyOf(s, "artifact_type", f.ArtifactTypes)
 	addAnyOf(s, "artifact_architecture", platform.ArchitectureNames(f.ArtifactArchitectures))
 	addAnyOf(s, "component_name", f.ComponentNames)
@@ -130,8 +131,8 @@ func whereAdvisory(f *platform.AdvisoryFilter, s *statement) {
 }
 
 // addAnyArtifact adds the condition that one of keys finds the artifact of an advisory.
-func addAnyArtifact(s *statement, keys []platform.ArtifactKey) {
-	byRule := map[platform.NameRule]valueList{}
+func addAnyArtifact(s *statement, keys []ecosystem.NameKey) {
+	byRule := map[ecosystem.NameRule]valueList{}
 	for _, k := range keys {
 		byRule[k.Rule] = append(byRule[k.Rule], k.Name)
 	}

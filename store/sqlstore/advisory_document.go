@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"atrium/platform"
+	"atrium/platform/ecosystem"
 )
 
 // Documents are read from the advisories of a scope. They are found along an index that
@@ -102,7 +103,7 @@ func (s *statement) addDocumentFilter(q platform.Query[*platform.DocumentFilter]
 }
 
 // artifactColumns returns the columns of a table of keys of artifacts.
-func artifactColumns(keys []platform.ArtifactKey) []ParentColumn {
+func artifactColumns(keys []ecosystem.NameKey) []ParentColumn {
 	names, rules := ParentColumn{Name: "name"}, ParentColumn{Name: "rule"}
 	for _, k := range keys {
 		names.Texts, rules.Texts = append(names.Texts, k.Name), append(rules.Texts, string(k.Rule))

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"atrium/platform"
+	"atrium/platform/ecosystem"
 )
 
 var packages = newTable(&table[*platform.Package, *platform.PackageFilter]{
@@ -81,7 +82,7 @@ func (s tables) PackageVersions() platform.Table[*platform.PackageVersion, *plat
 // normalNames returns the normal forms that packages with one of names can have.
 func normalNames(names []string) []string {
 	var all []string
-	for _, key := range platform.ArtifactKeys(names...) {
+	for _, key := range ecosystem.NameKeys(names...) {
 		all = append(all, key.Name, (&platform.Package{Name: key.Name}).NormalName())
 	}
 	slices.Sort(all)

@@ -378,7 +378,7 @@ CREATE TABLE advisory (
     root bytea NOT NULL, parent bytea NOT NULL REFERENCES grp (uid),
     advisory_id text COLLATE "C" NOT NULL,
     artifact_name text COLLATE "C" NOT NULL, artifact_type text COLLATE "C" NOT NULL, artifact_architecture text COLLATE "C" NOT NULL,
-    normal_name text COLLATE "C" NOT NULL, name_rule text COLLATE "C" NOT NULL, -- by which the ecosystem compares names: artifact_key.go
+    normal_name text COLLATE "C" NOT NULL, name_rule text COLLATE "C" NOT NULL, -- by which the ecosystem compares names: platform/ecosystem
     component_name text COLLATE "C" NOT NULL, component_location text COLLATE "C" NOT NULL, component_type text COLLATE "C" NOT NULL,
     legacy_advisory_id text COLLATE "C" NOT NULL,
     author text COLLATE "C" NOT NULL,

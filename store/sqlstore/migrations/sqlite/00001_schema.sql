@@ -388,7 +388,7 @@ CREATE TABLE advisory (
     root BLOB NOT NULL, parent BLOB NOT NULL REFERENCES grp (uid),
     advisory_id TEXT NOT NULL,
     artifact_name TEXT NOT NULL, artifact_type TEXT NOT NULL, artifact_architecture TEXT NOT NULL,
-    normal_name TEXT NOT NULL, name_rule TEXT NOT NULL, -- by which the ecosystem compares names: artifact_key.go
+    normal_name TEXT NOT NULL, name_rule TEXT NOT NULL, -- by which the ecosystem compares names: platform/ecosystem
     component_name TEXT NOT NULL, component_location TEXT NOT NULL, component_type TEXT NOT NULL,
     legacy_advisory_id TEXT NOT NULL,
     author TEXT NOT NULL,

@@ -1,4 +1,4 @@
-package platform
+package ecosystem
 
 import (
 	"fmt"
@@ -17,18 +17,15 @@ import (
 // the limit do not affect the order.
 const maxVersionKey = 300
 
-// versionKey returns the sort key of a version. Versions that do not follow the
-// grammar of the ecosystem sort first.
-func (e Ecosystem) versionKey(version string) string {
-	var key string
-	switch e {
-	case EcosystemJava:
-		key = mavenKey(version)
-	case EcosystemPython:
-		key = pythonKey(version)
-	default:
-		key = version
-	}
+// MavenVersionKey returns the sort key of a version in Maven's order. Every text is a valid
+// version.
+func MavenVersionKey(version string) string { return limitKey(mavenKey(version)) }
+
+// PythonVersionKey returns the sort key of a version in the order of PEP 440. Versions that do
+// not follow its grammar sort first.
+func PythonVersionKey(version string) string { return limitKey(pythonKey(version)) }
+
+func limitKey(key string) string {
 	if len(key) <= maxVersionKey {
 		return key
 	}
