@@ -11,6 +11,7 @@ import (
 
 	"atrium/graph/scalar"
 	"atrium/platform"
+	"atrium/platform/fieldmask"
 )
 
 // resolveEntities reads the objects of representations, those of each type together. A
@@ -37,7 +38,7 @@ func (ec *executionContext) resolveEntities(ctx context.Context, representations
 // checkRepresentation returns an error for a representation without a key of its type.
 func checkRepresentation(i int, typeName string, representation map[string]any) error {
 	invalid := func(field, description string) error {
-		return platform.Invalid(platform.Violation{Field: fmt.Sprintf("representations[%d].%s", i, field), Description: description})
+		return platform.Invalid(fieldmask.Violation{Field: fmt.Sprintf("representations[%d].%s", i, field), Description: description})
 	}
 	if !isMulti(typeName) {
 		return invalid("__typename", "must be the name of an entity of this service")

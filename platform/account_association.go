@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+
+	"atrium/platform/fieldmask"
 )
 
 // An AccountAssociation connects a group with accounts of cloud providers, of
@@ -31,7 +33,7 @@ type AmazonAccount struct {
 
 // UnmarshalJSON decodes an account. Unknown members are an error.
 func (a *AmazonAccount) UnmarshalJSON(b []byte) error {
-	return unmarshalMembers(b, member{"account", &a.Account})
+	return fieldmask.UnmarshalObject(b, map[string]any{"account": &a.Account})
 }
 
 // A GoogleAccount is a project of Google Cloud.
@@ -42,7 +44,7 @@ type GoogleAccount struct {
 
 // UnmarshalJSON decodes an account. Unknown members are an error.
 func (a *GoogleAccount) UnmarshalJSON(b []byte) error {
-	return unmarshalMembers(b, member{"projectId", &a.ProjectID}, member{"projectNumber", &a.ProjectNumber})
+	return fieldmask.UnmarshalObject(b, map[string]any{"projectId": &a.ProjectID, "projectNumber": &a.ProjectNumber})
 }
 
 // PlatformServices maps each service of the platform to the identity as which the
@@ -53,7 +55,7 @@ type PlatformServices struct { //nolint:revive // the message has this name in t
 
 // UnmarshalJSON decodes the bindings. Unknown members are an error.
 func (p *PlatformServices) UnmarshalJSON(b []byte) error {
-	return unmarshalMembers(b, member{"serviceBindings", &p.ServiceBindings})
+	return fieldmask.UnmarshalObject(b, map[string]any{"serviceBindings": &p.ServiceBindings})
 }
 
 // An AzureAccount is a tenant of Microsoft Azure.
@@ -64,7 +66,7 @@ type AzureAccount struct {
 
 // UnmarshalJSON decodes an account. Unknown members are an error.
 func (a *AzureAccount) UnmarshalJSON(b []byte) error {
-	return unmarshalMembers(b, member{"tenantId", &a.TenantID}, member{"clientIds", &a.ClientIDs})
+	return fieldmask.UnmarshalObject(b, map[string]any{"tenantId": &a.TenantID, "clientIds": &a.ClientIDs})
 }
 
 // A GitHubAccount lists the installations of GitHub apps by app id.
@@ -74,7 +76,7 @@ type GitHubAccount struct {
 
 // UnmarshalJSON decodes an account. Unknown members are an error.
 func (a *GitHubAccount) UnmarshalJSON(b []byte) error {
-	return unmarshalMembers(b, member{"appInstallations", &a.AppInstallations})
+	return fieldmask.UnmarshalObject(b, map[string]any{"appInstallations": &a.AppInstallations})
 }
 
 // GitHubAppInstallations lists the installations of one app.
@@ -84,7 +86,7 @@ type GitHubAppInstallations struct {
 
 // UnmarshalJSON decodes the installations. Unknown members are an error.
 func (i *GitHubAppInstallations) UnmarshalJSON(b []byte) error {
-	return unmarshalMembers(b, member{"installations", &i.Installations})
+	return fieldmask.UnmarshalObject(b, map[string]any{"installations": &i.Installations})
 }
 
 // A GitHubInstallation is one installation of an app.
@@ -95,7 +97,7 @@ type GitHubInstallation struct {
 
 // UnmarshalJSON decodes an installation. Unknown members are an error.
 func (i *GitHubInstallation) UnmarshalJSON(b []byte) error {
-	return unmarshalMembers(b, member{"installationId", &i.InstallationID}, member{"name", &i.Name})
+	return fieldmask.UnmarshalObject(b, map[string]any{"installationId": &i.InstallationID, "name": &i.Name})
 }
 
 // AccountAssociationFilter restricts a list of account associations.
@@ -110,9 +112,12 @@ var accountAssociationKind = Kind[*AccountAssociation]{
 	Verbs: []string{"created", "updated", "deleted"},
 	List:  CapAccountAssociationsList, Create: CapAccountAssociationsCreate, Update: CapAccountAssociationsUpdate, Delete: CapAccountAssociationsDelete,
 	SharesUID: true,
-	Fields: []Field{
-		{"uid", OutputOnly}, {"name", Updatable}, {"description", Updatable}, {"amazon", Updatable}, {"google", Updatable},
-		{"platform", Updatable}, {"azure", Updatable}, {"createTime", OutputOnly}, {"updateTime", Volatile}, {"github", Updatable},
+	Fields: []fieldmask.Field{
+		{Name: "uid", Mode: fieldmask.OutputOnly}, {Name: "name", Mode: fieldmask.Updatable},
+		{Name: "description", Mode: fieldmask.Updatable}, {Name: "amazon", Mode: fieldmask.Updatable},
+		{Name: "google", Mode: fieldmask.Updatable}, {Name: "platform", Mode: fieldmask.Updatable},
+		{Name: "azure", Mode: fieldmask.Updatable}, {Name: "createTime", Mode: fieldmask.OutputOnly},
+		{Name: "updateTime", Mode: fieldmask.Volatile}, {Name: "github", Mode: fieldmask.Updatable},
 	},
 	Required: []string{"name"},
 	Orders: []OrderField[*AccountAssociation]{
@@ -164,7 +169,7 @@ func (v *violations) checkLabels(field string, m map[string]string) {
 		v.add(field, "must be at most %d", maxAccounts)
 	default:
 		for _, name := range slices.Sorted(maps.Keys(m)) {
-			v.checkLabel(field+"."+truncateForMessage(name), m[name])
+			v.checkLabel(field+"."+fieldmask.TruncateForMessage(name), m[name])
 			v.checkLine(field, name)
 		}
 	}
@@ -212,7 +217,7 @@ func associationKeyFilter(*AccountAssociation) *AccountAssociationFilter {
 }
 
 // Create creates the association of a group.
-func (s AccountAssociations) Create(ctx context.Context, parent UID, in Input[*AccountAssociation]) (*AccountAssociation, error) {
+func (s AccountAssociations) Create(ctx context.Context, parent UID, in fieldmask.Input[*AccountAssociation]) (*AccountAssociation, error) {
 	association, err := s.authorizeCreate(ctx, parent, in)
 	if err != nil {
 		return nil, s.recordIfDenied(ctx, "created", parent, err)
@@ -221,9 +226,9 @@ func (s AccountAssociations) Create(ctx context.Context, parent UID, in Input[*A
 }
 
 // Update changes the association of a group.
-func (s AccountAssociations) Update(ctx context.Context, uid UID, in Input[*AccountAssociation]) (*AccountAssociation, error) {
-	return s.updateChecked(ctx, uid, in, func(tx Tx, change *change[*AccountAssociation]) error {
-		return s.checkServiceBindings(ctx, tx, uid, change.row)
+func (s AccountAssociations) Update(ctx context.Context, uid UID, in fieldmask.Input[*AccountAssociation]) (*AccountAssociation, error) {
+	return s.updateChecked(ctx, uid, in, func(tx Tx, change *fieldmask.Change[*AccountAssociation]) error {
+		return s.checkServiceBindings(ctx, tx, uid, change.Row)
 	})
 }
 
@@ -238,7 +243,7 @@ func (s AccountAssociations) checkServiceBindings(ctx context.Context, tx Tx, gr
 	var identities []UID
 	for _, service := range slices.Sorted(maps.Keys(a.Platform.ServiceBindings)) {
 		if identity := UID(a.Platform.ServiceBindings[service]); identity.Valid() {
-			identityReference.checkReach(&v, "platform.serviceBindings."+truncateForMessage(service), identity, group)
+			identityReference.checkReach(&v, "platform.serviceBindings."+fieldmask.TruncateForMessage(service), identity, group)
 			identities = append(identities, identity)
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"atrium/platform/affected"
+	"atrium/platform/fieldmask"
 )
 
 // An Advisory describes one vulnerability in one artifact. Advisories are
@@ -164,7 +165,7 @@ const (
 var reviewStates = []ReviewState{ReviewStatePending, ReviewStateApproved, ReviewStateRequestChanges, ReviewStateRejected}
 
 // Values lists the states.
-func (ReviewState) Values() []string { return textsOf(reviewStates) }
+func (ReviewState) Values() []string { return fieldmask.Texts(reviewStates) }
 
 // EventType is the variant of an advisory event.
 type EventType string
@@ -187,7 +188,7 @@ var eventTypes = []EventType{
 }
 
 // Values lists the variants.
-func (EventType) Values() []string { return textsOf(eventTypes) }
+func (EventType) Values() []string { return fieldmask.Texts(eventTypes) }
 
 // Type returns the variant that is set, or "" if none is.
 func (e *AdvisoryEvent) Type() EventType {
@@ -255,7 +256,7 @@ var advisoryStates = []AdvisoryState{AdvisoryOpen, AdvisoryFixed, AdvisoryNotAff
 func AdvisoryStates() []AdvisoryState { return slices.Clone(advisoryStates) }
 
 // Values lists the states.
-func (AdvisoryState) Values() []string { return textsOf(advisoryStates) }
+func (AdvisoryState) Values() []string { return fieldmask.Texts(advisoryStates) }
 
 // Rank returns the position of a state in the list of all states.
 func (s AdvisoryState) Rank() int { return slices.Index(advisoryStates, s) }

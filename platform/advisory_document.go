@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"atrium/platform/ecosystem"
+	"atrium/platform/fieldmask"
 )
 
 // An AdvisoryDocument combines the advisories of one artifact that a caller may see. It is a
@@ -272,11 +273,11 @@ func (s AdvisoryDocuments) readAdvisories(ctx context.Context, places []FeedPlac
 }
 
 // tooManyViolation names the filter that the client must narrow.
-func (q FeedQuery) tooManyViolation(id string) Violation {
+func (q FeedQuery) tooManyViolation(id string) fieldmask.Violation {
 	if q.names != nil {
-		return Violation{"cves", fmt.Sprintf("must be fewer: more than %d advisories of the document %s have one of them", maxDocumentAdvisories, truncateForMessage(id))}
+		return fieldmask.Violation{Field: "cves", Description: fmt.Sprintf("must be fewer: more than %d advisories of the document %s have one of them", maxDocumentAdvisories, fieldmask.TruncateForMessage(id))}
 	}
-	return Violation{"cves", fmt.Sprintf("is required: the document %s holds more than %d advisories", truncateForMessage(id), maxDocumentAdvisories)}
+	return fieldmask.Violation{Field: "cves", Description: fmt.Sprintf("is required: the document %s holds more than %d advisories", fieldmask.TruncateForMessage(id), maxDocumentAdvisories)}
 }
 
 func documentIDs(documents []*AdvisoryDocument) []string {
@@ -305,7 +306,7 @@ func (s AdvisoryDocuments) GetMany(ctx context.Context, ids []string) ([]*Adviso
 	}
 	for i, id := range ids {
 		if documents[i], errs[i] = byID[id], err; documents[i] == nil && err == nil {
-			errs[i] = newNotFound(documentKind.Name, truncateForMessage(id))
+			errs[i] = newNotFound(documentKind.Name, fieldmask.TruncateForMessage(id))
 		}
 		errs[i] = inArea(areaAdvisory, errs[i])
 	}

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"sync"
 	"time"
+
+	"atrium/platform/fieldmask"
 )
 
 // AnswerLimits limit the memory of responses.
@@ -185,7 +187,7 @@ func (a *Answer) grow(ctx context.Context, read, written int64) error {
 
 // tooLarge returns the error for a response that exceeds its limit.
 func tooLarge(most int64) error {
-	err := Invalid(Violation{"page_size", fmt.Sprintf("asks for a response of more than %d bytes; ask for fewer rows, or leave out long fields such as readme, details, body and lists of texts", most)})
+	err := Invalid(fieldmask.Violation{Field: "page_size", Description: fmt.Sprintf("asks for a response of more than %d bytes; ask for fewer rows, or leave out long fields such as readme, details, body and lists of texts", most)})
 	err.Reason = "LIMIT_EXCEEDED"
 	err.Metadata = map[string]string{"limit": "answer-bytes", "value": fmt.Sprint(most)}
 	return err

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"atrium/platform/ecosystem"
+	"atrium/platform/fieldmask"
 )
 
 // An Artifact is a software library. Artifacts are the same for every
@@ -37,7 +38,7 @@ const (
 var ecosystems = []Ecosystem{EcosystemJava, EcosystemPython}
 
 // Values lists the constants.
-func (Ecosystem) Values() []string { return textsOf(ecosystems) }
+func (Ecosystem) Values() []string { return fieldmask.Texts(ecosystems) }
 
 // normalName returns the form of a name by which the ecosystem compares it: for Python that of
 // PEP 503. Java compares names as they are.

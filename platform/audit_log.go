@@ -4,6 +4,8 @@ import (
 	"context"
 	"slices"
 	"strings"
+
+	"atrium/platform/fieldmask"
 )
 
 // AuditStore reads recorded events and denials.
@@ -38,7 +40,7 @@ type AuditRequest struct {
 	Empty    bool
 	Without  CostlyFields
 
-	Malformed []Violation // violations that the adapter found while decoding
+	Malformed []fieldmask.Violation // violations that the adapter found while decoding
 }
 
 // An AuditPage is one page of the log.
@@ -115,7 +117,7 @@ func (s AuditLog) GetManyWithout(ctx context.Context, ids []string, fields Costl
 		case err != nil:
 			errs[i] = inArea(areaEvents, err)
 		case !IsEventID(id):
-			errs[i] = inArea(areaEvents, Invalid(Violation{"id", "is not the id of an event"}))
+			errs[i] = inArea(areaEvents, Invalid(fieldmask.Violation{Field: "id", Description: "is not the id of an event"}))
 		default:
 			q.IDs = append(q.IDs, id)
 		}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"atrium/platform"
+	"atrium/platform/fieldmask"
 )
 
 // ids returns the ids of events.
@@ -325,7 +326,7 @@ func TestTheAuditLogFindsAResourceWhereverItStands(t *testing.T) {
 		bound := w.bind(acme.uid, ann, role)
 		w.bind(team, ann, platform.EditorRole)
 		w.bind(other.uid, w.member(other.uid, "bob"), platform.EditorRole)
-		_, err := w.p.RoleBindings.CreateBatch(acme.owner, newBatch(team, []platform.Input[*platform.RoleBinding]{binding(ann, role), binding(w.member(acme.uid, "eve"), role)}))
+		_, err := w.p.RoleBindings.CreateBatch(acme.owner, newBatch(team, []fieldmask.Input[*platform.RoleBinding]{binding(ann, role), binding(w.member(acme.uid, "eve"), role)}))
 		must(t, err)
 		_, err = w.p.RoleBindings.Update(acme.owner, bound, body[*platform.RoleBinding](`{"roleUid": %q}`, platform.EditorRole))
 		must(t, err)

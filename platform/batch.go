@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+
+	"atrium/platform/fieldmask"
 )
 
 // A batch makes all of its changes or, on any error, none. Violations of all
@@ -21,7 +23,7 @@ const maxBatchRequests = 100
 // of a resource to create.
 type BatchRequest[T any] struct {
 	UID   UID
-	Input Input[T]
+	Input fieldmask.Input[T]
 }
 
 // checkBatch calls accept for each of n requests and collects their violations.
@@ -32,7 +34,7 @@ func checkBatch(ctx context.Context, list string, n int, accept func(i int) erro
 		return err
 	}
 	if n == 0 || n > maxBatchRequests {
-		return Invalid(Violation{list, fmt.Sprintf("must be 1 to %d", maxBatchRequests)})
+		return Invalid(fieldmask.Violation{Field: list, Description: fmt.Sprintf("must be 1 to %d", maxBatchRequests)})
 	}
 	var all violations
 	for i := range n {
@@ -71,7 +73,7 @@ func addIndex(err error, list string, i int) error {
 	if e.Code == CodeInvalidArgument {
 		var all violations
 		for _, v := range e.Violations {
-			all = append(all, Violation{indexedField(list, i, v.Field), v.Description})
+			all = append(all, fieldmask.Violation{Field: indexedField(list, i, v.Field), Description: v.Description})
 		}
 		return all.err()
 	}
@@ -88,7 +90,7 @@ func addIndex(err error, list string, i int) error {
 // rejectDuplicate fails if the i-th UID of a batch is in it a second time.
 func rejectDuplicate(field string, uids []UID, i int) error {
 	if slices.Contains(uids[:i], uids[i]) {
-		return Invalid(Violation{field, "is given twice"})
+		return Invalid(fieldmask.Violation{Field: field, Description: "is given twice"})
 	}
 	return nil
 }
@@ -106,7 +108,7 @@ func sortIndices(uids []UID) []int {
 
 // updateBatch updates several resources: all or none.
 func (r *resources[T, F]) updateBatch(ctx context.Context, requests []BatchRequest[T]) ([]T, error) {
-	changes, uids := make([]*change[T], len(requests)), make([]UID, len(requests))
+	changes, uids := make([]*fieldmask.Change[T], len(requests)), make([]UID, len(requests))
 	for i, request := range requests {
 		uids[i] = request.UID
 	}
@@ -161,7 +163,7 @@ func (r *resources[T, F]) removeBatch(ctx context.Context, uids []UID, check fun
 }
 
 // allowChange accepts every change.
-func allowChange[T any](Tx, *change[T]) error { return nil }
+func allowChange[T any](Tx, *fieldmask.Change[T]) error { return nil }
 
 // allowDeletion accepts every deletion.
 func allowDeletion(Tx, UID) error { return nil }

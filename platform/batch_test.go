@@ -5,10 +5,11 @@ import (
 	"testing"
 
 	"atrium/platform"
+	"atrium/platform/fieldmask"
 )
 
 // newBatch returns a batch of role bindings.
-func newBatch(parent platform.UID, ins []platform.Input[*platform.RoleBinding]) platform.BindingBatch {
+func newBatch(parent platform.UID, ins []fieldmask.Input[*platform.RoleBinding]) platform.BindingBatch {
 	batch := platform.BindingBatch{Parent: parent}
 	for _, in := range ins {
 		batch.Requests = append(batch.Requests, platform.BatchRequest[*platform.RoleBinding]{Input: in})
@@ -23,29 +24,29 @@ func TestABatchMakesAllBindingsOrNone(t *testing.T) {
 		a, b, foreign := w.member(acme.uid, "a"), w.member(acme.uid, "b"), w.member(other.uid, "f")
 		taken := w.bind(team, b, platform.EditorRole)
 		before := len(w.events())
-		batch := func(ins ...platform.Input[*platform.RoleBinding]) error {
+		batch := func(ins ...fieldmask.Input[*platform.RoleBinding]) error {
 			_, err := w.p.RoleBindings.CreateBatch(acme.owner, newBatch(team, ins))
 			return err
 		}
 		good := binding(a, platform.ViewerRole)
 		for _, x := range []struct {
 			what string
-			ins  []platform.Input[*platform.RoleBinding]
+			ins  []fieldmask.Input[*platform.RoleBinding]
 			want string
 		}{
 			{"none", nil, "requests"},
-			{"too many", make([]platform.Input[*platform.RoleBinding], platform.MaxBatchBindings+1), "requests"},
-			{"one that is nothing", []platform.Input[*platform.RoleBinding]{body[*platform.RoleBinding](`{}`)}, "requests[0].roleBinding.identityUid requests[0].roleBinding.roleUid"},
-			{"the second", []platform.Input[*platform.RoleBinding]{good, binding("x", platform.ViewerRole)}, "requests[1].roleBinding.identityUid"},
-			{"several", []platform.Input[*platform.RoleBinding]{body[*platform.RoleBinding](`{"identityUid": 1, "nope": 1}`), good, binding(a, "")},
+			{"too many", make([]fieldmask.Input[*platform.RoleBinding], platform.MaxBatchBindings+1), "requests"},
+			{"one that is nothing", []fieldmask.Input[*platform.RoleBinding]{body[*platform.RoleBinding](`{}`)}, "requests[0].roleBinding.identityUid requests[0].roleBinding.roleUid"},
+			{"the second", []fieldmask.Input[*platform.RoleBinding]{good, binding("x", platform.ViewerRole)}, "requests[1].roleBinding.identityUid"},
+			{"several", []fieldmask.Input[*platform.RoleBinding]{body[*platform.RoleBinding](`{"identityUid": 1, "nope": 1}`), good, binding(a, "")},
 				"requests[0].roleBinding.identityUid requests[0].roleBinding.roleUid requests[0].roleBinding.nope requests[2].roleBinding.roleUid"},
-			{"out of reach", []platform.Input[*platform.RoleBinding]{good, binding(foreign, platform.ViewerRole), binding(a, "x")}, "requests[1].roleBinding.identityUid requests[2].roleBinding.roleUid"},
+			{"out of reach", []fieldmask.Input[*platform.RoleBinding]{good, binding(foreign, platform.ViewerRole), binding(a, "x")}, "requests[1].roleBinding.identityUid requests[2].roleBinding.roleUid"},
 		} {
 			if got := violationFields(batch(x.ins...)); got != x.want {
 				t.Errorf("%s: %s, want %s", x.what, got, x.want)
 			}
 		}
-		_, err := w.p.RoleBindings.CreateBatch(acme.owner, newBatch("nonsense", []platform.Input[*platform.RoleBinding]{good, binding("x", platform.ViewerRole)}))
+		_, err := w.p.RoleBindings.CreateBatch(acme.owner, newBatch("nonsense", []fieldmask.Input[*platform.RoleBinding]{good, binding("x", platform.ViewerRole)}))
 		if got := violationFields(err); got != "parent requests[1].roleBinding.identityUid" {
 			t.Errorf("got %v, want 'parent requests[1].roleBinding.identityUid'", got)
 		}
@@ -65,7 +66,7 @@ func TestABatchMakesAllBindingsOrNone(t *testing.T) {
 		}
 		expectRefused(t, "the same twice", batch(good, good), platform.CodeAlreadyExists)
 		expectRefused(t, "a missing identity", batch(good, binding(missingBelow(acme.uid), platform.ViewerRole)), platform.CodeNotFound)
-		_, err = w.p.RoleBindings.CreateBatch(w.as("a stranger"), newBatch(team, []platform.Input[*platform.RoleBinding]{good}))
+		_, err = w.p.RoleBindings.CreateBatch(w.as("a stranger"), newBatch(team, []fieldmask.Input[*platform.RoleBinding]{good}))
 		expectRefused(t, "a stranger", err, platform.CodePermissionDenied, "IDENTITY_NOT_FOUND")
 		_, err = w.p.RoleBindings.CreateBatch(t.Context(), newBatch(team, nil))
 		expectRefused(t, "nobody", err, platform.CodeUnauthenticated)
@@ -75,7 +76,7 @@ func TestABatchMakesAllBindingsOrNone(t *testing.T) {
 		if n := len(w.events()) - before; n != 0 || page.TotalCount != 1 {
 			t.Errorf("refused batches left %d events and %d bindings", n, page.TotalCount-1)
 		}
-		made, err := w.p.RoleBindings.CreateBatch(acme.owner, newBatch(team, []platform.Input[*platform.RoleBinding]{good, binding(b, platform.ViewerRole)}))
+		made, err := w.p.RoleBindings.CreateBatch(acme.owner, newBatch(team, []fieldmask.Input[*platform.RoleBinding]{good, binding(b, platform.ViewerRole)}))
 		must(t, err)
 		for i, name := range []platform.UID{a, b} {
 			m := made[i]

@@ -5,12 +5,13 @@ import (
 	"testing"
 
 	"atrium/platform"
+	"atrium/platform/fieldmask"
 )
 
 func requests[T any](uid platform.UID, bodies ...string) []platform.BatchRequest[T] {
 	var all []platform.BatchRequest[T]
 	for _, b := range bodies {
-		all = append(all, platform.BatchRequest[T]{UID: uid, Input: platform.JSONInput[T]([]byte(b), nil)})
+		all = append(all, platform.BatchRequest[T]{UID: uid, Input: fieldmask.JSONInput[T]([]byte(b), nil)})
 	}
 	return all
 }

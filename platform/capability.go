@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"atrium/platform/fieldmask"
 )
 
 // A Capability is the right to use one operation, by its dotted name.
@@ -149,7 +151,7 @@ func ParseCapability(s string) (Capability, error) {
 			return c.name, nil
 		}
 	}
-	return "", fmt.Errorf("%q is not a capability; an example is %s", truncateForMessage(s), capabilities[0].wire)
+	return "", fmt.Errorf("%q is not a capability; an example is %s", fieldmask.TruncateForMessage(s), capabilities[0].wire)
 }
 
 func (c Capability) isKnown() bool { _, ok := capabilityBit[c]; return ok }
@@ -170,7 +172,7 @@ func (c Capability) MarshalText() ([]byte, error) { return []byte(c.WireName()),
 
 // UnmarshalJSON accepts both names and the number.
 func (c *Capability) UnmarshalJSON(b []byte) error {
-	if !isNumber(b) {
+	if !fieldmask.IsNumber(b) {
 		var name string
 		if err := json.Unmarshal(b, &name); err != nil {
 			return err
@@ -183,7 +185,7 @@ func (c *Capability) UnmarshalJSON(b []byte) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("%s is not the number of a capability", truncateForMessage(string(b)))
+	return fmt.Errorf("%s is not the number of a capability", fieldmask.TruncateForMessage(string(b)))
 }
 
 // UnmarshalText accepts both names.

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"atrium/platform/fieldmask"
 )
 
 // Limits of texts.
@@ -33,8 +35,8 @@ var patternWords = map[string]string{
 	DigestPattern:        "be sha256: and 64 lower-case hex digits",
 }
 
-// Words returns the description of a violation, with a pattern replaced by words.
-func (v Violation) Words() string {
+// DescribeViolation returns the description of a violation, with a pattern replaced by words.
+func DescribeViolation(v fieldmask.Violation) string {
 	for pattern, words := range patternWords {
 		for _, spelled := range []string{`match "` + pattern + `"`, "match " + pattern} {
 			if before, after, found := strings.Cut(v.Description, spelled); found {
@@ -151,15 +153,7 @@ func checkOneOf[E ~string](v *violations, field string, value E, values []E) {
 	if value == "" || slices.Contains(values, value) {
 		return
 	}
-	v.add(field, "must be one of %s", strings.Join(textsOf(values), ", "))
-}
-
-func textsOf[E ~string](values []E) []string {
-	texts := make([]string, len(values))
-	for i, e := range values {
-		texts[i] = string(e)
-	}
-	return texts
+	v.add(field, "must be one of %s", strings.Join(fieldmask.Texts(values), ", "))
 }
 
 func (v *violations) checkUID(field string, u UID) {

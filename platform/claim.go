@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+
+	"atrium/platform/fieldmask"
 )
 
 // A ClaimMatch is the rule of an identity: the conditions on the claims of a
@@ -26,10 +28,10 @@ type ClaimMatch struct {
 
 // UnmarshalJSON decodes a rule. Unknown members are an error.
 func (m *ClaimMatch) UnmarshalJSON(b []byte) error {
-	return unmarshalMembers(b,
-		member{"issuer", &m.Issuer}, member{"issuerPattern", &m.IssuerPattern}, member{"subject", &m.Subject},
-		member{"subjectPattern", &m.SubjectPattern}, member{"audience", &m.Audience}, member{"audiencePattern", &m.AudiencePattern},
-		member{"claims", &m.Claims}, member{"claimPatterns", &m.ClaimPatterns})
+	return fieldmask.UnmarshalObject(b, map[string]any{
+		"issuer": &m.Issuer, "issuerPattern": &m.IssuerPattern, "subject": &m.Subject,
+		"subjectPattern": &m.SubjectPattern, "audience": &m.Audience, "audiencePattern": &m.AudiencePattern,
+		"claims": &m.Claims, "claimPatterns": &m.ClaimPatterns})
 }
 
 // A StoredClaimMatch is a rule as a store keeps it, which was checked before.
@@ -46,9 +48,9 @@ type StaticKeys struct {
 
 // UnmarshalJSON decodes a rule. Unknown members are an error.
 func (k *StaticKeys) UnmarshalJSON(b []byte) error {
-	return unmarshalMembers(b,
-		member{"issuer", &k.Issuer}, member{"subject", &k.Subject}, member{"issuerKeys", &k.IssuerKeys},
-		member{"expirationTime", &k.ExpirationTime}, member{"audiences", &k.Audiences})
+	return fieldmask.UnmarshalObject(b, map[string]any{
+		"issuer": &k.Issuer, "subject": &k.Subject, "issuerKeys": &k.IssuerKeys,
+		"expirationTime": &k.ExpirationTime, "audiences": &k.Audiences})
 }
 
 func (m *ClaimMatch) check(v *violations) {
@@ -63,13 +65,13 @@ func (m *ClaimMatch) check(v *violations) {
 	}
 	size := 0
 	for _, name := range slices.Sorted(maps.Keys(m.Claims)) {
-		field := "claimMatch.claims." + truncateForMessage(name)
+		field := "claimMatch.claims." + fieldmask.TruncateForMessage(name)
 		v.checkClaimText(field, name)
 		v.checkClaimText(field, m.Claims[name])
 		size += len(name) + len(m.Claims[name])
 	}
 	for _, name := range slices.Sorted(maps.Keys(m.ClaimPatterns)) {
-		field := "claimMatch.claimPatterns." + truncateForMessage(name)
+		field := "claimMatch.claimPatterns." + fieldmask.TruncateForMessage(name)
 		v.checkClaimText(field, name)
 		v.checkPattern(field, m.ClaimPatterns[name])
 		size += len(name) + len(m.ClaimPatterns[name])

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"atrium/platform/fieldmask"
 )
 
 // bearer returns the claims of a valid token, changed by change.
@@ -160,14 +162,14 @@ func TestARuleIsCheckedAsAWhole(t *testing.T) {
 		`{"issuer": "https://i.example.com", "subject": "s", "issuer_pattern": "x"}`:                            "claimMatch.issuer",
 		`{"issuer": "https://i.example.com", "subject": "s", "claims": {"a": "` + long + `", "b": "x"}}`:        "claimMatch.claims.a",
 		`{"issuer": "https://i.example.com", "subject": "s", "claims": {"a\u0000": "x", "b": "\n"}}`:            "claimMatch.claims.a\x00 claimMatch.claims.b",
-		`{"issuer": "https://i.example.com", "subject": "s", "claimPatterns": {"` + long + `": "x"}}`:           "claimMatch.claimPatterns." + truncateForMessage(long),
+		`{"issuer": "https://i.example.com", "subject": "s", "claimPatterns": {"` + long + `": "x"}}`:           "claimMatch.claimPatterns." + fieldmask.TruncateForMessage(long),
 		`{"issuer": "https://i.example.com", "subject": "s", "claims": {` + strings.Join(many, ",") + `}}`:      "claimMatch.claims",
 		`{"ISSUER": "https://i.example.com", "subject": "s"}`:                                                   "claimMatch.ISSUER",
 		`"x"`: "claimMatch",
 		`[]`:  "claimMatch",
 	} {
 		var v violations
-		in := JSONInput[*Identity]([]byte(`{"name": "n", "claimMatch": `+rule+`}`), nil)
+		in := fieldmask.JSONInput[*Identity]([]byte(`{"name": "n", "claimMatch": `+rule+`}`), nil)
 		_ = (&resources[*Identity, *IdentityFilter]{kind: &identityKind}).decode(in, &v)
 		if got := fieldsOf(v.sortByField(identityKind.fieldNames())); got != want {
 			t.Errorf("%.120s: violations of %q, want %q: %v", rule, got, want, v)

@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"slices"
+
+	"atrium/platform/fieldmask"
 )
 
 // A Delivery sends one event to the sink of one subscription.
@@ -74,10 +76,13 @@ func (f *DeliveryFilter) check(v *violations) { v.checkFilter("event_id", f.Even
 var deliveryKind = Kind[*Delivery]{
 	Name: "Delivery", Plural: "deliveries", Area: areaEvents, Number: 17, Parent: "Subscription",
 	List: CapSubscriptionsList, Create: CapSubscriptionsCreate,
-	Fields: []Field{
-		{"uid", OutputOnly}, {"eventId", OutputOnly}, {"eventType", OutputOnly}, {"state", OutputOnly}, {"attempts", OutputOnly},
-		{"lastStatus", OutputOnly}, {"lastError", OutputOnly}, {"lastAnswer", OutputOnly}, {"lastAttemptTime", OutputOnly},
-		{"nextAttemptTime", OutputOnly}, {"createTime", OutputOnly}, {"updateTime", OutputOnly},
+	Fields: []fieldmask.Field{
+		{Name: "uid", Mode: fieldmask.OutputOnly}, {Name: "eventId", Mode: fieldmask.OutputOnly},
+		{Name: "eventType", Mode: fieldmask.OutputOnly}, {Name: "state", Mode: fieldmask.OutputOnly},
+		{Name: "attempts", Mode: fieldmask.OutputOnly}, {Name: "lastStatus", Mode: fieldmask.OutputOnly},
+		{Name: "lastError", Mode: fieldmask.OutputOnly}, {Name: "lastAnswer", Mode: fieldmask.OutputOnly},
+		{Name: "lastAttemptTime", Mode: fieldmask.OutputOnly}, {Name: "nextAttemptTime", Mode: fieldmask.OutputOnly},
+		{Name: "createTime", Mode: fieldmask.OutputOnly}, {Name: "updateTime", Mode: fieldmask.OutputOnly},
 	},
 	Orders: []OrderField[*Delivery]{
 		{"create_time", createTimeSpellings, func(d *Delivery) any { return d.CreateTime }},

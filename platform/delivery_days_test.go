@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"atrium/platform"
+	"atrium/platform/fieldmask"
 	"atrium/store/storetest"
 )
 
@@ -46,7 +47,7 @@ func newPost(t *testing.T, answer platform.Attempt) *post {
 
 func (d *post) subscribe() *platform.Subscription {
 	d.t.Helper()
-	s, err := d.p.Subscriptions.Create(d.ctx, d.org, platform.TypedInput(&platform.Subscription{Sink: "https://sink.example.com/"}, "sink"))
+	s, err := d.p.Subscriptions.Create(d.ctx, d.org, fieldmask.TypedInput(&platform.Subscription{Sink: "https://sink.example.com/"}, "sink"))
 	if err != nil {
 		d.t.Fatal(err)
 	}
@@ -112,7 +113,7 @@ func TestFiveDaysOfFailuresDisableASubscriptionAndSaySo(t *testing.T) {
 		for time.Since(start) < 5*24*time.Hour-time.Hour {
 			time.Sleep(30 * time.Second)
 			if time.Since(start)%(6*time.Hour) < 30*time.Second { // New events are recorded meanwhile.
-				_, err := d.p.Repos.Create(d.ctx, d.org, platform.TypedInput(&platform.Repo{Name: newName()}, "name"))
+				_, err := d.p.Repos.Create(d.ctx, d.org, fieldmask.TypedInput(&platform.Repo{Name: newName()}, "name"))
 				d.must(err)
 				d.round()
 			} else if !time.Now().Before(d.next) {
@@ -124,7 +125,7 @@ func TestFiveDaysOfFailuresDisableASubscriptionAndSaySo(t *testing.T) {
 		}
 		for range 4 {
 			time.Sleep(time.Hour)
-			_, err := d.p.Repos.Create(d.ctx, d.org, platform.TypedInput(&platform.Repo{Name: newName()}, "name"))
+			_, err := d.p.Repos.Create(d.ctx, d.org, fieldmask.TypedInput(&platform.Repo{Name: newName()}, "name"))
 			d.must(err)
 			d.round()
 		}

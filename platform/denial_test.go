@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"atrium/platform"
+	"atrium/platform/fieldmask"
 )
 
 // An attempt is a change without the right to it.
@@ -152,7 +153,7 @@ func TestGrantingWithoutHoldingIsRecordedAsADenial(t *testing.T) {
 		acme := w.found("acme")
 		team := w.group(acme.uid)
 		binder := w.with(w.role(acme.uid, platform.CapRoleBindingsCreate), team, acme.uid)
-		ins := []platform.Input[*platform.RoleBinding]{binding(w.member(team, "a"), platform.ViewerRole), binding(w.member(team, "b"), platform.OwnerRole)}
+		ins := []fieldmask.Input[*platform.RoleBinding]{binding(w.member(team, "a"), platform.ViewerRole), binding(w.member(team, "b"), platform.OwnerRole)}
 		_, err := w.p.RoleBindings.CreateBatch(binder, newBatch(team, ins))
 		expectRefused(t, "a batch", err, platform.CodePermissionDenied)
 		made := w.denials()

@@ -28,8 +28,6 @@
 //	               by names; reference.go checks UIDs that name another resource
 //	read.go        get; list.go lists, also for many scopes at once
 //	write.go       create, update and delete; batch.go does so with many resources
-//	mask.go        the fields that a request sets; mask_part.go names parts of fields,
-//	               json.go reads JSON
 //	search.go      finds resources of several kinds by words; search_text.go decides
 //	               which words match
 //	page.go        page sizes and orders; token.go seals page tokens
@@ -79,6 +77,7 @@
 // Its leaves are packages of their own, which know nothing of the core:
 //
 //	ecosystem      how ecosystems of packages order versions and compare names
+//	fieldmask      what a request sets of a resource: a body of JSON and a field mask
 //
 // # Four ways through the program
 //
@@ -107,7 +106,7 @@
 // and calls mutations.CreateRepo in resolvers/repo.go, which decodes the input and calls
 // the operation, as REST and gRPC do with their bodies.
 // Repos.Create is resources.create (write.go): authorizeCreate checks the rights and
-// the fields (mask.go, check.go). insert then opens a transaction (Write in
+// the fields (fieldmask, check.go). insert then opens a transaction (Write in
 // store/sqlstore/store.go), which first proves the caller, writes the row
 // (store/sqlstore/write.go), and records its event. The event and the counters are
 // written last, in one round trip, before the commit.

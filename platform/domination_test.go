@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"atrium/platform"
+	"atrium/platform/fieldmask"
 )
 
 // Nobody may grant more than they hold, at the place and at the moment of the grant.
@@ -41,7 +42,7 @@ func TestBindingARoleNeedsEverythingItHolds(t *testing.T) {
 		expectDominated(t, "viewer", err, platform.CapGroupInvitesList)
 		_, err = create(friend, deleter)
 		expectDominated(t, "one capability more", err, platform.CapRepoDelete)
-		_, err = w.p.RoleBindings.CreateBatch(binder, newBatch(team, []platform.Input[*platform.RoleBinding]{binding(friend, reader), binding(other, deleter)}))
+		_, err = w.p.RoleBindings.CreateBatch(binder, newBatch(team, []fieldmask.Input[*platform.RoleBinding]{binding(friend, reader), binding(other, deleter)}))
 		expectDominated(t, "the second of a batch", err, platform.CapRepoDelete)
 		made, err := create(friend, reader)
 		must(t, err)
@@ -116,11 +117,11 @@ func TestChangingARuleNeedsAllCapabilitiesOfItsIdentity(t *testing.T) {
 		w.bind(team, peer, w.role(acme.uid, platform.CapRepoList))
 		const mine = `{"claimMatch": {"issuer": "https://issuer.example.com", "subject": "me"}}`
 		const keys = `{"staticKeys": {"issuer": "https://issuer.example.com", "subject": "me", "issuerKeys": "{\"keys\": [{}]}"}}`
-		change := func(uid platform.UID, in platform.Input[*platform.Identity]) error {
+		change := func(uid platform.UID, in fieldmask.Input[*platform.Identity]) error {
 			_, err := w.p.Identities.Update(clerk, uid, in)
 			return err
 		}
-		for what, in := range map[string]platform.Input[*platform.Identity]{
+		for what, in := range map[string]fieldmask.Input[*platform.Identity]{
 			"the rule": body[*platform.Identity](mine), "clearing the rule": body[*platform.Identity](`{"claimMatch": null}`), "keys": body[*platform.Identity](keys),
 			"all of it": inputWithMask[*platform.Identity](`{"name": "x"}`, "*"), "by mask": inputWithMask[*platform.Identity](mine, "claim_match", "name"),
 		} {

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"atrium/platform/fieldmask"
 )
 
 // Code is a canonical status code with the numbers of google.rpc.Code.
@@ -54,19 +56,13 @@ type Error struct {
 	Message string
 	Area    string // the service area, such as registry; "" means iam
 
-	Violations    []Violation       // all violations of the request, in field order, for INVALID_ARGUMENT
-	Preconditions []Precondition    // the preconditions that fail, for FAILED_PRECONDITION
-	Resource      *ResourceInfo     // the resource, for NOT_FOUND and ALREADY_EXISTS
-	Metadata      map[string]string // metadata of the ErrorInfo
-	RetryAfter    time.Duration     // delay of a retry, for RESOURCE_EXHAUSTED, UNAVAILABLE and DEADLINE_EXCEEDED
+	Violations    []fieldmask.Violation // all violations of the request, in field order, for INVALID_ARGUMENT
+	Preconditions []Precondition        // the preconditions that fail, for FAILED_PRECONDITION
+	Resource      *ResourceInfo         // the resource, for NOT_FOUND and ALREADY_EXISTS
+	Metadata      map[string]string     // metadata of the ErrorInfo
+	RetryAfter    time.Duration         // delay of a retry, for RESOURCE_EXHAUSTED, UNAVAILABLE and DEADLINE_EXCEEDED
 
 	cause error
-}
-
-// A Violation describes one invalid field of a request.
-type Violation struct {
-	Field       string `json:"field"`
-	Description string `json:"description"`
 }
 
 // A Precondition is one reason why the state of the system blocks a request.
@@ -123,7 +119,7 @@ const MaxViolations = 100
 
 // Invalid returns INVALID_ARGUMENT with the first MaxViolations of the given
 // violations. The message names the first one.
-func Invalid(violations ...Violation) *Error {
+func Invalid(violations ...fieldmask.Violation) *Error {
 	violations = violations[:min(len(violations), MaxViolations)]
 	first := violations[0]
 	return &Error{
@@ -247,14 +243,14 @@ func (e *Error) metadataWithRequestID(requestID string) map[string]string {
 
 // violations collects the violations of a request. Checks add them in any order;
 // sortByField sorts them.
-type violations []Violation
+type violations []fieldmask.Violation
 
 func (v *violations) add(field, format string, args ...any) {
-	*v = append(*v, Violation{Field: field, Description: fmt.Sprintf(format, args...)})
+	*v = append(*v, fieldmask.Violation{Field: field, Description: fmt.Sprintf(format, args...)})
 }
 
 func (v violations) has(field string) bool {
-	return slices.ContainsFunc(v, func(x Violation) bool {
+	return slices.ContainsFunc(v, func(x fieldmask.Violation) bool {
 		top, _, _ := strings.Cut(x.Field, ".")
 		return top == field
 	})
@@ -271,7 +267,7 @@ func (v violations) err() error {
 // unknown fields come last. If the body could not be decoded, violations of its
 // fields are dropped.
 func (v violations) sortByField(fields []string) violations {
-	position := func(x Violation) int {
+	position := func(x fieldmask.Violation) int {
 		top, _, _ := strings.Cut(x.Field, ".")
 		switch i := slices.Index(fields, top); {
 		case top == "parent":
@@ -284,9 +280,9 @@ func (v violations) sortByField(fields []string) violations {
 			return i
 		}
 	}
-	slices.SortStableFunc(v, func(a, b Violation) int { return position(a) - position(b) })
+	slices.SortStableFunc(v, func(a, b fieldmask.Violation) int { return position(a) - position(b) })
 	if v.has("body") {
-		v = slices.DeleteFunc(v, func(x Violation) bool { return position(x) >= 0 && position(x) < len(fields) })
+		v = slices.DeleteFunc(v, func(x fieldmask.Violation) bool { return position(x) >= 0 && position(x) < len(fields) })
 	}
 	return v
 }

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"atrium/platform/fieldmask"
 )
 
 func TestEveryErrorIsShownAsAStatusWithTypedDetails(t *testing.T) {
@@ -18,7 +20,7 @@ func TestEveryErrorIsShownAsAStatusWithTypedDetails(t *testing.T) {
 		err  error
 		want string
 	}{
-		{Invalid(Violation{"name", "is required"}, Violation{"description", "must be one line"}),
+		{Invalid(fieldmask.Violation{Field: "name", Description: "is required"}, fieldmask.Violation{Field: "description", Description: "must be one line"}),
 			`{"code":3,"message":"Invalid argument: name: is required","details":[
 				{"@type":"type.googleapis.com/google.rpc.ErrorInfo","domain":"iam.atrium.dev","reason":"INVALID_ARGUMENT"},
 				{"@type":"type.googleapis.com/google.rpc.BadRequest","fieldViolations":[{"field":"name","description":"is required"},{"field":"description","description":"must be one line"}]}]}`},

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"atrium/platform"
+	"atrium/platform/fieldmask"
 	"atrium/store/storetest"
 )
 
@@ -27,7 +28,7 @@ func TestAFeedEndsWhenAnEventThatItDeliveredIsLost(t *testing.T) {
 			t.Fatal(err)
 		}
 		create := func() {
-			if _, err := p.Repos.Create(ctx, org.Group.UID, platform.TypedInput(&platform.Repo{Name: newName()}, "name")); err != nil {
+			if _, err := p.Repos.Create(ctx, org.Group.UID, fieldmask.TypedInput(&platform.Repo{Name: newName()}, "name")); err != nil {
 				t.Error(err)
 			}
 		}
@@ -80,7 +81,7 @@ func TestAFeedContinuesWhenItsNewestEventIsTooOld(t *testing.T) {
 		err = follow(ctx, p, platform.EventRequest{After: &fromStart, First: 4}, func(*platform.Event) error {
 			if delivered++; delivered == 3 {
 				changeDatabase(t, url, "DELETE FROM event")
-				_, err := p.Repos.Create(ctx, org.Group.UID, platform.TypedInput(&platform.Repo{Name: newName()}, "name"))
+				_, err := p.Repos.Create(ctx, org.Group.UID, fieldmask.TypedInput(&platform.Repo{Name: newName()}, "name"))
 				return err
 			}
 			return nil

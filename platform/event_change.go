@@ -1,6 +1,10 @@
 package platform
 
-import "encoding/json"
+import (
+	"encoding/json"
+
+	"atrium/platform/fieldmask"
+)
 
 // An EventChange is the change of one field by an update. Values are JSON as in
 // the body of the event. Secrets and absent fields have no value.
@@ -16,16 +20,16 @@ const maxChangeBytes = 16 << 10
 
 // describeChanges compares a row before and after the update c, in the order of
 // the fields of the kind. Both rows must have been read from the store.
-func (c *change[T]) describeChanges(before, after T, fields []Field) []EventChange {
+func describeChanges[T any](c *fieldmask.Change[T], before, after T, fields []fieldmask.Field) []EventChange {
 	old, now := membersOf(before), membersOf(after)
 	var changes []EventChange
 	for _, f := range fields {
-		if c.writes(f.Name) && !c.writesPart(f.Name) {
+		if c.Writes(f.Name) && !c.WritesPart(f.Name) {
 			changes = append(changes, newChange(f.Name, old[f.Name], now[f.Name]))
 		}
-		for _, p := range c.parts {
-			if p.field == f.Name {
-				changes = append(changes, newChange(p.String(), memberAt(old[p.field], p.steps), memberAt(now[p.field], p.steps)))
+		for _, p := range c.Parts {
+			if p.Field == f.Name {
+				changes = append(changes, newChange(p.String(), memberAt(old[p.Field], p.Steps), memberAt(now[p.Field], p.Steps)))
 			}
 		}
 	}
@@ -38,7 +42,7 @@ func newChange(field string, before, after json.RawMessage) EventChange {
 }
 
 func limitValue(value json.RawMessage) json.RawMessage {
-	if isNull(value) || len(value) > maxChangeBytes {
+	if fieldmask.IsNull(value) || len(value) > maxChangeBytes {
 		return nil
 	}
 	return value
@@ -63,9 +67,9 @@ func membersOf(object any) (members map[string]json.RawMessage) {
 }
 
 // memberAt follows steps into a value and returns the member at the end.
-func memberAt(value json.RawMessage, steps []step) json.RawMessage {
+func memberAt(value json.RawMessage, steps []fieldmask.Step) json.RawMessage {
 	for _, s := range steps {
-		value = membersOf(value)[s.name]
+		value = membersOf(value)[s.Name]
 	}
 	return value
 }

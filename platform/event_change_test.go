@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"atrium/platform"
+	"atrium/platform/fieldmask"
 )
 
 // changesOf returns the changes of the newest event, as "field: before -> after".
@@ -42,7 +43,7 @@ func TestAnUpdateRecordsEachFieldThatItNamed(t *testing.T) {
 			if c.mask != "" {
 				mask = []string{c.mask}
 			}
-			_, err := w.p.Repos.Update(acme.owner, made.UID, platform.JSONInput[*platform.Repo]([]byte(c.body), mask))
+			_, err := w.p.Repos.Update(acme.owner, made.UID, fieldmask.JSONInput[*platform.Repo]([]byte(c.body), mask))
 			must(t, err)
 			if got := w.changesOf(acme); got != c.want {
 				t.Errorf("%s: %s, want %s", c.body, got, c.want)

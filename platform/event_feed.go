@@ -6,6 +6,8 @@ import (
 	"math"
 	"slices"
 	"sync"
+
+	"atrium/platform/fieldmask"
 )
 
 // EventReads reads events in the order of the feed.
@@ -131,7 +133,7 @@ func (s Events) positionAfter(ctx context.Context, id string) (EventPosition, er
 		return at, err
 	}
 	if !found {
-		return at, Invalid(Violation{"after", "is not the id of a stored event"})
+		return at, Invalid(fieldmask.Violation{Field: "after", Description: "is not the id of a stored event"})
 	}
 	settled, _, err := s.p.store.EventPosition(ctx, "")
 	if settled.before(at) {

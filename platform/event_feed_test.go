@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"atrium/platform"
+	"atrium/platform/fieldmask"
 	"atrium/store/sqlstore"
 	"atrium/store/storetest"
 )
@@ -39,7 +40,7 @@ func TestTheFeedSendsEachEventInOrderAndThenNewOnes(t *testing.T) {
 			if names = append(names, e.Type); len(names) == 3 { // These are the events of the organisation; now the feed is live.
 				go func() {
 					for range repos {
-						if _, err := p.Repos.Create(ctx, org.Group.UID, platform.TypedInput(&platform.Repo{Name: newName()}, "name")); err != nil {
+						if _, err := p.Repos.Create(ctx, org.Group.UID, fieldmask.TypedInput(&platform.Repo{Name: newName()}, "name")); err != nil {
 							t.Error(err)
 							cancel()
 						}
@@ -72,18 +73,18 @@ func TestTheFeedStopsForACallerWhoLostTheRight(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		reader, err := p.Identities.Create(operator, org.Group.UID, platform.TypedInput(&platform.Identity{
+		reader, err := p.Identities.Create(operator, org.Group.UID, fieldmask.TypedInput(&platform.Identity{
 			Name: "reader", ClaimMatch: &platform.ClaimMatch{Issuer: "https://issuer.example.com", Subject: "reader"},
 		}, "name", "claimMatch"))
 		if err != nil {
 			t.Fatal(err)
 		}
-		team, err := p.Groups.Create(operator, org.Group.UID, platform.TypedInput(&platform.Group{Name: "team"}, "name"))
+		team, err := p.Groups.Create(operator, org.Group.UID, fieldmask.TypedInput(&platform.Group{Name: "team"}, "name"))
 		if err != nil {
 			t.Fatal(err)
 		}
 		bind := func(group platform.UID) platform.UID {
-			binding, err := p.RoleBindings.Create(operator, group, platform.TypedInput(&platform.RoleBinding{IdentityUID: reader.UID, RoleUID: platform.ViewerRole}, "identityUid", "roleUid"))
+			binding, err := p.RoleBindings.Create(operator, group, fieldmask.TypedInput(&platform.RoleBinding{IdentityUID: reader.UID, RoleUID: platform.ViewerRole}, "identityUid", "roleUid"))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -98,7 +99,7 @@ func TestTheFeedStopsForACallerWhoLostTheRight(t *testing.T) {
 		if err := p.RoleBindings.Delete(operator, lost); err != nil {
 			t.Fatal(err)
 		}
-		last, err := p.Repos.Create(operator, team.UID, platform.TypedInput(&platform.Repo{Name: "last"}, "name"))
+		last, err := p.Repos.Create(operator, team.UID, fieldmask.TypedInput(&platform.Repo{Name: "last"}, "name"))
 		if err != nil {
 			t.Fatal(err)
 		}

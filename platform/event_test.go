@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"atrium/platform"
+	"atrium/platform/fieldmask"
 	"atrium/store/storetest"
 )
 
@@ -113,7 +114,7 @@ func TestEventsAreOrderedByTheirIDs(t *testing.T) {
 func TestABatchRecordsOneEventForEachBinding(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
-		var ins []platform.Input[*platform.RoleBinding]
+		var ins []fieldmask.Input[*platform.RoleBinding]
 		for range platform.MaxBatchBindings {
 			ins = append(ins, binding(w.member(acme.uid, w.name()), platform.ViewerRole))
 		}
@@ -257,7 +258,7 @@ func TestTheIndexOfMentionsTakesNoRoundTrip(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		repo := w.repo(acme.uid)
-		var bindings []platform.Input[*platform.RoleBinding]
+		var bindings []fieldmask.Input[*platform.RoleBinding]
 		for range platform.MaxBatchBindings {
 			bindings = append(bindings, binding(w.member(acme.uid, w.name()), platform.ViewerRole))
 		}

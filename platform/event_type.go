@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"atrium/platform/fieldmask"
 )
 
 // An eventKind describes the events of a kind: the verbs, the capability that
@@ -135,7 +137,7 @@ const unknownEventType = "must be the type of an event, such as iam.group.create
 // metadata, because the text of a violation occurs several times in a response.
 func listEventTypes(err error) error {
 	var e *Error
-	if !errors.As(err, &e) || !slices.ContainsFunc(e.Violations, func(v Violation) bool { return v.Description == unknownEventType }) {
+	if !errors.As(err, &e) || !slices.ContainsFunc(e.Violations, func(v fieldmask.Violation) bool { return v.Description == unknownEventType }) {
 		return err
 	}
 	short := make([]string, len(allEventTypes))

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"atrium/platform"
+	"atrium/platform/fieldmask"
 )
 
 // bindMany makes single bindings of new identities, and others together.
@@ -16,7 +17,7 @@ func (w *world) bindMany(o org, single, together int) {
 	for range single {
 		w.bind(o.uid, w.member(o.uid, w.name()), platform.ViewerRole)
 	}
-	var ins []platform.Input[*platform.RoleBinding]
+	var ins []fieldmask.Input[*platform.RoleBinding]
 	for range together {
 		ins = append(ins, binding(w.member(o.uid, w.name()), platform.ViewerRole))
 	}

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+
+	"atrium/platform/fieldmask"
 )
 
 // An ExternalGroupRoleMapping gives a role to every caller whose token of an
@@ -38,9 +40,10 @@ var externalGroupRoleMappingKind = Kind[*ExternalGroupRoleMapping]{
 	Name: "ExternalGroupRoleMapping", Plural: "externalGroupRoleMappings", Area: areaIAM, Number: 13, Event: "iam.external_group_role_mappings", Parent: "IdentityProvider",
 	Verbs: []string{"created", "deleted", "deleted.batch"},
 	List:  CapIdentityProvidersList, Create: CapIdentityProvidersCreate, Delete: CapIdentityProvidersDelete, HandsOut: true,
-	Fields: []Field{
-		{"uid", OutputOnly}, {"identityProviderUid", OutputOnly}, {"externalGroupId", AtCreation}, {"roleUid", AtCreation},
-		{"scope", AtCreation}, {"createTime", OutputOnly},
+	Fields: []fieldmask.Field{
+		{Name: "uid", Mode: fieldmask.OutputOnly}, {Name: "identityProviderUid", Mode: fieldmask.OutputOnly},
+		{Name: "externalGroupId", Mode: fieldmask.AtCreation}, {Name: "roleUid", Mode: fieldmask.AtCreation},
+		{Name: "scope", Mode: fieldmask.AtCreation}, {Name: "createTime", Mode: fieldmask.OutputOnly},
 	},
 	Required: []string{"externalGroupId", "roleUid"},
 	Unique:   []string{"externalGroupId", "roleUid", "scope"},
@@ -93,10 +96,10 @@ func mappingKeyFilter(m *ExternalGroupRoleMapping) *ExternalGroupRoleMappingFilt
 // Create makes a mapping of an identity provider. Without a scope, it applies to
 // the provider's group. The scope cannot be outside of that group. The caller must
 // hold there what the role grants.
-func (s ExternalGroupRoleMappings) Create(ctx context.Context, provider UID, in Input[*ExternalGroupRoleMapping]) (*ExternalGroupRoleMapping, error) {
+func (s ExternalGroupRoleMappings) Create(ctx context.Context, provider UID, in fieldmask.Input[*ExternalGroupRoleMapping]) (*ExternalGroupRoleMapping, error) {
 	made, err := s.authorizeCreate(ctx, provider, in)
 	if err == nil && !made.Scope.Within(provider.Parent()) {
-		err = Invalid(Violation{"scope", fmt.Sprintf("must lie within the group of the identity provider, %s", provider.Parent())})
+		err = Invalid(fieldmask.Violation{Field: "scope", Description: fmt.Sprintf("must lie within the group of the identity provider, %s", provider.Parent())})
 	}
 	if err != nil {
 		return nil, s.recordIfDenied(ctx, "created", provider, err)

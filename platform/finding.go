@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"atrium/platform/fieldmask"
 )
 
 // A Finding says that an advisory affects a package of an image. It exists because the
@@ -73,7 +75,7 @@ const (
 var findingBases = []FindingBasis{BasisVersion, BasisName}
 
 // Values lists the bases.
-func (FindingBasis) Values() []string { return textsOf(findingBases) }
+func (FindingBasis) Values() []string { return fieldmask.Texts(findingBases) }
 
 // A FindingState says what is known and decided about a finding.
 type FindingState string
@@ -93,7 +95,7 @@ var findingStates = []FindingState{FindingOpen, FindingInTriage, FindingAccepted
 func FindingStates() []FindingState { return slices.Clone(findingStates) }
 
 // Values lists the states.
-func (FindingState) Values() []string { return textsOf(findingStates) }
+func (FindingState) Values() []string { return fieldmask.Texts(findingStates) }
 
 // Rank returns the position of a state in the list of all states.
 func (s FindingState) Rank() int { return slices.Index(findingStates, s) }
@@ -159,8 +161,9 @@ var findingKind = Kind[*Finding]{
 	Name: "Finding", Plural: "findings", Area: areaVulnerabilities, Number: 20, Own: true, Event: "vulnerabilities.finding", Parent: "Repo",
 	Verbs: []string{"opened", "resolved", "changed"}, EventBody: areaVulnerabilities + ".FindingChange",
 	List: CapFindingsList, Update: CapFindingsUpdate, Also: []Capability{CapTagList},
-	Fields: []Field{
-		{"state", Updatable}, {"justification", Updatable}, {"note", Updatable}, {"assignee", Updatable}, {"dueTime", Updatable}, {"expireTime", Updatable},
+	Fields: []fieldmask.Field{
+		{Name: "state", Mode: fieldmask.Updatable}, {Name: "justification", Mode: fieldmask.Updatable}, {Name: "note", Mode: fieldmask.Updatable},
+		{Name: "assignee", Mode: fieldmask.Updatable}, {Name: "dueTime", Mode: fieldmask.Updatable}, {Name: "expireTime", Mode: fieldmask.Updatable},
 	},
 	Orders: []OrderField[*Finding]{
 		{"severity", nil, func(f *Finding) any { return f.Severity.SortKey() }},

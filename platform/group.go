@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+
+	"atrium/platform/fieldmask"
 )
 
 // A Group is a node of the tree that contains all resources. A root group is an
@@ -35,10 +37,10 @@ const (
 var orgKinds = []OrgKind{OrgKindStarter, OrgKindCustomer, OrgKindDev, OrgKindInfra}
 
 // UnmarshalJSON reads the name or the number of a kind.
-func (k *OrgKind) UnmarshalJSON(b []byte) error { return unmarshalEnum(b, k, orgKinds) }
+func (k *OrgKind) UnmarshalJSON(b []byte) error { return fieldmask.UnmarshalEnum(b, k, orgKinds) }
 
 // Values lists the kinds.
-func (OrgKind) Values() []string { return textsOf(orgKinds) }
+func (OrgKind) Values() []string { return fieldmask.Texts(orgKinds) }
 
 // OrgStatus is the state of an organisation.
 type OrgStatus string
@@ -53,10 +55,10 @@ const (
 var orgStatuses = []OrgStatus{OrgStatusInitializing, OrgStatusReady, OrgStatusSuspended}
 
 // UnmarshalJSON reads the name or the number of a state.
-func (s *OrgStatus) UnmarshalJSON(b []byte) error { return unmarshalEnum(b, s, orgStatuses) }
+func (s *OrgStatus) UnmarshalJSON(b []byte) error { return fieldmask.UnmarshalEnum(b, s, orgStatuses) }
 
 // Values lists the states.
-func (OrgStatus) Values() []string { return textsOf(orgStatuses) }
+func (OrgStatus) Values() []string { return fieldmask.Texts(orgStatuses) }
 
 // GroupFilter restricts a list of groups.
 type GroupFilter struct {
@@ -74,9 +76,12 @@ var groupKind = Kind[*Group]{
 	Verbs: []string{"created", "updated", "deleted"},
 	List:  CapGroupsList, Create: CapGroupsCreate, Update: CapGroupsUpdate, Delete: CapGroupsDelete,
 	Blocked: "RESOURCE_NOT_EMPTY",
-	Fields: []Field{
-		{"uid", OutputOnly}, {"name", Updatable}, {"description", Updatable}, {"resourceLimits", OutputOnly}, {"verified", OutputOnly},
-		{"createTime", OutputOnly}, {"updateTime", Volatile}, {"kind", OutputOnly}, {"status", OutputOnly},
+	Fields: []fieldmask.Field{
+		{Name: "uid", Mode: fieldmask.OutputOnly}, {Name: "name", Mode: fieldmask.Updatable},
+		{Name: "description", Mode: fieldmask.Updatable}, {Name: "resourceLimits", Mode: fieldmask.OutputOnly},
+		{Name: "verified", Mode: fieldmask.OutputOnly}, {Name: "createTime", Mode: fieldmask.OutputOnly},
+		{Name: "updateTime", Mode: fieldmask.Volatile}, {Name: "kind", Mode: fieldmask.OutputOnly},
+		{Name: "status", Mode: fieldmask.OutputOnly},
 	},
 	Required: []string{"name"},
 	Unique:   []string{"name"},
@@ -131,7 +136,7 @@ type Groups struct {
 func groupKeyFilter(g *Group) *GroupFilter { return &GroupFilter{Name: g.Name} }
 
 // Create makes a group below parent, or a new organisation if parent is "".
-func (s Groups) Create(ctx context.Context, parent UID, in Input[*Group]) (*Group, error) {
+func (s Groups) Create(ctx context.Context, parent UID, in fieldmask.Input[*Group]) (*Group, error) {
 	if parent == "" {
 		return s.signUp(ctx, in)
 	}
@@ -139,7 +144,7 @@ func (s Groups) Create(ctx context.Context, parent UID, in Input[*Group]) (*Grou
 }
 
 // Update changes a group.
-func (s Groups) Update(ctx context.Context, uid UID, in Input[*Group]) (*Group, error) {
+func (s Groups) Update(ctx context.Context, uid UID, in fieldmask.Input[*Group]) (*Group, error) {
 	return s.update(ctx, uid, in)
 }
 
@@ -213,7 +218,7 @@ func (s Groups) removeLastOwner(ctx context.Context, tx Tx, root UID) error {
 // service allows it. An identity acts only in its own organisation. Therefore the
 // caller gets an identity in the new one, whose rule matches the current token,
 // and becomes its owner.
-func (s Groups) signUp(ctx context.Context, in Input[*Group]) (*Group, error) {
+func (s Groups) signUp(ctx context.Context, in fieldmask.Input[*Group]) (*Group, error) {
 	actor, err := requireCaller(ctx)
 	if err != nil {
 		return nil, err

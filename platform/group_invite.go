@@ -8,6 +8,8 @@ import (
 	"errors"
 	"strings"
 	"time"
+
+	"atrium/platform/fieldmask"
 )
 
 // A GroupInvite offers a role in a group to the holder of its code, until it
@@ -50,9 +52,12 @@ var groupInviteKind = Kind[*GroupInvite]{
 	Name: "GroupInvite", Plural: "groupInvites", Area: areaIAM, Number: 12, Event: "iam.group_invite", Parent: "Group",
 	Verbs: []string{"created", "deleted"},
 	List:  CapGroupInvitesList, Create: CapGroupInvitesCreate, Delete: CapGroupInvitesDelete, HandsOut: true,
-	Fields: []Field{
-		{"uid", OutputOnly}, {"roleUid", AtCreation}, {"role", OutputOnly}, {"email", AtCreation}, {"ttl", AtCreation},
-		{"expirationTime", OutputOnly}, {"singleUse", AtCreation}, {"code", OutputOnly}, {"keyId", OutputOnly}, {"createTime", OutputOnly},
+	Fields: []fieldmask.Field{
+		{Name: "uid", Mode: fieldmask.OutputOnly}, {Name: "roleUid", Mode: fieldmask.AtCreation},
+		{Name: "role", Mode: fieldmask.OutputOnly}, {Name: "email", Mode: fieldmask.AtCreation},
+		{Name: "ttl", Mode: fieldmask.AtCreation}, {Name: "expirationTime", Mode: fieldmask.OutputOnly},
+		{Name: "singleUse", Mode: fieldmask.AtCreation}, {Name: "code", Mode: fieldmask.OutputOnly},
+		{Name: "keyId", Mode: fieldmask.OutputOnly}, {Name: "createTime", Mode: fieldmask.OutputOnly},
 	},
 	Required: []string{"roleUid", "ttl"},
 	Orders: []OrderField[*GroupInvite]{
@@ -106,7 +111,7 @@ type GroupInvites struct {
 
 // Create makes an invite. Only this response shows its code. The caller must hold
 // what the role grants.
-func (s GroupInvites) Create(ctx context.Context, parent UID, in Input[*GroupInvite]) (*GroupInvite, error) {
+func (s GroupInvites) Create(ctx context.Context, parent UID, in fieldmask.Input[*GroupInvite]) (*GroupInvite, error) {
 	made, err := s.authorizeCreate(ctx, parent, in)
 	if err != nil {
 		return nil, s.recordIfDenied(ctx, "created", parent, err)
@@ -180,9 +185,9 @@ func (s GroupInvites) acceptCode(ctx context.Context, text string) (*RoleBinding
 	case actor.operator != "":
 		return nil, newRefusal("an operator has no identity; accept the invite with a token")
 	case text == "":
-		return nil, Invalid(Violation{"code", "is required"})
+		return nil, Invalid(fieldmask.Violation{Field: "code", Description: "is required"})
 	case !ok:
-		return nil, Invalid(Violation{"code", "is not the code of an invite"})
+		return nil, Invalid(fieldmask.Violation{Field: "code", Description: "is not the code of an invite"})
 	}
 	invite, err := s.byCode(ctx, s.p.store, code)
 	if err != nil {

@@ -3,6 +3,8 @@ package platform
 import (
 	"context"
 	"slices"
+
+	"atrium/platform/fieldmask"
 )
 
 // An Identity represents a caller. A token acts as every identity whose rule it
@@ -39,7 +41,7 @@ const (
 var relationshipTypes = []RelationshipType{RelationshipTypeClaimMatch, RelationshipTypeStatic}
 
 // Values lists the types.
-func (RelationshipType) Values() []string { return textsOf(relationshipTypes) }
+func (RelationshipType) Values() []string { return fieldmask.Texts(relationshipTypes) }
 
 // IdentityFilter restricts a list of identities.
 type IdentityFilter struct {
@@ -60,10 +62,13 @@ var identityKind = Kind[*Identity]{
 	Verbs: []string{"created", "updated", "deleted"},
 	List:  CapIdentityList, Create: CapIdentityCreate, Update: CapIdentityUpdate, Delete: CapIdentityDelete,
 	Blocked: "RESOURCE_IN_USE",
-	Fields: []Field{
-		{"uid", OutputOnly}, {"name", Updatable}, {"description", Updatable}, {"email", Volatile}, {"emailUnverified", Volatile},
-		{"company", Updatable}, {"lastSeenTime", Volatile}, {"createTime", OutputOnly}, {"updateTime", Volatile},
-		{"claimMatch", Updatable}, {"staticKeys", Updatable},
+	Fields: []fieldmask.Field{
+		{Name: "uid", Mode: fieldmask.OutputOnly}, {Name: "name", Mode: fieldmask.Updatable},
+		{Name: "description", Mode: fieldmask.Updatable}, {Name: "email", Mode: fieldmask.Volatile},
+		{Name: "emailUnverified", Mode: fieldmask.Volatile}, {Name: "company", Mode: fieldmask.Updatable},
+		{Name: "lastSeenTime", Mode: fieldmask.Volatile}, {Name: "createTime", Mode: fieldmask.OutputOnly},
+		{Name: "updateTime", Mode: fieldmask.Volatile}, {Name: "claimMatch", Mode: fieldmask.Updatable},
+		{Name: "staticKeys", Mode: fieldmask.Updatable},
 	},
 	Required: []string{"name"},
 	Orders: []OrderField[*Identity]{
@@ -118,7 +123,7 @@ type Identities struct {
 }
 
 // Create makes an identity below a group.
-func (s Identities) Create(ctx context.Context, parent UID, in Input[*Identity]) (*Identity, error) {
+func (s Identities) Create(ctx context.Context, parent UID, in fieldmask.Input[*Identity]) (*Identity, error) {
 	made, err := s.authorizeCreate(ctx, parent, in)
 	if err != nil {
 		return nil, s.recordIfDenied(ctx, "created", parent, err)
@@ -128,10 +133,10 @@ func (s Identities) Create(ctx context.Context, parent UID, in Input[*Identity])
 
 // Update changes an identity. A change of its rule decides who gets the roles
 // bound to it, so the caller must hold everything that they grant.
-func (s Identities) Update(ctx context.Context, uid UID, in Input[*Identity]) (*Identity, error) {
-	return s.updateChecked(ctx, uid, in, func(tx Tx, change *change[*Identity]) error {
-		change.fields = change.row.addOtherRule(change.fields)
-		if !change.writes("claimMatch") && !change.writes("staticKeys") {
+func (s Identities) Update(ctx context.Context, uid UID, in fieldmask.Input[*Identity]) (*Identity, error) {
+	return s.updateChecked(ctx, uid, in, func(tx Tx, change *fieldmask.Change[*Identity]) error {
+		change.Fields = change.Row.addOtherRule(change.Fields)
+		if !change.Writes("claimMatch") && !change.Writes("staticKeys") {
 			return nil
 		}
 		if err := s.requireAllBound(ctx, tx, uid); err != nil {
@@ -140,18 +145,18 @@ func (s Identities) Update(ctx context.Context, uid UID, in Input[*Identity]) (*
 		if err := s.checkMayDisable(ctx, tx, uid, change); err != nil {
 			return err
 		}
-		return s.p.admitRule(ctx, tx, uid, change.row)
+		return s.p.admitRule(ctx, tx, uid, change.Row)
 	})
 }
 
 // checkMayDisable fails if the change leaves an identity without a rule, and the organisation
 // without an owner who could sign in.
-func (s Identities) checkMayDisable(ctx context.Context, tx Tx, uid UID, change *change[*Identity]) error {
-	if change.row.ClaimMatch != nil || change.row.StaticKeys != nil {
+func (s Identities) checkMayDisable(ctx context.Context, tx Tx, uid UID, change *fieldmask.Change[*Identity]) error {
+	if change.Row.ClaimMatch != nil || change.Row.StaticKeys != nil {
 		return nil
 	}
 	current, err := s.getLocked(ctx, tx, uid)
-	if err != nil || current.ClaimMatch != nil && !change.writes("claimMatch") || current.StaticKeys != nil && !change.writes("staticKeys") {
+	if err != nil || current.ClaimMatch != nil && !change.Writes("claimMatch") || current.StaticKeys != nil && !change.Writes("staticKeys") {
 		return err
 	}
 	return s.p.checkOwnerStays(ctx, tx, uid.Root(), uid)
@@ -217,7 +222,7 @@ func (s Identities) Lookup(ctx context.Context, issuer, subject string) (UID, er
 			return uid, nil
 		}
 	}
-	return "", newNotFoundBecause("Identity", truncateForMessage(subject), "no identity that you may see has this issuer and subject")
+	return "", newNotFoundBecause("Identity", fieldmask.TruncateForMessage(subject), "no identity that you may see has this issuer and subject")
 }
 
 // organisationsWith lists the organisations of the actor's identities, and those in which it

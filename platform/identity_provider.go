@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+
+	"atrium/platform/fieldmask"
 )
 
 // An IdentityProvider lets the users of an OpenID provider sign in to a group: the
@@ -61,10 +63,10 @@ func (s *Secret) UnmarshalJSON(b []byte) error {
 
 // UnmarshalJSON decodes a configuration. Unknown members are an error.
 func (o *OIDC) UnmarshalJSON(b []byte) error {
-	return unmarshalMembers(b,
-		member{"issuer", &o.Issuer}, member{"clientId", &o.ClientID}, member{"clientSecret", &o.ClientSecret},
-		member{"additionalScopes", &o.AdditionalScopes}, member{"groupsClaim", &o.GroupsClaim},
-		member{"correlationRule", &o.CorrelationRule}, member{"pkceEnabled", &o.PKCEEnabled})
+	return fieldmask.UnmarshalObject(b, map[string]any{
+		"issuer": &o.Issuer, "clientId": &o.ClientID, "clientSecret": &o.ClientSecret,
+		"additionalScopes": &o.AdditionalScopes, "groupsClaim": &o.GroupsClaim,
+		"correlationRule": &o.CorrelationRule, "pkceEnabled": &o.PKCEEnabled})
 }
 
 // CorrelationRule selects the claim that identifies a user of a provider.
@@ -79,10 +81,12 @@ const (
 var correlationRules = []CorrelationRule{CorrelationRuleSub, CorrelationRuleOID}
 
 // UnmarshalJSON reads the name or the number of a rule.
-func (r *CorrelationRule) UnmarshalJSON(b []byte) error { return unmarshalEnum(b, r, correlationRules) }
+func (r *CorrelationRule) UnmarshalJSON(b []byte) error {
+	return fieldmask.UnmarshalEnum(b, r, correlationRules)
+}
 
 // Values lists the constants.
-func (CorrelationRule) Values() []string { return textsOf(correlationRules) }
+func (CorrelationRule) Values() []string { return fieldmask.Texts(correlationRules) }
 
 func (o *OIDC) check(v *violations) {
 	if o.Issuer == "" {
@@ -109,10 +113,12 @@ var identityProviderKind = Kind[*IdentityProvider]{
 	Verbs: []string{"created", "updated", "deleted"},
 	List:  CapIdentityProvidersList, Create: CapIdentityProvidersCreate, Update: CapIdentityProvidersUpdate, Delete: CapIdentityProvidersDelete,
 	HandsOut: true, Blocked: "RESOURCE_NOT_EMPTY",
-	Fields: []Field{
-		{"uid", OutputOnly}, {"name", Updatable}, {"description", Updatable}, {"createTime", OutputOnly}, {"updateTime", Volatile},
-		{"defaultRole", Updatable}, {"oidc", Updatable}, {"oidc.correlationRule", AtCreation},
-		{"issuerVerified", Volatile}, {"issuerVerifyTime", Volatile},
+	Fields: []fieldmask.Field{
+		{Name: "uid", Mode: fieldmask.OutputOnly}, {Name: "name", Mode: fieldmask.Updatable},
+		{Name: "description", Mode: fieldmask.Updatable}, {Name: "createTime", Mode: fieldmask.OutputOnly},
+		{Name: "updateTime", Mode: fieldmask.Volatile}, {Name: "defaultRole", Mode: fieldmask.Updatable},
+		{Name: "oidc", Mode: fieldmask.Updatable}, {Name: "oidc.correlationRule", Mode: fieldmask.AtCreation},
+		{Name: "issuerVerified", Mode: fieldmask.Volatile}, {Name: "issuerVerifyTime", Mode: fieldmask.Volatile},
 	},
 	Required: []string{"name", "defaultRole"},
 	Unique:   []string{"name"},
@@ -172,7 +178,7 @@ func providerKeyFilter(p *IdentityProvider) *IdentityProviderFilter {
 
 // Create makes an identity provider. The caller must hold what the default
 // role grants.
-func (s IdentityProviders) Create(ctx context.Context, parent UID, in Input[*IdentityProvider]) (*IdentityProvider, error) {
+func (s IdentityProviders) Create(ctx context.Context, parent UID, in fieldmask.Input[*IdentityProvider]) (*IdentityProvider, error) {
 	made, err := s.authorizeCreate(ctx, parent, in)
 	if err != nil {
 		return nil, s.recordIfDenied(ctx, "created", parent, err)
@@ -232,9 +238,9 @@ func (s IdentityProviders) lockForSecret(ctx context.Context, tx Tx, p *Identity
 // Update changes an identity provider. An absent client secret stays as it is.
 // The correlation rule cannot be changed. The caller must hold everything that
 // users of the provider are granted.
-func (s IdentityProviders) Update(ctx context.Context, uid UID, in Input[*IdentityProvider]) (*IdentityProvider, error) {
-	return s.updateChecked(ctx, uid, in, func(tx Tx, change *change[*IdentityProvider]) error {
-		if !change.writes("oidc") && !change.writes("defaultRole") {
+func (s IdentityProviders) Update(ctx context.Context, uid UID, in fieldmask.Input[*IdentityProvider]) (*IdentityProvider, error) {
+	return s.updateChecked(ctx, uid, in, func(tx Tx, change *fieldmask.Change[*IdentityProvider]) error {
+		if !change.Writes("oidc") && !change.Writes("defaultRole") {
 			return nil
 		}
 		current, err := s.getLocked(ctx, tx, uid)
@@ -244,17 +250,17 @@ func (s IdentityProviders) Update(ctx context.Context, uid UID, in Input[*Identi
 		if err := s.keepStored(current, change); err != nil {
 			return err
 		}
-		if err := s.lockForSecret(ctx, tx, change.row); err != nil {
+		if err := s.lockForSecret(ctx, tx, change.Row); err != nil {
 			return err
 		}
 		role := current.DefaultRole
-		if change.writes("defaultRole") {
-			role = change.row.DefaultRole
+		if change.Writes("defaultRole") {
+			role = change.Row.DefaultRole
 		}
-		if err := s.p.Roles.requireMayGrant(ctx, tx, "defaultRole", role, uid.Parent()); err != nil || !change.writes("oidc") {
+		if err := s.p.Roles.requireMayGrant(ctx, tx, "defaultRole", role, uid.Parent()); err != nil || !change.Writes("oidc") {
 			return err
 		}
-		if _, err := s.readProof(ctx, tx, change.row); err != nil {
+		if _, err := s.readProof(ctx, tx, change.Row); err != nil {
 			return err
 		}
 		return s.requireMayGrantUsers(ctx, tx, uid)
@@ -277,14 +283,14 @@ func (s IdentityProviders) requireMayGrantUsers(ctx context.Context, tx Tx, prov
 
 // keepStored keeps the stored correlation rule when the configuration changes,
 // and the stored secret when no new one is given.
-func (s IdentityProviders) keepStored(current *IdentityProvider, change *change[*IdentityProvider]) error {
-	if !change.writes("oidc") {
+func (s IdentityProviders) keepStored(current *IdentityProvider, change *fieldmask.Change[*IdentityProvider]) error {
+	if !change.Writes("oidc") {
 		return nil
 	}
-	p := change.row
+	p := change.Row
 	p.UID = current.UID
 	if p.OIDC == nil || p.OIDC.ClientSecret.Given {
-		change.fields = append(change.fields, "clientSecret")
+		change.Fields = append(change.Fields, "clientSecret")
 	}
 	if err := s.encryptClientSecret(p); err != nil {
 		return err
@@ -295,7 +301,7 @@ func (s IdentityProviders) keepStored(current *IdentityProvider, change *change[
 		p.FormerRule = rule
 	case rule == "": // it never had a configuration
 	case p.OIDC.CorrelationRule != "" && p.OIDC.CorrelationRule != rule:
-		return Invalid(Violation{"oidc.correlationRule", "cannot be changed"})
+		return Invalid(fieldmask.Violation{Field: "oidc.correlationRule", Description: "cannot be changed"})
 	default:
 		p.OIDC.CorrelationRule = rule
 	}

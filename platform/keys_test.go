@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"atrium/platform"
+	"atrium/platform/fieldmask"
 )
 
 // `atrium rotate-keys` adds a key beside running servers, which must use it without a restart.
@@ -16,7 +17,7 @@ func TestRunningServersUseANewKeyOfPageTokens(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := newPost(t, platform.Attempt{Status: 200})
 		for range 2 {
-			_, err := d.p.Repos.Create(d.ctx, d.org, platform.TypedInput(&platform.Repo{Name: newName()}, "name"))
+			_, err := d.p.Repos.Create(d.ctx, d.org, fieldmask.TypedInput(&platform.Repo{Name: newName()}, "name"))
 			d.must(err)
 		}
 		next := func() (token string, key byte) {

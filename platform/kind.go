@@ -6,6 +6,8 @@ import (
 	"reflect"
 	"strings"
 	"unicode"
+
+	"atrium/platform/fieldmask"
 )
 
 // A Kind has the facts about one kind that the shared operations need (read.go, list.go,
@@ -33,7 +35,7 @@ type Kind[T any] struct {
 	// Hidden are costly fields that operations of callers do not read.
 	Hidden CostlyFields
 
-	Fields       []Field
+	Fields       []fieldmask.Field
 	Required     []string // fields that a creation must set
 	Unique       []string // fields that no two resources with one parent have in common
 	Orders       []OrderField[T]
@@ -63,7 +65,10 @@ type Kind[T any] struct {
 type filter interface{ check(v *violations) }
 
 // NewFilter returns an empty filter of the pointer type F.
-func NewFilter[F any]() F { return newValue[F]() }
+func NewFilter[F any]() F {
+	filter, _ := reflect.New(reflect.TypeFor[F]().Elem()).Interface().(F)
+	return filter
+}
 
 // fillFilter replaces a filter that is nil by an empty one.
 func fillFilter[F filter](f F) F {
@@ -81,19 +86,6 @@ func changeFilter[V any](f *V, change func(*V)) *V {
 	}
 	change(&changed)
 	return &changed
-}
-
-// newValue returns a pointer of type T to a zero value.
-func newValue[T any]() T {
-	value, _ := reflect.New(reflect.TypeFor[T]().Elem()).Interface().(T)
-	return value
-}
-
-// copyValue copies what a pointer points to.
-func copyValue[T any](value T) T {
-	copied := newValue[T]()
-	reflect.ValueOf(copied).Elem().Set(reflect.ValueOf(value).Elem())
-	return copied
 }
 
 // resources has the operations that kinds share. The types of rows and filters are

@@ -15,6 +15,7 @@ import (
 	_ "github.com/jackc/pgx/v5/stdlib" // This is the driver for plain SQL.
 
 	"atrium/platform"
+	"atrium/platform/fieldmask"
 	"atrium/store/sqlstore"
 	"atrium/store/storetest"
 )
@@ -123,7 +124,7 @@ func (w *world) as(subject string) context.Context {
 // member creates an identity for tokens whose subject is also its name.
 func (w *world) member(group platform.UID, subject string) platform.UID {
 	w.Helper()
-	made, err := w.p.Identities.Create(w.operator(), group, platform.TypedInput(&platform.Identity{
+	made, err := w.p.Identities.Create(w.operator(), group, fieldmask.TypedInput(&platform.Identity{
 		Name: w.name(), ClaimMatch: &platform.ClaimMatch{Issuer: issuer, Subject: subject},
 	}, "name", "claimMatch"))
 	must(w, err)
@@ -138,8 +139,8 @@ func (w *world) bind(group, identity, role platform.UID) platform.UID {
 	return made.UID
 }
 
-func binding(identity, role platform.UID) platform.Input[*platform.RoleBinding] {
-	return platform.TypedInput(&platform.RoleBinding{IdentityUID: identity, RoleUID: role}, "identityUid", "roleUid")
+func binding(identity, role platform.UID) fieldmask.Input[*platform.RoleBinding] {
+	return fieldmask.TypedInput(&platform.RoleBinding{IdentityUID: identity, RoleUID: role}, "identityUid", "roleUid")
 }
 
 // with creates an identity in home that has a role on group. It returns the context of
@@ -191,13 +192,13 @@ func (w *world) subscription(group platform.UID) platform.UID {
 }
 
 // body returns an input in JSON.
-func body[T any](format string, args ...any) platform.Input[T] {
-	return platform.JSONInput[T](fmt.Appendf(nil, format, args...), nil)
+func body[T any](format string, args ...any) fieldmask.Input[T] {
+	return fieldmask.JSONInput[T](fmt.Appendf(nil, format, args...), nil)
 }
 
 // inputWithMask returns an input in JSON with a mask.
-func inputWithMask[T any](body string, mask ...string) platform.Input[T] {
-	return platform.JSONInput[T]([]byte(body), mask)
+func inputWithMask[T any](body string, mask ...string) fieldmask.Input[T] {
+	return fieldmask.JSONInput[T]([]byte(body), mask)
 }
 
 func digest(n int) string { return fmt.Sprintf("sha256:%064x", n) }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"atrium/platform"
+	"atrium/platform/fieldmask"
 )
 
 type repoList = platform.ListRequest[*platform.RepoFilter]
@@ -133,7 +134,7 @@ func TestPageSizesHaveADefaultAndAMaximum(t *testing.T) {
 			{repoList{PageSize: -1, Skip: -1, OrderBy: "name up", PageToken: "!"}, "page_size skip order_by page_token"},
 			{repoList{UIDP: platform.UIDFilter{AncestorsOf: "a", DescendantsOf: "b", ChildrenOf: "c", IDs: []platform.UID{"d", "e"}}}, "uidp.ancestors_of uidp.descendants_of uidp.children_of uidp.ids"},
 			{repoList{UIDP: platform.UIDFilter{IDs: make([]platform.UID, 1001)}}, "uidp.ids uidp.ids"},
-			{repoList{Malformed: []platform.Violation{{Field: "page_size", Description: "must be a number"}}, Skip: -1}, "page_size skip"},
+			{repoList{Malformed: []fieldmask.Violation{{Field: "page_size", Description: "must be a number"}}, Skip: -1}, "page_size skip"},
 		} {
 			_, err := w.p.Repos.List(acme.owner, x.req)
 			if got := violationFields(err); got != x.want {

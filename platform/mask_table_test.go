@@ -5,6 +5,8 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+
+	"atrium/platform/fieldmask"
 )
 
 // This table lists the fields of every kind that callers can write, and says who sets
@@ -26,11 +28,11 @@ func TestEveryFieldIsUpdatableFixedOrOutputOnly(t *testing.T) {
 	checkModes(t, subscriptionKind.Fields, Subscription{}, "", "sink types", "uid secret createTime updateTime", "")
 }
 
-func checkModes[T any](t *testing.T, fields []Field, row T, updatable, atCreation, outputOnly, volatile string) {
+func checkModes[T any](t *testing.T, fields []fieldmask.Field, row T, updatable, atCreation, outputOnly, volatile string) {
 	t.Helper()
 	kind := reflect.TypeOf(row)
-	want := map[string]FieldMode{}
-	for mode, names := range map[FieldMode]string{Updatable: updatable, AtCreation: atCreation, OutputOnly: outputOnly, Volatile: volatile} {
+	want := map[string]fieldmask.Mode{}
+	for mode, names := range map[fieldmask.Mode]string{fieldmask.Updatable: updatable, fieldmask.AtCreation: atCreation, fieldmask.OutputOnly: outputOnly, fieldmask.Volatile: volatile} {
 		for _, name := range strings.Fields(names) {
 			want[name] = mode
 		}
@@ -39,25 +41,24 @@ func checkModes[T any](t *testing.T, fields []Field, row T, updatable, atCreatio
 		if mode, ok := want[f.Name]; !ok || mode != f.Mode {
 			t.Errorf("%s.%s has mode %d, want %d (%t)", kind.Name(), f.Name, f.Mode, mode, ok)
 		}
-		var v violations
-		if listed := JSONInput[*T](nil, []string{f.Name}).resolveMask(fields, &v); (len(v) == 0) != (f.Mode == Updatable) || len(listed.names()) != 1-len(v) {
+		if listed, v := fieldmask.JSONInput[*T]([]byte(`{}`), []string{f.Name}).DecodeUpdate(fields); (len(v) == 0) != (f.Mode == fieldmask.Updatable) || len(listed.Fields) != 1-len(v) {
 			t.Errorf("a mask of %s.%s: %v", kind.Name(), f.Name, v)
 		}
-		c := JSONInput[*T]([]byte(`{"`+f.Name+`": null}`), nil).decodeUpdate(fields, &v)
-		if written, claimed := len(c.fields) == 1, len(c.claims) == 1; !strings.Contains(f.Name, ".") && (written != (f.Mode == Updatable) || claimed == f.Mode.settable()) {
-			t.Errorf("a body with %s.%s writes %q and claims %q", kind.Name(), f.Name, c.fields, c.claims)
+		c, _ := fieldmask.JSONInput[*T]([]byte(`{"`+f.Name+`": null}`), nil).DecodeUpdate(fields)
+		if written, claimed := len(c.Fields) == 1, len(c.Claims) == 1; !strings.Contains(f.Name, ".") && (written != (f.Mode == fieldmask.Updatable) || claimed == (f.Mode == fieldmask.Updatable || f.Mode == fieldmask.AtCreation)) {
+			t.Errorf("a body with %s.%s writes %q and claims %q", kind.Name(), f.Name, c.Fields, c.Claims)
 		}
 		delete(want, f.Name)
 	}
 	for name := range want {
 		t.Errorf("%s has no field %s", kind.Name(), name)
 	}
-	if n := countPaths(kind); n > maxMaskPaths/2 {
-		t.Errorf("a mask of %s can have %d paths, which is too near to the limit of %d", kind.Name(), n, maxMaskPaths)
+	if n := countPaths(kind); n > fieldmask.MaxPaths/2 {
+		t.Errorf("a mask of %s can have %d paths, which is too near to the limit of %d", kind.Name(), n, fieldmask.MaxPaths)
 	}
 	for i := range kind.NumField() {
 		name, _, _ := strings.Cut(kind.Field(i).Tag.Get("json"), ",")
-		if name != "-" && findField(fields, name) == nil {
+		if name != "-" && fieldmask.FindField(fields, name) == nil {
 			t.Errorf("%s.%s is not in its kind's fields", kind.Name(), name)
 		}
 	}

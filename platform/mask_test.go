@@ -6,13 +6,14 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"atrium/platform/fieldmask"
 )
 
 // decodeInput decodes an update of a repo. It returns what the update would write.
 func decodeInput(body string, mask ...string) (Repo, []string, violations) {
-	var v violations
-	c := JSONInput[*Repo]([]byte(body), mask).decodeUpdate(repoKind.Fields, &v)
-	return *c.row, c.fields, v.sortByField(repoKind.fieldNames())
+	c, v := fieldmask.JSONInput[*Repo]([]byte(body), mask).DecodeUpdate(repoKind.Fields)
+	return *c.Row, c.Fields, violations(v).sortByField(repoKind.fieldNames())
 }
 
 // fieldsOf returns the fields of violations.
@@ -102,14 +103,13 @@ func TestAMaskOfTooManyPathsIsRefusedAsAWhole(t *testing.T) {
 		}
 		return mask
 	}
-	for n, want := range map[int]string{maxMaskPaths: "", maxMaskPaths + 1: "updateMask", 100 * maxMaskPaths: "updateMask"} {
-		var v violations
-		c := JSONInput[*Identity]([]byte(`{"claimMatch": {"claims": {"1": "one"}}}`), claims(n)).decodeUpdate(identityKind.Fields, &v)
-		if got := fieldsOf(v); got != want || (len(c.parts) > 0) != (want == "") {
-			t.Errorf("%d paths: violations of %q, want %q, and %d parts", n, got, want, len(c.parts))
+	for n, want := range map[int]string{fieldmask.MaxPaths: "", fieldmask.MaxPaths + 1: "updateMask", 100 * fieldmask.MaxPaths: "updateMask"} {
+		c, v := fieldmask.JSONInput[*Identity]([]byte(`{"claimMatch": {"claims": {"1": "one"}}}`), claims(n)).DecodeUpdate(identityKind.Fields)
+		if got := fieldsOf(v); got != want || (len(c.Parts) > 0) != (want == "") {
+			t.Errorf("%d paths: violations of %q, want %q, and %d parts", n, got, want, len(c.Parts))
 		}
 	}
-	if _, _, v := decodeInput(`{"name": "n"}`, slices.Repeat([]string{"nope"}, 100*maxMaskPaths)...); len(v) != 1 {
+	if _, _, v := decodeInput(`{"name": "n"}`, slices.Repeat([]string{"nope"}, 100*fieldmask.MaxPaths)...); len(v) != 1 {
 		t.Errorf("%d violations of a mask of unknown fields, want 1", len(v))
 	}
 }
@@ -176,13 +176,11 @@ func TestAllThatIsWrongWithABodyIsReportedAtOnceInFieldOrder(t *testing.T) {
 func TestEachKeyOfAMapIsGivenOnceInOneSpelling(t *testing.T) {
 	t.Parallel()
 	identity := func(body string, mask ...string) violations {
-		var v violations
-		JSONInput[*Identity]([]byte(body), mask).decodeUpdate(identityKind.Fields, &v)
+		_, v := fieldmask.JSONInput[*Identity]([]byte(body), mask).DecodeUpdate(identityKind.Fields)
 		return v
 	}
 	association := func(body string, mask ...string) violations {
-		var v violations
-		JSONInput[*AccountAssociation]([]byte(body), mask).decodeUpdate(accountAssociationKind.Fields, &v)
+		_, v := fieldmask.JSONInput[*AccountAssociation]([]byte(body), mask).DecodeUpdate(accountAssociationKind.Fields)
 		return v
 	}
 	for _, x := range []struct {
@@ -214,7 +212,7 @@ func TestEachKeyOfAMapIsGivenOnceInOneSpelling(t *testing.T) {
 		{association, `{}`, "github.appInstallations.x", `updateMask "github.appInstallations.x" is not a field`},
 	} {
 		var got string
-		for _, v := range x.decode(x.body, SplitMask(x.mask)...) {
+		for _, v := range x.decode(x.body, fieldmask.SplitMask(x.mask)...) {
 			got += v.Field + " " + v.Description
 		}
 		if got != x.want {
@@ -248,14 +246,14 @@ func TestDeeplyNestedBodiesAreRejected(t *testing.T) {
 
 func TestACreationIgnoresOutputOnlyFieldsOfAReadResourceAndRejectsOthers(t *testing.T) {
 	t.Parallel()
-	var v violations
-	in := JSONInput[*Group]([]byte(`{"name": "acme", "uid": "`+string(rootA)+`", "verified": true, "kind": "ORG_KIND_INFRA", "resourceLimits": {"a": 1}, "status": 2, "createTime": "2020-01-01T00:00:00Z"}`), nil)
-	got := in.decodeCreate(groupKind.Fields, &v)
+	wasRead := func(claimed *Group) bool { return claimed.UID.Valid() }
+	in := fieldmask.JSONInput[*Group]([]byte(`{"name": "acme", "uid": "`+string(rootA)+`", "verified": true, "kind": "ORG_KIND_INFRA", "resourceLimits": {"a": 1}, "status": 2, "createTime": "2020-01-01T00:00:00Z"}`), nil)
+	got, v := in.DecodeCreate(groupKind.Fields, wasRead)
 	if len(v) > 0 || got.Name != "acme" || got.UID != "" || got.Verified || got.Kind != "" || got.ResourceLimits != nil || got.Status != "" {
 		t.Errorf("%+v %v", got, v)
 	}
-	typed := TypedInput(&Group{UID: rootA, Name: "acme", Description: "not named", Verified: true, Kind: OrgKindInfra}, "name", "verified", "kind")
-	got = typed.decodeCreate(groupKind.Fields, &v)
+	typed := fieldmask.TypedInput(&Group{UID: rootA, Name: "acme", Description: "not named", Verified: true, Kind: OrgKindInfra}, "name", "verified", "kind")
+	got, v = typed.DecodeCreate(groupKind.Fields, wasRead)
 	if fieldsOf(v) != "verified kind" || got.Name != "acme" || got.Description != "" || got.UID != "" || got.Verified || got.Kind != "" {
 		t.Errorf("typed: %+v %v", got, v)
 	}
@@ -263,9 +261,8 @@ func TestACreationIgnoresOutputOnlyFieldsOfAReadResourceAndRejectsOthers(t *test
 
 func TestATypedInputChangesTheFieldsItNames(t *testing.T) {
 	t.Parallel()
-	var v violations
-	c := TypedInput(&Repo{Name: "n", Description: "d", SyncConfig: &SyncConfig{Source: "s"}}, "description", "uid", "sync_config", "name").decodeUpdate(repoKind.Fields, &v)
-	row, fields := *c.row, c.fields
+	c, v := fieldmask.TypedInput(&Repo{Name: "n", Description: "d", SyncConfig: &SyncConfig{Source: "s"}}, "description", "uid", "sync_config", "name").DecodeUpdate(repoKind.Fields)
+	row, fields := *c.Row, c.Fields
 	slices.Sort(fields)
 	if len(v) > 0 || strings.Join(fields, " ") != "description name sync_config" || row.Description != "d" || row.Name != "n" || row.SyncConfig.Source != "s" {
 		t.Errorf("got %+v %q %v, want Description 'd', Name 'n' and Source 's'", row, fields, v)
@@ -280,7 +277,7 @@ func TestBothSpellingsOfAFieldNameIt(t *testing.T) {
 		"CatalogTier": "", "catalog-tier": "", "catalog_Tier": "catalogTier", "": "", "_": "", "_name": "", "name_": "", "name__": "", "catalog_tier_": "", "sync__config": "",
 	} {
 		got := ""
-		if f := findField(repoKind.Fields, name); f != nil {
+		if f := fieldmask.FindField(repoKind.Fields, name); f != nil {
 			got = f.Name
 		}
 		if got != want {
@@ -302,8 +299,8 @@ func FuzzInput(f *testing.F) {
 		}
 		row, fields, v := decodeInput(string(body), paths...)
 		for _, name := range fields {
-			if f := findField(repoKind.Fields, name); f == nil || f.Mode != Updatable {
-				t.Fatalf("%s with mask %q writes %q, want Mode %v", body, mask, name, Updatable)
+			if f := fieldmask.FindField(repoKind.Fields, name); f == nil || f.Mode != fieldmask.Updatable {
+				t.Fatalf("%s with mask %q writes %q, want Mode %v", body, mask, name, fieldmask.Updatable)
 			}
 		}
 		if sorted := slices.Clone(fields); len(slices.Compact(slices.Sorted(slices.Values(sorted)))) != len(fields) {

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"atrium/platform"
+	"atrium/platform/fieldmask"
 )
 
 // iamOperations returns the operations on kinds that decide who may sign in.
@@ -19,7 +20,7 @@ func (w *world) iamOperations(group platform.UID) map[string]operation {
 		"GetIdentityProvider": {in(w.provider), one(p.IdentityProviders.Get), nil},
 		"ListIdentityProviders": {in(w.provider), list(p.IdentityProviders.List, func(i *platform.IdentityProvider) platform.UID { return i.UID }),
 			listInScope(p.IdentityProviders.List)},
-		"CreateIdentityProvider": {parent, create(p.IdentityProviders.Create, func() platform.Input[*platform.IdentityProvider] {
+		"CreateIdentityProvider": {parent, create(p.IdentityProviders.Create, func() fieldmask.Input[*platform.IdentityProvider] {
 			return body[*platform.IdentityProvider](`{"name": %q, "defaultRole": %q}`, w.name(), w.role(group))
 		}), nil},
 		"UpdateIdentityProvider": {in(w.provider), update(p.IdentityProviders.Update, `{"description": "changed"}`), nil},
@@ -28,7 +29,7 @@ func (w *world) iamOperations(group platform.UID) map[string]operation {
 		"GetAccountAssociation": {in(w.association), one(p.AccountAssociations.Get), nil},
 		"ListAccountAssociations": {in(w.association), list(p.AccountAssociations.List, func(a *platform.AccountAssociation) platform.UID { return a.UID }),
 			listInScope(p.AccountAssociations.List)},
-		"CreateAccountAssociation": {fresh, create(p.AccountAssociations.Create, func() platform.Input[*platform.AccountAssociation] {
+		"CreateAccountAssociation": {fresh, create(p.AccountAssociations.Create, func() fieldmask.Input[*platform.AccountAssociation] {
 			return body[*platform.AccountAssociation](`{"name": "accounts"}`)
 		}), nil},
 		"UpdateAccountAssociation": {in(w.association), update(p.AccountAssociations.Update, `{"description": "changed"}`), nil},
@@ -36,7 +37,7 @@ func (w *world) iamOperations(group platform.UID) map[string]operation {
 
 		"GetGroupInvite":   {in(w.invite), one(p.GroupInvites.Get), nil},
 		"ListGroupInvites": {in(w.invite), list(p.GroupInvites.List, func(i *platform.GroupInvite) platform.UID { return i.UID }), listInScope(p.GroupInvites.List)},
-		"CreateGroupInvite": {parent, create(p.GroupInvites.Create, func() platform.Input[*platform.GroupInvite] {
+		"CreateGroupInvite": {parent, create(p.GroupInvites.Create, func() fieldmask.Input[*platform.GroupInvite] {
 			return body[*platform.GroupInvite](`{"roleUid": %q, "ttl": "60s"}`, w.role(group))
 		}), nil},
 		"DeleteGroupInvite": {in(w.invite), remove(p.GroupInvites.Delete), nil},
@@ -44,7 +45,7 @@ func (w *world) iamOperations(group platform.UID) map[string]operation {
 		"GetExternalGroupRoleMapping": {mapping, one(p.ExternalGroupRoleMappings.Get), nil},
 		"ListExternalGroupRoleMappings": {mapping, list(p.ExternalGroupRoleMappings.List, func(m *platform.ExternalGroupRoleMapping) platform.UID { return m.UID }),
 			listInScope(p.ExternalGroupRoleMappings.List)},
-		"CreateExternalGroupRoleMapping": {in(w.provider), create(p.ExternalGroupRoleMappings.Create, func() platform.Input[*platform.ExternalGroupRoleMapping] {
+		"CreateExternalGroupRoleMapping": {in(w.provider), create(p.ExternalGroupRoleMappings.Create, func() fieldmask.Input[*platform.ExternalGroupRoleMapping] {
 			return body[*platform.ExternalGroupRoleMapping](`{"externalGroupId": %q, "roleUid": %q}`, w.name(), w.role(group))
 		}), nil},
 		"DeleteExternalGroupRoleMapping": {mapping, remove(p.ExternalGroupRoleMappings.Delete), nil},

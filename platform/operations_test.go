@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"atrium/platform"
+	"atrium/platform/fieldmask"
 )
 
 // An operation is an operation of the ledger, as a caller uses it.
@@ -53,13 +54,13 @@ func (w *world) operations(group platform.UID) map[string]operation {
 
 		"GetGroup":    {in(w.group), one(p.Groups.Get), nil},
 		"ListGroups":  {in(w.group), list(p.Groups.List, func(g *platform.Group) platform.UID { return g.UID }), listInScope(p.Groups.List)},
-		"CreateGroup": {parent, create(p.Groups.Create, func() platform.Input[*platform.Group] { return body[*platform.Group](`{"name": %q}`, w.name()) }), nil},
+		"CreateGroup": {parent, create(p.Groups.Create, func() fieldmask.Input[*platform.Group] { return body[*platform.Group](`{"name": %q}`, w.name()) }), nil},
 		"UpdateGroup": {in(w.group), update(p.Groups.Update, `{"description": "changed"}`), nil},
 		"DeleteGroup": {in(w.group), remove(p.Groups.Delete), nil},
 
 		"GetIdentity":    {member, one(p.Identities.Get), nil},
 		"ListIdentities": {member, list(p.Identities.List, func(i *platform.Identity) platform.UID { return i.UID }), listInScope(p.Identities.List)},
-		"CreateIdentity": {parent, create(p.Identities.Create, func() platform.Input[*platform.Identity] { return body[*platform.Identity](`{"name": "x"}`) }), nil},
+		"CreateIdentity": {parent, create(p.Identities.Create, func() fieldmask.Input[*platform.Identity] { return body[*platform.Identity](`{"name": "x"}`) }), nil},
 		"UpdateIdentity": {member, update(p.Identities.Update, `{"description": "changed"}`), nil},
 		"DeleteIdentity": {member, remove(p.Identities.Delete), nil},
 		"LookupIdentity": {in(func(g platform.UID) platform.UID { return w.member(g, "looked up") }), func(ctx context.Context, uid platform.UID) (bool, error) {
@@ -69,17 +70,17 @@ func (w *world) operations(group platform.UID) map[string]operation {
 
 		"GetRole":    {role, one(p.Roles.Get), nil},
 		"ListRoles":  {role, list(p.Roles.List, func(r *platform.Role) platform.UID { return r.UID }), listInScope(p.Roles.List)},
-		"CreateRole": {parent, create(p.Roles.Create, func() platform.Input[*platform.Role] { return body[*platform.Role](`{"name": %q}`, w.name()) }), nil},
+		"CreateRole": {parent, create(p.Roles.Create, func() fieldmask.Input[*platform.Role] { return body[*platform.Role](`{"name": %q}`, w.name()) }), nil},
 		"UpdateRole": {role, update(p.Roles.Update, `{"description": "changed"}`), nil},
 		"DeleteRole": {role, remove(p.Roles.Delete), nil},
 
 		"GetRoleBinding":   {bound, one(p.RoleBindings.Get), nil},
 		"ListRoleBindings": {bound, list(p.RoleBindings.List, func(b *platform.RoleBinding) platform.UID { return b.UID }), listInScope(p.RoleBindings.List)},
-		"CreateRoleBinding": {parent, create(p.RoleBindings.Create, func() platform.Input[*platform.RoleBinding] {
+		"CreateRoleBinding": {parent, create(p.RoleBindings.Create, func() fieldmask.Input[*platform.RoleBinding] {
 			return binding(member(), role())
 		}), nil},
 		"BatchCreateRoleBindings": {parent, func(ctx context.Context, uid platform.UID) (bool, error) {
-			_, err := p.RoleBindings.CreateBatch(ctx, newBatch(uid, []platform.Input[*platform.RoleBinding]{binding(member(), role())}))
+			_, err := p.RoleBindings.CreateBatch(ctx, newBatch(uid, []fieldmask.Input[*platform.RoleBinding]{binding(member(), role())}))
 			return false, err
 		}, nil},
 		"UpdateRoleBinding": {bound, func(ctx context.Context, uid platform.UID) (bool, error) {
@@ -90,7 +91,7 @@ func (w *world) operations(group platform.UID) map[string]operation {
 
 		"GetRepo":          {in(w.repo), one(p.Repos.Get), nil},
 		"ListRepos":        {in(w.repo), list(p.Repos.List, func(r *platform.Repo) platform.UID { return r.UID }), listInScope(p.Repos.List)},
-		"CreateRepo":       {parent, create(p.Repos.Create, func() platform.Input[*platform.Repo] { return body[*platform.Repo](`{"name": %q}`, w.name()) }), nil},
+		"CreateRepo":       {parent, create(p.Repos.Create, func() fieldmask.Input[*platform.Repo] { return body[*platform.Repo](`{"name": %q}`, w.name()) }), nil},
 		"UpdateRepo":       {in(w.repo), update(p.Repos.Update, `{"description": "changed"}`), nil},
 		"DeleteRepo":       {in(w.repo), remove(p.Repos.Delete), nil},
 		"GetRepoReadme":    {in(w.repo), one(p.Repos.Readme), nil},
@@ -98,7 +99,7 @@ func (w *world) operations(group platform.UID) map[string]operation {
 
 		"GetTag":   {tag, one(p.Tags.Get), nil},
 		"ListTags": {tag, list(p.Tags.List, func(t *platform.Tag) platform.UID { return t.UID }), listInScope(p.Tags.List)},
-		"CreateTag": {in(w.repo), create(p.Tags.Create, func() platform.Input[*platform.Tag] {
+		"CreateTag": {in(w.repo), create(p.Tags.Create, func() fieldmask.Input[*platform.Tag] {
 			return body[*platform.Tag](`{"name": "latest", "digest": %q}`, digest(1))
 		}), nil},
 		"DeleteTag": {tag, remove(p.Tags.Delete), nil},
@@ -108,7 +109,7 @@ func (w *world) operations(group platform.UID) map[string]operation {
 
 		"GetSubscription":   {in(w.subscription), one(p.Subscriptions.Get), nil},
 		"ListSubscriptions": {in(w.subscription), list(p.Subscriptions.List, func(s *platform.Subscription) platform.UID { return s.UID }), listInScope(p.Subscriptions.List)},
-		"CreateSubscription": {parent, create(p.Subscriptions.Create, func() platform.Input[*platform.Subscription] {
+		"CreateSubscription": {parent, create(p.Subscriptions.Create, func() fieldmask.Input[*platform.Subscription] {
 			return body[*platform.Subscription](`{"sink": "https://%s.example.com/"}`, w.name())
 		}), nil},
 		"DeleteSubscription": {in(w.subscription), remove(p.Subscriptions.Delete), nil},
@@ -204,14 +205,14 @@ func listInScope[T, F any](list func(context.Context, platform.ListRequest[F]) (
 	}
 }
 
-func create[T any](create func(context.Context, platform.UID, platform.Input[T]) (T, error), in func() platform.Input[T]) call {
+func create[T any](create func(context.Context, platform.UID, fieldmask.Input[T]) (T, error), in func() fieldmask.Input[T]) call {
 	return func(ctx context.Context, parent platform.UID) (bool, error) {
 		_, err := create(ctx, parent, in())
 		return false, err
 	}
 }
 
-func update[T any](update func(context.Context, platform.UID, platform.Input[T]) (T, error), change string) call {
+func update[T any](update func(context.Context, platform.UID, fieldmask.Input[T]) (T, error), change string) call {
 	return func(ctx context.Context, uid platform.UID) (bool, error) {
 		_, err := update(ctx, uid, body[T]("%s", change))
 		return false, err

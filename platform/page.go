@@ -6,6 +6,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"atrium/platform/fieldmask"
 )
 
 // Sizes of a page.
@@ -111,7 +113,7 @@ type ListRequest[F any] struct {
 
 	// Malformed holds violations that the adapter found while decoding. They are
 	// reported together with those of validation.
-	Malformed []Violation
+	Malformed []fieldmask.Violation
 }
 
 // pageLimit returns the number of items that a request allows, and checks it.

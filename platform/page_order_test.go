@@ -178,7 +178,7 @@ func TestRequiredFieldsAreThoseThatAnEmptyBodyLacks(t *testing.T) {
 func lacks[T any](t *testing.T, k *Kind[T]) {
 	t.Helper()
 	var v violations
-	k.Check(newValue[T](), func(string) bool { return true }, &v)
+	k.Check(NewFilter[T](), func(string) bool { return true }, &v)
 	var fields []string
 	for _, x := range v {
 		fields = append(fields, x.Field)

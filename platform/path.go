@@ -3,6 +3,8 @@ package platform
 import (
 	"context"
 	"strings"
+
+	"atrium/platform/fieldmask"
 )
 
 // A Path identifies a group or a repo by the names of its organisation, of all
@@ -75,7 +77,7 @@ func getByPath[T any, F filter](ctx context.Context, r *resources[T, F], text st
 		}
 	}
 	if !found {
-		return zero, r.kind.addArea(newNotFound(r.kind.Name, truncateForMessage(text)))
+		return zero, r.kind.addArea(newNotFound(r.kind.Name, fieldmask.TruncateForMessage(text)))
 	}
 	TraceOf(ctx).noteResource(r.kind.Name, r.kind.UID(deepest))
 	return deepest, nil

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"atrium/platform"
+	"atrium/platform/fieldmask"
 )
 
 func TestCreatingATagThatExistsMovesIt(t *testing.T) {
@@ -111,7 +112,7 @@ func TestAReadmeIsTextOfItsRepo(t *testing.T) {
 		const text = "# Go\n\n\tA 'quoted' \"text\" with äöü 漢字 🙂 and \\u0000.\r\n"
 		largest := strings.Repeat("é", 128<<10)
 		for _, content := range []string{text, largest, "x"} {
-			written, err := p.UpdateReadme(acme.owner, repo, platform.TypedInput(&platform.Readme{Content: content}, "content"))
+			written, err := p.UpdateReadme(acme.owner, repo, fieldmask.TypedInput(&platform.Readme{Content: content}, "content"))
 			must(t, err)
 			read, err := p.Readme(acme.owner, repo)
 			must(t, err)

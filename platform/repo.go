@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"slices"
+
+	"atrium/platform/fieldmask"
 )
 
 // A Repo is a repository of container images. Tags live below it.
@@ -34,10 +36,10 @@ type SyncConfig struct {
 
 // UnmarshalJSON decodes a configuration. Unknown members are an error.
 func (c *SyncConfig) UnmarshalJSON(b []byte) error {
-	return unmarshalMembers(b,
-		member{"source", &c.Source}, member{"uniqueTags", &c.UniqueTags}, member{"expirationTime", &c.ExpirationTime},
-		member{"google", &c.Google}, member{"amazon", &c.Amazon}, member{"azure", &c.Azure},
-		member{"apkoOverlay", &c.ApkoOverlay}, member{"gracePeriod", &c.GracePeriod})
+	return fieldmask.UnmarshalObject(b, map[string]any{
+		"source": &c.Source, "uniqueTags": &c.UniqueTags, "expirationTime": &c.ExpirationTime,
+		"google": &c.Google, "amazon": &c.Amazon, "azure": &c.Azure,
+		"apkoOverlay": &c.ApkoOverlay, "gracePeriod": &c.GracePeriod})
 }
 
 // CatalogTier is the part of the catalogue that a repo belongs to.
@@ -56,10 +58,12 @@ const (
 var catalogTiers = []CatalogTier{CatalogTierApplication, CatalogTierBase, CatalogTierFIPS, CatalogTierAI, CatalogTierDevtools, CatalogTierCommercial}
 
 // UnmarshalJSON reads the name or the number of a part.
-func (t *CatalogTier) UnmarshalJSON(b []byte) error { return unmarshalEnum(b, t, catalogTiers) }
+func (t *CatalogTier) UnmarshalJSON(b []byte) error {
+	return fieldmask.UnmarshalEnum(b, t, catalogTiers)
+}
 
 // Values lists the parts.
-func (CatalogTier) Values() []string { return textsOf(catalogTiers) }
+func (CatalogTier) Values() []string { return fieldmask.Texts(catalogTiers) }
 
 // RepoFilter restricts a list of repos.
 type RepoFilter struct {
@@ -91,11 +95,16 @@ var repoKind = Kind[*Repo]{
 	Verbs: []string{"created", "updated", "deleted"},
 	List:  CapRepoList, Create: CapRepoCreate, Update: CapRepoUpdate, Delete: CapRepoDelete,
 	Blocked: "RESOURCE_NOT_EMPTY",
-	Fields: []Field{
-		{"uid", OutputOnly}, {"name", Updatable}, {"description", Updatable}, {"catalogTier", Updatable}, {"bundles", Updatable},
-		{"aliases", Updatable}, {"activeTags", Updatable}, {"sync_config", Updatable}, {"createTime", OutputOnly}, {"updateTime", Volatile},
-		{"sync_config.uniqueTags", OutputOnly}, {"sync_config.expirationTime", OutputOnly}, {"sync_config.apkoOverlay", OutputOnly},
-		{"sync_config.gracePeriod", OutputOnly},
+	Fields: []fieldmask.Field{
+		{Name: "uid", Mode: fieldmask.OutputOnly}, {Name: "name", Mode: fieldmask.Updatable},
+		{Name: "description", Mode: fieldmask.Updatable}, {Name: "catalogTier", Mode: fieldmask.Updatable},
+		{Name: "bundles", Mode: fieldmask.Updatable}, {Name: "aliases", Mode: fieldmask.Updatable},
+		{Name: "activeTags", Mode: fieldmask.Updatable}, {Name: "sync_config", Mode: fieldmask.Updatable},
+		{Name: "createTime", Mode: fieldmask.OutputOnly}, {Name: "updateTime", Mode: fieldmask.Volatile},
+		{Name: "sync_config.uniqueTags", Mode: fieldmask.OutputOnly},
+		{Name: "sync_config.expirationTime", Mode: fieldmask.OutputOnly},
+		{Name: "sync_config.apkoOverlay", Mode: fieldmask.OutputOnly},
+		{Name: "sync_config.gracePeriod", Mode: fieldmask.OutputOnly},
 	},
 	Required: []string{"name"},
 	Unique:   []string{"name"},
@@ -184,12 +193,12 @@ type Repos struct{ *resources[*Repo, *RepoFilter] }
 func repoKeyFilter(r *Repo) *RepoFilter { return &RepoFilter{Name: r.Name} }
 
 // Create makes a repo in a group.
-func (s Repos) Create(ctx context.Context, parent UID, in Input[*Repo]) (*Repo, error) {
+func (s Repos) Create(ctx context.Context, parent UID, in fieldmask.Input[*Repo]) (*Repo, error) {
 	return s.create(ctx, parent, in)
 }
 
 // Update changes a repo.
-func (s Repos) Update(ctx context.Context, uid UID, in Input[*Repo]) (*Repo, error) {
+func (s Repos) Update(ctx context.Context, uid UID, in fieldmask.Input[*Repo]) (*Repo, error) {
 	return s.update(ctx, uid, in)
 }
 
@@ -209,7 +218,7 @@ type Readme struct {
 	Content string `json:"content,omitempty"`
 }
 
-var readmeFields = []Field{{"uid", OutputOnly}, {"content", Updatable}}
+var readmeFields = []fieldmask.Field{{Name: "uid", Mode: fieldmask.OutputOnly}, {Name: "content", Mode: fieldmask.Updatable}}
 
 // Readme reads the readme of a repo. It is empty if none was written.
 func (s Repos) Readme(ctx context.Context, uid UID) (*Readme, error) {
@@ -223,12 +232,12 @@ func (s Repos) Readmes(ctx context.Context, uids []UID) ([]*Readme, []error) {
 }
 
 // UpdateReadme replaces the readme of a repo.
-func (s Repos) UpdateReadme(ctx context.Context, uid UID, in Input[*Readme]) (*Readme, error) {
+func (s Repos) UpdateReadme(ctx context.Context, uid UID, in fieldmask.Input[*Readme]) (*Readme, error) {
 	readme, err := s.updateReadme(ctx, uid, in)
 	return readme, s.recordIfDenied(ctx, "updated", uid, err)
 }
 
-func (s Repos) updateReadme(ctx context.Context, uid UID, in Input[*Readme]) (*Readme, error) {
+func (s Repos) updateReadme(ctx context.Context, uid UID, in fieldmask.Input[*Readme]) (*Readme, error) {
 	var v violations
 	if _, err := requireCaller(ctx); err != nil {
 		return nil, err
@@ -238,16 +247,17 @@ func (s Repos) updateReadme(ctx context.Context, uid UID, in Input[*Readme]) (*R
 			return nil, err
 		}
 	}
-	change := in.decodeUpdate(readmeFields, &v)
-	readme := *change.row
+	change, found := in.DecodeUpdate(readmeFields)
+	v = append(v, found...)
+	readme := *change.Row
 	v.checkText("content", readme.Content, maxReadmeBytes)
-	if slices.Contains(change.claims, "uid") && change.claimed.UID != uid {
+	if slices.Contains(change.Claims, "uid") && change.Claimed.UID != uid {
 		v.add("uid", "must be the uid of the repo")
 	}
 	if err := v.err(); err != nil {
 		return nil, err
 	}
-	if len(change.fields) == 0 {
+	if len(change.Fields) == 0 {
 		return s.Readme(ctx, uid)
 	}
 	readme.UID = uid

@@ -3,6 +3,8 @@ package platform
 import (
 	"context"
 	"slices"
+
+	"atrium/platform/fieldmask"
 )
 
 // A Role is a named set of capabilities. A custom role belongs to a group and can
@@ -101,9 +103,10 @@ var roleKind = Kind[*Role]{
 	Verbs: []string{"created", "updated", "deleted"},
 	List:  CapRolesList, Create: CapRolesCreate, Update: CapRolesUpdate, Delete: CapRolesDelete,
 	Blocked: "RESOURCE_IN_USE",
-	Fields: []Field{
-		{"uid", OutputOnly}, {"name", Updatable}, {"description", Updatable}, {"capabilities", Updatable},
-		{"createTime", OutputOnly}, {"updateTime", Volatile},
+	Fields: []fieldmask.Field{
+		{Name: "uid", Mode: fieldmask.OutputOnly}, {Name: "name", Mode: fieldmask.Updatable},
+		{Name: "description", Mode: fieldmask.Updatable}, {Name: "capabilities", Mode: fieldmask.Updatable},
+		{Name: "createTime", Mode: fieldmask.OutputOnly}, {Name: "updateTime", Mode: fieldmask.Volatile},
 	},
 	Required: []string{"name"},
 	Unique:   []string{"name"},
@@ -150,7 +153,7 @@ type Roles struct{ *resources[*Role, *RoleFilter] }
 func roleKeyFilter(r *Role) *RoleFilter { return &RoleFilter{Name: r.Name} }
 
 // Create makes a role in a group. The caller must hold its capabilities there.
-func (s Roles) Create(ctx context.Context, parent UID, in Input[*Role]) (*Role, error) {
+func (s Roles) Create(ctx context.Context, parent UID, in fieldmask.Input[*Role]) (*Role, error) {
 	role, err := s.authorizeCreate(ctx, parent, in)
 	if err != nil {
 		return nil, s.recordIfDenied(ctx, "created", parent, err)
@@ -161,16 +164,16 @@ func (s Roles) Create(ctx context.Context, parent UID, in Input[*Role]) (*Role, 
 }
 
 // Update changes a role. The caller must hold what the changed role grants.
-func (s Roles) Update(ctx context.Context, uid UID, in Input[*Role]) (*Role, error) {
+func (s Roles) Update(ctx context.Context, uid UID, in fieldmask.Input[*Role]) (*Role, error) {
 	if err := s.checkNotBuiltIn(ctx, uid); err != nil {
 		return nil, err
 	}
-	return s.updateChecked(ctx, uid, in, func(tx Tx, change *change[*Role]) error {
+	return s.updateChecked(ctx, uid, in, func(tx Tx, change *fieldmask.Change[*Role]) error {
 		if err := tx.Lock(ctx, uid.Root()); err != nil {
 			return err
 		}
-		capabilities := change.row.Capabilities
-		if !change.writes("capabilities") {
+		capabilities := change.Row.Capabilities
+		if !change.Writes("capabilities") {
 			now, err := tx.Roles().Get(ctx, Keys{uids: []UID{uid}})
 			if err != nil || len(now) == 0 {
 				return err

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+
+	"atrium/platform/fieldmask"
 )
 
 // A RoleBinding gives an identity a role on a group and everything below. It is
@@ -67,9 +69,11 @@ var roleBindingKind = Kind[*RoleBinding]{
 	Name: "RoleBinding", Plural: "roleBindings", Area: areaIAM, Number: 4, Event: "iam.rolebindings", Parent: "Group",
 	Verbs: []string{"created", "created.batch", "updated", "deleted"},
 	List:  CapRoleBindingsList, Create: CapRoleBindingsCreate, Update: CapRoleBindingsUpdate, Delete: CapRoleBindingsDelete,
-	Fields: []Field{
-		{"uid", OutputOnly}, {"identity", Volatile}, {"group", Volatile}, {"role", Volatile}, {"createTime", OutputOnly},
-		{"identityUid", Updatable}, {"roleUid", Updatable},
+	Fields: []fieldmask.Field{
+		{Name: "uid", Mode: fieldmask.OutputOnly}, {Name: "identity", Mode: fieldmask.Volatile},
+		{Name: "group", Mode: fieldmask.Volatile}, {Name: "role", Mode: fieldmask.Volatile},
+		{Name: "createTime", Mode: fieldmask.OutputOnly}, {Name: "identityUid", Mode: fieldmask.Updatable},
+		{Name: "roleUid", Mode: fieldmask.Updatable},
 	},
 	Required: []string{"identityUid", "roleUid"},
 	Unique:   []string{"identityUid", "roleUid"},
@@ -127,8 +131,8 @@ func newBinding(group, identity, role UID, now Time) *RoleBinding {
 
 // Create binds a role to an identity on a group. The caller must hold everything
 // that the role grants there.
-func (s RoleBindings) Create(ctx context.Context, parent UID, in Input[*RoleBinding]) (*RoleBinding, error) {
-	bindings, err := s.createAll(ctx, parent, []Input[*RoleBinding]{in}, "created", func(int) string { return "" })
+func (s RoleBindings) Create(ctx context.Context, parent UID, in fieldmask.Input[*RoleBinding]) (*RoleBinding, error) {
+	bindings, err := s.createAll(ctx, parent, []fieldmask.Input[*RoleBinding]{in}, "created", func(int) string { return "" })
 	if err != nil {
 		return nil, s.recordIfDenied(ctx, "created", parent, err)
 	}
@@ -140,7 +144,7 @@ type BindingBatch struct {
 	Parent    UID
 	RoleUID   UID                          // role of the bindings that name none
 	Requests  []BatchRequest[*RoleBinding] // their UIDs are the parent, or ""
-	Malformed []Violation                  // what could not be decoded
+	Malformed []fieldmask.Violation        // what could not be decoded
 }
 
 // CreateBatch makes up to MaxBatchBindings bindings on one group: all or none.
@@ -160,18 +164,18 @@ func (s RoleBindings) CreateBatch(ctx context.Context, batch BindingBatch) ([]*R
 }
 
 // listInputs checks the form of a batch, and lists the inputs of its bindings.
-func (b BindingBatch) listInputs() ([]Input[*RoleBinding], error) {
+func (b BindingBatch) listInputs() ([]fieldmask.Input[*RoleBinding], error) {
 	v := violations(slices.Clone(b.Malformed))
 	if len(v) == 0 && (len(b.Requests) == 0 || len(b.Requests) > MaxBatchBindings) {
 		v.add("requests", "must be 1 to %d", MaxBatchBindings)
 	}
-	ins := make([]Input[*RoleBinding], len(b.Requests))
+	ins := make([]fieldmask.Input[*RoleBinding], len(b.Requests))
 	for i, r := range b.Requests {
 		if r.UID != "" && r.UID != b.Parent {
 			v.add(fmt.Sprintf("requests[%d].parent", i), "must be the parent of the batch")
 		}
 		if ins[i] = r.Input; b.RoleUID != "" {
-			ins[i] = r.Input.setDefault("roleUid", b.RoleUID)
+			ins[i] = r.Input.WithDefault("roleUid", b.RoleUID)
 		}
 	}
 	return ins, v.err()
@@ -179,7 +183,7 @@ func (b BindingBatch) listInputs() ([]Input[*RoleBinding], error) {
 
 // createAll makes bindings on a group. place returns the prefix of the fields of
 // the i-th binding in violations.
-func (s RoleBindings) createAll(ctx context.Context, parent UID, ins []Input[*RoleBinding], verb string, place func(i int) string) ([]*RoleBinding, error) {
+func (s RoleBindings) createAll(ctx context.Context, parent UID, ins []fieldmask.Input[*RoleBinding], verb string, place func(i int) string) ([]*RoleBinding, error) {
 	bindings, err := s.acceptAll(ctx, parent, ins, place)
 	if err != nil {
 		return nil, err
@@ -217,7 +221,7 @@ func (s RoleBindings) createAll(ctx context.Context, parent UID, ins []Input[*Ro
 }
 
 // acceptAll authorises and checks all bindings, and reports all violations.
-func (s RoleBindings) acceptAll(ctx context.Context, parent UID, ins []Input[*RoleBinding], place func(i int) string) ([]*RoleBinding, error) {
+func (s RoleBindings) acceptAll(ctx context.Context, parent UID, ins []fieldmask.Input[*RoleBinding], place func(i int) string) ([]*RoleBinding, error) {
 	bindings := make([]*RoleBinding, len(ins))
 	var all violations
 	for i, in := range ins {
@@ -313,12 +317,12 @@ func (s RoleBindings) findDuplicate(ctx context.Context, parent UID, bindings []
 }
 
 // Update changes the identity or the role of a binding.
-func (s RoleBindings) Update(ctx context.Context, uid UID, in Input[*RoleBinding]) (*RoleBinding, error) {
+func (s RoleBindings) Update(ctx context.Context, uid UID, in fieldmask.Input[*RoleBinding]) (*RoleBinding, error) {
 	change, err := s.authorizeUpdate(ctx, uid, in)
 	if err != nil {
 		return nil, s.recordIfDenied(ctx, "updated", uid, err)
 	}
-	if len(change.fields) == 0 {
+	if len(change.Fields) == 0 {
 		return s.getCurrent(ctx, uid)
 	}
 	var row *RoleBinding
@@ -329,11 +333,11 @@ func (s RoleBindings) Update(ctx context.Context, uid UID, in Input[*RoleBinding
 			return err
 		}
 		next := &RoleBinding{UID: uid, IdentityUID: current.Identity.UID, RoleUID: current.Role.UID}
-		if change.writes("identityUid") {
-			next.IdentityUID = change.row.IdentityUID
+		if change.Writes("identityUid") {
+			next.IdentityUID = change.Row.IdentityUID
 		}
-		if change.writes("roleUid") {
-			next.RoleUID = change.row.RoleUID
+		if change.Writes("roleUid") {
+			next.RoleUID = change.Row.RoleUID
 		}
 		if next.RoleUID != current.Role.UID {
 			if err := s.checkNotLastOwner(ctx, tx, current); err != nil {
@@ -349,7 +353,7 @@ func (s RoleBindings) Update(ctx context.Context, uid UID, in Input[*RoleBinding
 			return err
 		}
 		wanted = *next
-		if err := s.rows(tx).Update(ctx, next, change.fields...); err != nil {
+		if err := s.rows(tx).Update(ctx, next, change.Fields...); err != nil {
 			return err
 		}
 		if next.IdentityUID != current.Identity.UID {
@@ -361,7 +365,7 @@ func (s RoleBindings) Update(ctx context.Context, uid UID, in Input[*RoleBinding
 		if err := s.readBack(ctx, tx, []*RoleBinding{row}); err != nil {
 			return err
 		}
-		s.recordUpdate(ctx, tx, row, change.describeChanges(current.writtenFields(), row.writtenFields(), s.kind.Fields))
+		s.recordUpdate(ctx, tx, row, describeChanges(change, current.writtenFields(), row.writtenFields(), s.kind.Fields))
 		return nil
 	})
 	if errors.Is(err, ErrDuplicate) {

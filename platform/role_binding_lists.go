@@ -3,6 +3,8 @@ package platform
 import (
 	"context"
 	"slices"
+
+	"atrium/platform/fieldmask"
 )
 
 // ListEffective reads, with one read, the same page of the bindings that apply to
@@ -45,7 +47,7 @@ func (s RoleBindings) ListOwn(ctx context.Context, req ListRequest[*RoleBindingF
 		return Page[*RoleBinding]{}, s.kind.addArea(err)
 	}
 	if req.UIDP.isNarrow() || req.UIDP.DescendantsOf != "" {
-		req.Malformed = append(slices.Clone(req.Malformed), Violation{"uidp", "does not apply to your own bindings; filter by group, identity or role instead"})
+		req.Malformed = append(slices.Clone(req.Malformed), fieldmask.Violation{Field: "uidp", Description: "does not apply to your own bindings; filter by group, identity or role instead"})
 	}
 	var own Scope
 	for _, identity := range actor.Identities {

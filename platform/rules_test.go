@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"atrium/platform"
+	"atrium/platform/fieldmask"
 )
 
 func TestADeletionIsBlockedByDependentResources(t *testing.T) {
@@ -268,7 +269,7 @@ func TestAnOrganisationHasAThousandBindingsOfARule(t *testing.T) {
 		bindMany := func(identity platform.UID, roles []platform.UID) {
 			t.Helper()
 			for part := range slices.Chunk(roles, platform.MaxBatchBindings) {
-				ins := make([]platform.Input[*platform.RoleBinding], len(part))
+				ins := make([]fieldmask.Input[*platform.RoleBinding], len(part))
 				for i, role := range part {
 					ins[i] = binding(identity, role)
 				}
@@ -288,7 +289,7 @@ func TestAnOrganisationHasAThousandBindingsOfARule(t *testing.T) {
 			_, err := w.p.RoleBindings.Create(acme.owner, next, binding(identity, platform.ViewerRole))
 			refused("a binding of "+what, err)
 		}
-		_, err = w.p.RoleBindings.CreateBatch(acme.owner, newBatch(next, []platform.Input[*platform.RoleBinding]{binding(other, platform.ViewerRole), binding(one, platform.ViewerRole)}))
+		_, err = w.p.RoleBindings.CreateBatch(acme.owner, newBatch(next, []fieldmask.Input[*platform.RoleBinding]{binding(other, platform.ViewerRole), binding(one, platform.ViewerRole)}))
 		refused("a batch", err)
 		_, err = w.p.RoleBindings.Update(acme.owner, free, body[*platform.RoleBinding](`{"identityUid": %q}`, one))
 		refused("a binding that is given to it", err)

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"atrium/platform/fieldmask"
 )
 
 // SearchReads finds resources of several kinds by words.
@@ -29,7 +31,7 @@ const (
 var searchKinds = []SearchKind{SearchGroups, SearchIdentities, SearchRoles, SearchRepos, SearchTags}
 
 // Values lists the kinds.
-func (SearchKind) Values() []string { return textsOf(searchKinds) }
+func (SearchKind) Values() []string { return fieldmask.Texts(searchKinds) }
 
 // A SearchStage ranks a hit by how well it matches.
 type SearchStage int64
@@ -90,7 +92,7 @@ type SearchRequest struct {
 	Empty     bool
 	PageToken string
 
-	Malformed []Violation // violations that the adapter found while decoding
+	Malformed []fieldmask.Violation // violations that the adapter found while decoding
 }
 
 // A SearchHit is a resource that a search found, and the field that matched.

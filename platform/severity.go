@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"atrium/platform/fieldmask"
 )
 
 // A SeverityRating is the severity of a vulnerability in one word.
@@ -28,7 +30,7 @@ var severityRatings = []SeverityRating{SeverityUnknown, SeverityNone, SeverityLo
 func SeverityRatings() []SeverityRating { return slices.Clone(severityRatings) }
 
 // Values lists the ratings.
-func (SeverityRating) Values() []string { return textsOf(severityRatings) }
+func (SeverityRating) Values() []string { return fieldmask.Texts(severityRatings) }
 
 // Rank returns the position of a rating, from 0 (unknown) to the worst. It returns
 // -1 for an unknown value.
@@ -47,7 +49,7 @@ const (
 var severitySources = []SeveritySource{SeverityOfAdvisory, SeverityOfVulnerability, SeverityOfFeed}
 
 // Values lists the sources.
-func (SeveritySource) Values() []string { return textsOf(severitySources) }
+func (SeveritySource) Values() []string { return fieldmask.Texts(severitySources) }
 
 // An AdvisorySeverity is the resulting severity of an advisory. RateAdvisory
 // computes it from the severities of the advisory and its vulnerabilities.

@@ -5,6 +5,8 @@ import (
 	"crypto/rand"
 	"encoding/base64"
 	"time"
+
+	"atrium/platform/fieldmask"
 )
 
 // A Subscription sends the events of its group and of everything below to a
@@ -39,9 +41,10 @@ var subscriptionKind = Kind[*Subscription]{
 	Name: "Subscription", Plural: "subscriptions", Area: areaEvents, Number: 9, Event: "events.subscription", Parent: "Group", LevelsInside: 1,
 	Verbs: []string{"created", "updated", "deleted", "test", "disabled"},
 	List:  CapSubscriptionsList, Create: CapSubscriptionsCreate, Delete: CapSubscriptionsDelete,
-	Fields: []Field{
-		{"uid", OutputOnly}, {"sink", AtCreation}, {"types", AtCreation}, {"secret", OutputOnly},
-		{"createTime", OutputOnly}, {"updateTime", OutputOnly},
+	Fields: []fieldmask.Field{
+		{Name: "uid", Mode: fieldmask.OutputOnly}, {Name: "sink", Mode: fieldmask.AtCreation},
+		{Name: "types", Mode: fieldmask.AtCreation}, {Name: "secret", Mode: fieldmask.OutputOnly},
+		{Name: "createTime", Mode: fieldmask.OutputOnly}, {Name: "updateTime", Mode: fieldmask.OutputOnly},
 	},
 	Required: []string{"sink"},
 	Unique:   []string{"sink"},
@@ -95,7 +98,7 @@ func subscriptionKeyFilter(s *Subscription) *SubscriptionFilter {
 }
 
 // Create makes a subscription. Only this response shows its secret.
-func (s Subscriptions) Create(ctx context.Context, parent UID, in Input[*Subscription]) (*Subscription, error) {
+func (s Subscriptions) Create(ctx context.Context, parent UID, in fieldmask.Input[*Subscription]) (*Subscription, error) {
 	made, err := s.authorizeCreate(ctx, parent, in)
 	if err != nil {
 		return nil, s.recordIfDenied(ctx, "created", parent, listEventTypes(err))

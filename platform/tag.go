@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"regexp"
+
+	"atrium/platform/fieldmask"
 )
 
 // A Tag is a name for a digest in a repo. Creating an existing name moves the tag.
@@ -80,9 +82,10 @@ var tagKind = Kind[*Tag]{
 	Name: "Tag", Plural: "tags", Area: areaRegistry, Number: 6, Event: "platform.registry.tag", Parent: "Repo",
 	Verbs: []string{"created", "deleted"}, // moving a tag is recorded as created
 	List:  CapTagList, Create: CapTagCreate, Update: CapTagUpdate, Delete: CapTagDelete,
-	Fields: []Field{
-		{"uid", OutputOnly}, {"name", AtCreation}, {"digest", AtCreation}, {"updateTime", OutputOnly},
-		{"deprecated", AtCreation}, {"bundles", AtCreation},
+	Fields: []fieldmask.Field{
+		{Name: "uid", Mode: fieldmask.OutputOnly}, {Name: "name", Mode: fieldmask.AtCreation},
+		{Name: "digest", Mode: fieldmask.AtCreation}, {Name: "updateTime", Mode: fieldmask.OutputOnly},
+		{Name: "deprecated", Mode: fieldmask.AtCreation}, {Name: "bundles", Mode: fieldmask.AtCreation},
 	},
 	Required: []string{"name", "digest"},
 	Orders: []OrderField[*Tag]{
@@ -148,7 +151,7 @@ type TagWrites interface {
 type Tags struct{ *resources[*Tag, *TagFilter] }
 
 // Create makes a tag in a repo, or moves the existing one with the name.
-func (s Tags) Create(ctx context.Context, repo UID, in Input[*Tag]) (*Tag, error) {
+func (s Tags) Create(ctx context.Context, repo UID, in fieldmask.Input[*Tag]) (*Tag, error) {
 	tag, err := s.authorizeCreate(ctx, repo, in)
 	if err != nil {
 		return nil, s.recordIfDenied(ctx, "created", repo, err)

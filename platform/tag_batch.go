@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"slices"
+
+	"atrium/platform/fieldmask"
 )
 
 // CreateBatch makes or moves several tags: all or none. Each request names the
@@ -14,7 +16,7 @@ func (s Tags) CreateBatch(ctx context.Context, requests []BatchRequest[*Tag]) ([
 		repo := requests[i].UID
 		if tags[i], err = s.authorizeCreate(ctx, repo, requests[i].Input); err == nil {
 			if name := (TagName{repo, tags[i].Name}); slices.Contains(names, name) {
-				err = Invalid(Violation{"name", "is given twice for this repo"})
+				err = Invalid(fieldmask.Violation{Field: "name", Description: "is given twice for this repo"})
 			} else {
 				names = append(names, name)
 			}

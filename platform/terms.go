@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"slices"
+
+	"atrium/platform/fieldmask"
 )
 
 // A TermsAcceptance records that somebody accepted a terms document for a group.
@@ -239,7 +241,7 @@ func (s Terms) GetMany(ctx context.Context, keys []TermsKey) ([]*TermsAcceptance
 			continue
 		}
 		if rows[i], errs[i] = byKey[key], err; err == nil && rows[i] == nil {
-			errs[i] = s.kind.addArea(newNotFound(s.kind.Name, string(key.Group)+"#"+truncateForMessage(key.DocID)))
+			errs[i] = s.kind.addArea(newNotFound(s.kind.Name, string(key.Group)+"#"+fieldmask.TruncateForMessage(key.DocID)))
 		}
 	}
 	return rows, errs

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"atrium/platform"
+	"atrium/platform/fieldmask"
 )
 
 func TestAPatchChangesOnlyTheFieldsThatItNames(t *testing.T) {
@@ -127,7 +128,7 @@ func TestAResourceThatWasReadCanBeSentBack(t *testing.T) {
 }
 
 // sentBack updates a resource twice with the fields of one read.
-func sentBack[T any](t *testing.T, w *world, o org, update func(context.Context, platform.UID, platform.Input[T]) (T, error), uid platform.UID, read T, err error) {
+func sentBack[T any](t *testing.T, w *world, o org, update func(context.Context, platform.UID, fieldmask.Input[T]) (T, error), uid platform.UID, read T, err error) {
 	t.Helper()
 	must(t, err)
 	whole, err := json.Marshal(read)
@@ -136,7 +137,7 @@ func sentBack[T any](t *testing.T, w *world, o org, update func(context.Context,
 		if w.pass(time.Minute); mask != nil && strings.Contains(string(whole), "identityUid") {
 			continue
 		}
-		if _, err := update(o.owner, uid, platform.JSONInput[T](whole, mask)); err != nil && !strings.Contains(err.Error(), "Uid: is required") {
+		if _, err := update(o.owner, uid, fieldmask.JSONInput[T](whole, mask)); err != nil && !strings.Contains(err.Error(), "Uid: is required") {
 			t.Errorf("%s with mask %v: %v", whole, mask, err)
 		}
 	}

@@ -6,12 +6,13 @@ import (
 	"time"
 
 	"atrium/platform"
+	"atrium/platform/fieldmask"
 )
 
 // subscribe creates a subscription of a group, with its secret.
 func (w *world) subscribe(group platform.UID, types ...string) *platform.Subscription {
 	w.Helper()
-	made, err := w.p.Subscriptions.Create(w.operator(), group, platform.TypedInput(&platform.Subscription{
+	made, err := w.p.Subscriptions.Create(w.operator(), group, fieldmask.TypedInput(&platform.Subscription{
 		Sink: "https://" + w.name() + ".example.com/", Types: types,
 	}, "sink", "types"))
 	must(w, err)

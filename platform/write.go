@@ -6,11 +6,13 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"atrium/platform/fieldmask"
 )
 
 // authorizeCreate authorises and checks a creation below parent and returns the
 // new row.
-func (r *resources[T, F]) authorizeCreate(ctx context.Context, parent UID, in Input[T]) (zero T, _ error) {
+func (r *resources[T, F]) authorizeCreate(ctx context.Context, parent UID, in fieldmask.Input[T]) (zero T, _ error) {
 	TraceOf(ctx).noteResource(r.kind.Name, parent)
 	var v violations
 	if _, err := requireCaller(ctx); err != nil {
@@ -37,14 +39,15 @@ func (r *resources[T, F]) authorizeCreate(ctx context.Context, parent UID, in In
 }
 
 // decode decodes and checks a row to be created.
-func (r *resources[T, F]) decode(in Input[T], v *violations) T {
-	row := in.decodeCreate(r.kind.Fields, v)
+func (r *resources[T, F]) decode(in fieldmask.Input[T], v *violations) T {
+	row, found := in.DecodeCreate(r.kind.Fields, func(claimed T) bool { return r.kind.UID(claimed).Valid() })
+	*v = append(*v, found...)
 	r.kind.Check(row, func(field string) bool { return !v.has(field) }, v)
 	return row
 }
 
 // create is the complete Create of a kind without special rules.
-func (r *resources[T, F]) create(ctx context.Context, parent UID, in Input[T]) (zero T, _ error) {
+func (r *resources[T, F]) create(ctx context.Context, parent UID, in fieldmask.Input[T]) (zero T, _ error) {
 	row, err := r.authorizeCreate(ctx, parent, in)
 	if err != nil {
 		return zero, r.recordIfDenied(ctx, "created", parent, err)
@@ -78,20 +81,20 @@ func (r *resources[T, F]) insert(ctx context.Context, parent UID, row T, check f
 }
 
 // update is the complete Update of a kind without special rules.
-func (r *resources[T, F]) update(ctx context.Context, uid UID, in Input[T]) (T, error) {
+func (r *resources[T, F]) update(ctx context.Context, uid UID, in fieldmask.Input[T]) (T, error) {
 	return r.updateChecked(ctx, uid, in, allowChange)
 }
 
 // updateChecked writes the fields that in names. It calls check before, in the
 // same transaction; check may extend the change. Only these columns are written, so
 // that concurrent updates of different fields do not overwrite each other.
-func (r *resources[T, F]) updateChecked(ctx context.Context, uid UID, in Input[T], check func(Tx, *change[T]) error) (zero T, _ error) {
+func (r *resources[T, F]) updateChecked(ctx context.Context, uid UID, in fieldmask.Input[T], check func(Tx, *fieldmask.Change[T]) error) (zero T, _ error) {
 	TraceOf(ctx).noteResource(r.kind.Name, uid)
 	change, err := r.authorizeUpdate(ctx, uid, in)
 	if err != nil {
 		return zero, r.recordIfDenied(ctx, "updated", uid, err)
 	}
-	if len(change.fields) == 0 {
+	if len(change.Fields) == 0 {
 		return r.getCurrent(ctx, uid)
 	}
 	var row T
@@ -134,8 +137,8 @@ func (r *resources[T, F]) getRow(ctx context.Context, from Reader, uid UID) (zer
 
 // writeInTx stores the fields of an authorised change in a transaction and records
 // its event. A change without fields changes nothing.
-func (r *resources[T, F]) writeInTx(ctx context.Context, tx Tx, uid UID, accepted *change[T], check func(Tx, *change[T]) error) (zero T, _ error) {
-	change := accepted.clone()
+func (r *resources[T, F]) writeInTx(ctx context.Context, tx Tx, uid UID, accepted *fieldmask.Change[T], check func(Tx, *fieldmask.Change[T]) error) (zero T, _ error) {
+	change := accepted.Clone()
 	if err := r.mergeParts(ctx, tx, uid, change); err != nil {
 		return zero, err
 	}
@@ -143,24 +146,24 @@ func (r *resources[T, F]) writeInTx(ctx context.Context, tx Tx, uid UID, accepte
 		return zero, err
 	}
 	before, err := r.rows(tx).GetForUpdate(ctx, uid)
-	if err != nil || len(change.fields) == 0 {
+	if err != nil || len(change.Fields) == 0 {
 		return before, err
 	}
-	r.kind.Stamp(change.row, uid, r.p.now())
-	if err := r.rows(tx).Update(ctx, change.row, change.fields...); err != nil {
+	r.kind.Stamp(change.Row, uid, r.p.now())
+	if err := r.rows(tx).Update(ctx, change.Row, change.Fields...); err != nil {
 		return zero, err
 	}
-	r.recordUpdate(ctx, tx, change.row, accepted.describeChanges(before, change.row, r.kind.Fields))
-	return change.row, nil
+	r.recordUpdate(ctx, tx, change.Row, describeChanges(accepted, before, change.Row, r.kind.Fields))
+	return change.Row, nil
 }
 
 // updateError converts an error of the store into that of an update.
-func (r *resources[T, F]) updateError(ctx context.Context, uid UID, accepted *change[T], err error) error {
+func (r *resources[T, F]) updateError(ctx context.Context, uid UID, accepted *fieldmask.Change[T], err error) error {
 	switch {
 	case errors.Is(err, ErrNotFound):
 		return r.kind.notFound(uid)
 	case errors.Is(err, ErrDuplicate):
-		return r.alreadyExists(ctx, r.kind.parent(uid), accepted.row)
+		return r.alreadyExists(ctx, r.kind.parent(uid), accepted.Row)
 	}
 	return err
 }
@@ -174,7 +177,7 @@ func (r *resources[T, F]) recordUpdate(ctx context.Context, tx Tx, row T, change
 
 // authorizeUpdate authorises and decodes an update. Objects of which only parts
 // are written are checked later, when they are merged.
-func (r *resources[T, F]) authorizeUpdate(ctx context.Context, uid UID, in Input[T]) (*change[T], error) {
+func (r *resources[T, F]) authorizeUpdate(ctx context.Context, uid UID, in fieldmask.Input[T]) (*fieldmask.Change[T], error) {
 	var v violations
 	if _, err := requireCaller(ctx); err != nil {
 		return nil, err
@@ -184,8 +187,9 @@ func (r *resources[T, F]) authorizeUpdate(ctx context.Context, uid UID, in Input
 			return nil, err
 		}
 	}
-	c := in.decodeUpdate(r.kind.Fields, &v)
-	r.kind.Check(c.row, func(field string) bool { return c.writes(field) && !c.writesPart(field) && !v.has(field) }, &v)
+	c, found := in.DecodeUpdate(r.kind.Fields)
+	v = append(v, found...)
+	r.kind.Check(c.Row, func(field string) bool { return c.Writes(field) && !c.WritesPart(field) && !v.has(field) }, &v)
 	if err := r.checkClaims(ctx, uid, c, &v); err != nil && len(v) == 0 {
 		return nil, err
 	}
@@ -195,11 +199,11 @@ func (r *resources[T, F]) authorizeUpdate(ctx context.Context, uid UID, in Input
 // checkClaims rejects output-only fields of a body whose values differ from those
 // of the resource. A body with the uid of the resource is taken for the resource as
 // it was read: then volatile fields are not compared.
-func (r *resources[T, F]) checkClaims(ctx context.Context, uid UID, c *change[T], v *violations) error {
-	whole := slices.Contains(c.claims, "uid") && r.kind.UID(c.claimed) == uid
-	claims := slices.DeleteFunc(slices.Clone(c.claims), func(name string) bool {
-		f := findField(r.kind.Fields, name)
-		return v.has(name) || whole && (name == "uid" || f.Mode == Volatile)
+func (r *resources[T, F]) checkClaims(ctx context.Context, uid UID, c *fieldmask.Change[T], v *violations) error {
+	whole := slices.Contains(c.Claims, "uid") && r.kind.UID(c.Claimed) == uid
+	claims := slices.DeleteFunc(slices.Clone(c.Claims), func(name string) bool {
+		f := fieldmask.FindField(r.kind.Fields, name)
+		return v.has(name) || whole && (name == "uid" || f.Mode == fieldmask.Volatile)
 	})
 	if len(claims) == 0 || !uid.Valid() {
 		return nil
@@ -209,7 +213,7 @@ func (r *resources[T, F]) checkClaims(ctx context.Context, uid UID, c *change[T]
 		return err
 	}
 	for _, name := range claims {
-		if !sameField(c.claimed, current, name) {
+		if !fieldmask.SameField(c.Claimed, current, name) {
 			v.add(name, "is set by the service and cannot be changed; leave it out, or send the value that was read")
 		}
 	}
@@ -218,17 +222,16 @@ func (r *resources[T, F]) checkClaims(ctx context.Context, uid UID, c *change[T]
 
 // mergeParts locks the resource and completes the objects of which a change writes
 // parts with their stored members.
-func (r *resources[T, F]) mergeParts(ctx context.Context, tx Tx, uid UID, c *change[T]) error {
-	if len(c.parts) == 0 {
+func (r *resources[T, F]) mergeParts(ctx context.Context, tx Tx, uid UID, c *fieldmask.Change[T]) error {
+	if len(c.Parts) == 0 {
 		return nil
 	}
 	current, err := r.getLocked(ctx, tx, uid)
 	if err != nil {
 		return err
 	}
-	var v violations
-	c.merge(current, c.row, &v)
-	r.kind.Check(c.row, func(field string) bool { return c.writesPart(field) && !v.has(field) }, &v)
+	v := violations(c.Merge(current, c.Row))
+	r.kind.Check(c.Row, func(field string) bool { return c.WritesPart(field) && !v.has(field) }, &v)
 	return v.sortByField(r.kind.fieldNames()).err()
 }
 

@@ -11,6 +11,7 @@ import (
 	"atrium/graph"
 	"atrium/graph/scalar"
 	"atrium/platform"
+	"atrium/platform/fieldmask"
 )
 
 // accountAssociations resolves the fields of account associations.
@@ -102,11 +103,11 @@ func indexApps(input map[string]any) (map[string]any, appIDs) {
 
 // findDuplicates returns one violation for each app that is in the list more than
 // once. It names only the second place, because a list can be as long as a request.
-func (a appIDs) findDuplicates() (found []platform.Violation) {
+func (a appIDs) findDuplicates() (found []fieldmask.Violation) {
 	times := map[platform.Int64]int{}
 	for i, app := range a {
 		if times[app]++; times[app] == 2 {
-			found = append(found, platform.Violation{Field: fmt.Sprintf("github.appInstallations[%d].appId", i), Description: "is given twice"})
+			found = append(found, fieldmask.Violation{Field: fmt.Sprintf("github.appInstallations[%d].appId", i), Description: "is given twice"})
 		}
 	}
 	return found

@@ -10,6 +10,7 @@ import (
 	"atrium/graph/scalar"
 	"atrium/internal/graphql/analysis"
 	"atrium/platform"
+	"atrium/platform/fieldmask"
 )
 
 // A window holds the arguments that all connections have: the order and the
@@ -32,11 +33,11 @@ func request[F any](ctx context.Context, scope platform.UIDFilter, filter F, w w
 
 // page returns the size of the page, the cursor it starts at, and whether it is
 // read backward. Paging forward and backward exclude each other.
-func (w window) page() (size int, cursor string, isBackward bool, malformed []platform.Violation) {
+func (w window) page() (size int, cursor string, isBackward bool, malformed []fieldmask.Violation) {
 	forward, backward := givenArgument(w.first, "first", w.after, "after"), givenArgument(w.last, "last", w.before, "before")
 	switch {
 	case forward != "" && backward != "":
-		return 0, "", false, []platform.Violation{{Field: forward, Description: "cannot be given together with " + backward}}
+		return 0, "", false, []fieldmask.Violation{{Field: forward, Description: "cannot be given together with " + backward}}
 	case backward != "":
 		return valueOrZero(w.last), valueOrZero(w.before), true, nil
 	default:

@@ -15,6 +15,7 @@ import (
 	"atrium/internal/graphql/execute"
 	"atrium/internal/graphql/refusal"
 	"atrium/platform"
+	"atrium/platform/fieldmask"
 )
 
 // ignoreNotFound returns err, or nil when err says that an object was not found.
@@ -73,9 +74,9 @@ func coreError(err error) *platform.Error {
 	}
 	e := &platform.Error{Code: platform.Code(refused.Code), Message: refused.Message}
 	if len(refused.Violations) > 0 {
-		violations := make([]platform.Violation, len(refused.Violations))
+		violations := make([]fieldmask.Violation, len(refused.Violations))
 		for i, v := range refused.Violations {
-			violations[i] = platform.Violation(v)
+			violations[i] = fieldmask.Violation(v)
 		}
 		e = platform.Invalid(violations...)
 	}
@@ -122,10 +123,10 @@ func spellFields(ctx context.Context, e *platform.Error) *platform.Error {
 	if isBackward(field.Args) {
 		names = spellingsBackward
 	}
-	violations := make([]platform.Violation, len(e.Violations))
+	violations := make([]fieldmask.Violation, len(e.Violations))
 	for i, v := range e.Violations {
 		if violations[i] = v; !strings.Contains(v.Field, "claimMatch.") { // in which clients choose the names of claims
-			violations[i] = platform.Violation{Field: names.Replace(v.Field), Description: names.Replace(v.Description)}
+			violations[i] = fieldmask.Violation{Field: names.Replace(v.Field), Description: names.Replace(v.Description)}
 		}
 	}
 	return withViolations(violations, e)
@@ -138,15 +139,15 @@ func renameFields(err error, name func(field string) string) error {
 	if !errors.As(err, &e) || len(e.Violations) == 0 {
 		return err
 	}
-	violations := make([]platform.Violation, len(e.Violations))
+	violations := make([]fieldmask.Violation, len(e.Violations))
 	for i, v := range e.Violations {
-		violations[i] = platform.Violation{Field: name(v.Field), Description: v.Description}
+		violations[i] = fieldmask.Violation{Field: name(v.Field), Description: v.Description}
 	}
 	return withViolations(violations, e)
 }
 
 // withViolations returns a copy of e with other violations.
-func withViolations(violations []platform.Violation, e *platform.Error) *platform.Error {
+func withViolations(violations []fieldmask.Violation, e *platform.Error) *platform.Error {
 	replaced := *e
 	if replaced.Violations = violations; e.Code == platform.CodeInvalidArgument {
 		replaced.Message = platform.Invalid(violations...).Message

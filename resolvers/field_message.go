@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"atrium/platform"
+	"atrium/platform/fieldmask"
 )
 
 // A fieldMessage is a sentence about one invalid field of an input, which a form
@@ -18,7 +19,7 @@ type fieldMessage struct {
 }
 
 // fieldMessages converts violations into field messages, in their order.
-func fieldMessages(violations []platform.Violation) []fieldMessage {
+func fieldMessages(violations []fieldmask.Violation) []fieldMessage {
 	messages := make([]fieldMessage, len(violations))
 	for i, v := range violations {
 		messages[i] = fieldMessage{v.Field, sentence(v)}
@@ -29,8 +30,8 @@ func fieldMessages(violations []platform.Violation) []fieldMessage {
 // sentence writes a violation as a sentence. For "requests[2].roleUid", which is
 // required, it returns "Role uid is required (requests, item 3)." A description that is a
 // sentence, as those of the validation of a document are, stays as it is.
-func sentence(v platform.Violation) string {
-	description := strings.TrimSuffix(v.Words(), ".")
+func sentence(v fieldmask.Violation) string {
+	description := strings.TrimSuffix(platform.DescribeViolation(v), ".")
 	if first, _ := utf8.DecodeRuneInString(description); unicode.IsUpper(first) {
 		if strings.HasSuffix(description, "?") { // it suggests a name
 			return description

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"atrium/platform"
+	"atrium/platform/fieldmask"
 )
 
 func TestAViolationReadsAsASentence(t *testing.T) {
@@ -18,12 +18,12 @@ func TestAViolationReadsAsASentence(t *testing.T) {
 		"requests[2].roleBinding.uid": "Uid is required (requests, item 3, role binding).",
 		"":                            "is required",
 	} {
-		if got := sentence(platform.Violation{Field: field, Description: "is required"}); got != want {
+		if got := sentence(fieldmask.Violation{Field: field, Description: "is required"}); got != want {
 			t.Errorf("%s: %q, want %q", field, got, want)
 		}
 	}
 	for _, said := range []string{`Cannot query field "nam" on type "Repo".`, `Cannot query field "nam" on type "Repo". Did you mean "name"?`} {
-		if got := sentence(platform.Violation{Field: "query", Description: said}); got != said {
+		if got := sentence(fieldmask.Violation{Field: "query", Description: said}); got != said {
 			t.Errorf("query: %q, want %q", got, said)
 		}
 	}

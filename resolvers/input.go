@@ -7,17 +7,18 @@ import (
 
 	"atrium/graph/scalar"
 	"atrium/platform"
+	"atrium/platform/fieldmask"
 )
 
 // decodeInput splits an input into the uid or parent it is for, and its fields,
 // which the core decodes like the body of a REST request. An input is a map and
 // not a struct because absent and null fields mean different things.
-func decodeInput[T any](input map[string]any) (platform.UID, platform.Input[T]) {
+func decodeInput[T any](input map[string]any) (platform.UID, fieldmask.Input[T]) {
 	mask, _ := input["updateMask"].([]string)
 	fields := maps.Clone(input)
 	maps.DeleteFunc(fields, func(name string, _ any) bool { return name == "uid" || name == "parent" || name == "updateMask" })
 	body, _ := json.Marshal(fields) // cannot fail, because the fields were decoded from JSON
-	return inputTarget(input), platform.JSONInput[T](body, mask)
+	return inputTarget(input), fieldmask.JSONInput[T](body, mask)
 }
 
 // inputTarget returns the uid of an input, or its parent when it has no uid.

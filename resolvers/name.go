@@ -4,19 +4,20 @@ import (
 	"context"
 
 	"atrium/platform"
+	"atrium/platform/fieldmask"
 )
 
 // byUIDOrPath reads the object that a root field names by its uid or by its path.
 func byUIDOrPath[V any](ctx context.Context, l *loader[platform.UID, V], uid *platform.UID, get func(context.Context, string) (V, error), path *string) (none V, _ error) {
 	switch {
 	case uid != nil && path != nil:
-		return none, platform.Invalid(platform.Violation{Field: "path", Description: "cannot be given together with uid"})
+		return none, platform.Invalid(fieldmask.Violation{Field: "path", Description: "cannot be given together with uid"})
 	case uid != nil:
 		return l.load(ctx, *uid)
 	case path != nil:
 		return get(ctx, *path)
 	default:
-		return none, platform.Invalid(platform.Violation{Field: "uid", Description: "is required, or path"})
+		return none, platform.Invalid(fieldmask.Violation{Field: "uid", Description: "is required, or path"})
 	}
 }
 

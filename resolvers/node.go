@@ -10,13 +10,14 @@ import (
 
 	"atrium/graph/scalar"
 	"atrium/platform"
+	"atrium/platform/fieldmask"
 )
 
 // maxKeys limits how many objects one field can request by key.
 const maxKeys = 200
 
 func tooManyKeys(field string) error {
-	return platform.Invalid(platform.Violation{Field: field, Description: fmt.Sprintf("must be at most %d", maxKeys)})
+	return platform.Invalid(fieldmask.Violation{Field: field, Description: fmt.Sprintf("must be at most %d", maxKeys)})
 }
 
 // Node reads the object that a global id names.
@@ -49,7 +50,7 @@ func (r *reads) nodes(ctx context.Context, field string, ids []platform.UID) ([]
 	found, errs := r.objects(ctx, objects)
 	for i, o := range objects {
 		if nodeReaders[o.typeName] == nil {
-			errs[i] = platform.Invalid(platform.Violation{Field: field, Description: "is not the global id of an object of this service"})
+			errs[i] = platform.Invalid(fieldmask.Violation{Field: field, Description: "is not the global id of an object of this service"})
 		}
 	}
 	return found, errs

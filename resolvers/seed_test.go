@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"atrium/platform"
+	"atrium/platform/fieldmask"
 )
 
 // must returns the value of an operation, which must succeed.
@@ -19,8 +20,8 @@ func must[T any](v T, err error) func(testing.TB) T {
 	}
 }
 
-func body[T any](format string, args ...any) platform.Input[T] {
-	return platform.JSONInput[T](fmt.Appendf(nil, format, args...), nil)
+func body[T any](format string, args ...any) fieldmask.Input[T] {
+	return fieldmask.JSONInput[T](fmt.Appendf(nil, format, args...), nil)
 }
 
 func (w *world) group(parent platform.UID, name string) platform.UID {
@@ -43,7 +44,7 @@ func (w *world) member(group platform.UID, subject string, role platform.UID) pl
 func (w *world) role(group platform.UID, name string, capabilities ...platform.Capability) platform.UID {
 	w.t.Helper()
 	ctx := platform.WithActor(w.t.Context(), platform.NewOperator("test"))
-	return must(w.p.Roles.Create(ctx, group, platform.TypedInput(&platform.Role{Name: name, Capabilities: capabilities}, "name", "capabilities")))(w.t).UID
+	return must(w.p.Roles.Create(ctx, group, fieldmask.TypedInput(&platform.Role{Name: name, Capabilities: capabilities}, "name", "capabilities")))(w.t).UID
 }
 
 func digest(n int) string { return fmt.Sprintf("sha256:%064x", n) }

@@ -19,6 +19,7 @@ import (
 	"atrium/internal/graphql/limit"
 	"atrium/internal/graphql/transport"
 	"atrium/platform"
+	"atrium/platform/fieldmask"
 	"atrium/store/storetest"
 )
 
@@ -76,7 +77,7 @@ func newPresenter(logger *slog.Logger) *Presenter {
 func serveEngine(engine execute.Engine, presenter *Presenter, settings endpoint.Settings, readSDL func(context.Context) error) http.Handler {
 	return endpoint.New(engine, endpoint.Options{
 		Settings: settings, Present: presenter.Present,
-		Schema: Limits(), ReadSDL: readSDL, Budget: Budget{}, CheckJSON: platform.CheckJSON,
+		Schema: Limits(), ReadSDL: readSDL, Budget: Budget{}, CheckJSON: fieldmask.CheckJSON,
 		Identify: func(ctx context.Context) transport.Caller {
 			if actor := platform.ActorOf(ctx); actor != nil {
 				return transport.Caller{Key: actor.Key() + "-", Expires: actor.Expires}

@@ -15,6 +15,7 @@ import (
 
 	"atrium/internal/graphql/execute"
 	"atrium/platform"
+	"atrium/platform/fieldmask"
 )
 
 // Each scalar has one function that appends it to a response. Its Marshal function, which
@@ -59,7 +60,7 @@ func malformedError(ctx context.Context, description string) error {
 	if len(field) > 1 && (field[0] == "input" || field[0] == "where") {
 		field = field[1:]
 	}
-	return platform.Invalid(platform.Violation{Field: strings.Join(field, "."), Description: description})
+	return platform.Invalid(fieldmask.Violation{Field: strings.Join(field, "."), Description: description})
 }
 
 // AppendString appends text as JSON. In a nullable field, "" becomes null.

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"atrium/platform"
+	"atrium/platform/fieldmask"
 )
 
 func TestEveryCodeHasAnHTTPStatus(t *testing.T) {
@@ -93,8 +94,8 @@ func TestErrorsSetTheirHTTPHeaders(t *testing.T) {
 func TestNamesAreSpelledInBothWays(t *testing.T) {
 	t.Parallel()
 	for camel, snake := range map[string]string{"updateTime": "update_time", "name": "name", "idpGroups": "idp_groups", "uidp.childrenOf": "uidp.children_of"} {
-		if SnakeCase(camel) != snake || SnakeCase(snake) != snake || platform.CamelCase(snake) != camel || platform.CamelCase(camel) != camel {
-			t.Errorf("%s and %s: %s, %s", camel, snake, SnakeCase(camel), platform.CamelCase(snake))
+		if SnakeCase(camel) != snake || SnakeCase(snake) != snake || fieldmask.CamelCase(snake) != camel || fieldmask.CamelCase(camel) != camel {
+			t.Errorf("%s and %s: %s, %s", camel, snake, SnakeCase(camel), fieldmask.CamelCase(snake))
 		}
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"net/http"
 
 	"atrium/platform"
+	"atrium/platform/fieldmask"
 )
 
 // servePresumed lets next answer a request whose bearer is presumed in ctx. If the
@@ -106,7 +107,7 @@ func (a *heldAnswer) Unwrap() http.ResponseWriter { return a.ResponseWriter }
 // maxRepeatable is how much of a body is kept until the bearer is proven.
 const maxRepeatable = 64 << 10
 
-var errBody = platform.Invalid(platform.Violation{Field: "body", Description: "could not be read completely"})
+var errBody = platform.Invalid(fieldmask.Violation{Field: "body", Description: "could not be read completely"})
 
 // A repeatableBody keeps what was read from a body, so that it can be read again.
 type repeatableBody struct {

@@ -14,6 +14,7 @@ import (
 	"atrium/internal/graphql"
 	"atrium/internal/graphql/transport"
 	"atrium/platform"
+	"atrium/platform/fieldmask"
 	"atrium/resolvers"
 )
 
@@ -43,7 +44,7 @@ func newOracle(p *platform.Platform, issuer *auth.Issuer) http.Handler {
 		RequestID: func(context.Context) string { return requestID },
 	}
 	endpoint := graphql.New(agreement.NewOracle(resolvers.Connect(p)), graphql.Options{
-		Settings: graphql.DefaultSettings(), Schema: resolvers.Limits(), Budget: resolvers.Budget{}, CheckJSON: platform.CheckJSON,
+		Settings: graphql.DefaultSettings(), Schema: resolvers.Limits(), Budget: resolvers.Budget{}, CheckJSON: fieldmask.CheckJSON,
 		Present: presenter.Present, ReadSDL: func(context.Context) error { return nil },
 		Identify: func(ctx context.Context) transport.Caller {
 			if actor := platform.ActorOf(ctx); actor != nil {

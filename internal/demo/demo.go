@@ -13,6 +13,7 @@ import (
 
 	"atrium/internal/auth"
 	"atrium/platform"
+	"atrium/platform/fieldmask"
 )
 
 // Name is the name of the organisation.
@@ -89,7 +90,7 @@ func (d *seeder) signIn() {
 		return
 	}
 	var provider *platform.IdentityProvider
-	provider, d.err = d.p.IdentityProviders.Create(d.ctx, d.root, platform.TypedInput(&platform.IdentityProvider{
+	provider, d.err = d.p.IdentityProviders.Create(d.ctx, d.root, fieldmask.TypedInput(&platform.IdentityProvider{
 		Name: "login", Description: "Everybody who works here", DefaultRole: platform.ViewerRole,
 		OIDC: &platform.OIDC{Issuer: "https://login.example.com", ClientID: Name, GroupsClaim: "groups"},
 	}, "name", "description", "defaultRole", "oidc"))
@@ -97,11 +98,11 @@ func (d *seeder) signIn() {
 		return
 	}
 	developers := platform.ExternalGroupRoleMapping{ExternalGroupID: "developers", RoleUID: platform.EditorRole, Scope: d.teams["engineering"]}
-	if _, d.err = d.p.ExternalGroupRoleMappings.Create(d.ctx, provider.UID, platform.TypedInput(&developers, "externalGroupId", "roleUid", "scope")); d.err != nil {
+	if _, d.err = d.p.ExternalGroupRoleMappings.Create(d.ctx, provider.UID, fieldmask.TypedInput(&developers, "externalGroupId", "roleUid", "scope")); d.err != nil {
 		return
 	}
 	invite := platform.GroupInvite{RoleUID: platform.ViewerRole, TTL: platform.Duration(30 * 24 * time.Hour)}
-	_, d.err = d.p.GroupInvites.Create(d.ctx, d.teams["security"], platform.TypedInput(&invite, "roleUid", "ttl"))
+	_, d.err = d.p.GroupInvites.Create(d.ctx, d.teams["security"], fieldmask.TypedInput(&invite, "roleUid", "ttl"))
 }
 
 func (d *seeder) team(name, parent, description string) {
@@ -109,7 +110,7 @@ func (d *seeder) team(name, parent, description string) {
 		return
 	}
 	var group *platform.Group
-	group, d.err = d.p.Groups.Create(d.ctx, d.teams[parent], platform.TypedInput(&platform.Group{Name: name, Description: description}, "name", "description"))
+	group, d.err = d.p.Groups.Create(d.ctx, d.teams[parent], fieldmask.TypedInput(&platform.Group{Name: name, Description: description}, "name", "description"))
 	if d.err == nil {
 		d.teams[name] = group.UID
 	}
@@ -120,7 +121,7 @@ func (d *seeder) identity(name, team, description, issuer, subject string) platf
 		return ""
 	}
 	var identity *platform.Identity
-	identity, d.err = d.p.Identities.Create(d.ctx, d.teams[team], platform.TypedInput(&platform.Identity{
+	identity, d.err = d.p.Identities.Create(d.ctx, d.teams[team], fieldmask.TypedInput(&platform.Identity{
 		Name: name, Description: description, ClaimMatch: &platform.ClaimMatch{Issuer: issuer, Subject: subject},
 	}, "name", "description", "claimMatch"))
 	if d.err != nil {
@@ -134,7 +135,7 @@ func (d *seeder) role(name, team, description string) platform.UID {
 		return ""
 	}
 	var role *platform.Role
-	role, d.err = d.p.Roles.Create(d.ctx, d.teams[team], platform.TypedInput(&platform.Role{
+	role, d.err = d.p.Roles.Create(d.ctx, d.teams[team], fieldmask.TypedInput(&platform.Role{
 		Name: name, Description: description, Capabilities: []platform.Capability{
 			platform.CapGroupsList, platform.CapRepoList, platform.CapTagList, platform.CapTagCreate, platform.CapTagUpdate,
 			platform.CapManifestMetadataList,
@@ -151,7 +152,7 @@ func (d *seeder) bind(identity, role platform.UID, team string) {
 		return
 	}
 	binding := platform.RoleBinding{IdentityUID: identity, RoleUID: role}
-	_, d.err = d.p.RoleBindings.Create(d.ctx, d.teams[team], platform.TypedInput(&binding, "identityUid", "roleUid"))
+	_, d.err = d.p.RoleBindings.Create(d.ctx, d.teams[team], fieldmask.TypedInput(&binding, "identityUid", "roleUid"))
 }
 
 // service creates a repo with the tags and images of two releases. The older release
@@ -220,5 +221,5 @@ func (d *seeder) subscription() {
 		return
 	}
 	sink := platform.Subscription{Sink: "https://hooks.example.com/atrium"}
-	_, d.err = d.p.Subscriptions.Create(d.ctx, d.root, platform.TypedInput(&sink, "sink"))
+	_, d.err = d.p.Subscriptions.Create(d.ctx, d.root, fieldmask.TypedInput(&sink, "sink"))
 }

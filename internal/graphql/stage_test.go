@@ -24,6 +24,7 @@ import (
 	"atrium/internal/graphql/limit"
 	"atrium/internal/graphql/transport"
 	"atrium/platform"
+	"atrium/platform/fieldmask"
 	"atrium/resolvers"
 )
 
@@ -181,7 +182,7 @@ func stageHandler(o stageOptions) http.Handler {
 	}
 	presenter := &resolvers.Presenter{Errors: apierror.Errors{Logger: o.Logger}, RequestID: func(context.Context) string { return "" }}
 	e := New(newStageEngine(), Options{
-		Settings: o.settings(), Schema: analysis.Schema{DefaultPage: 50, MaxPage: 200, IndexedConditions: []string{"ids"}}, CheckJSON: platform.CheckJSON, Present: presenter.Present,
+		Settings: o.settings(), Schema: analysis.Schema{DefaultPage: 50, MaxPage: 200, IndexedConditions: []string{"ids"}}, CheckJSON: fieldmask.CheckJSON, Present: presenter.Present,
 		Identify: func(ctx context.Context) transport.Caller {
 			if actor := platform.ActorOf(ctx); actor != nil {
 				return transport.Caller{Key: actor.Key(), Expires: actor.Expires}

@@ -137,9 +137,9 @@ func (d *declaration) readFacts(literal *ast.CompositeLit) {
 		}
 		for _, element := range value.Elts {
 			values := element.(*ast.CompositeLit).Elts
-			name, _ := strconv.Unquote(values[0].(*ast.BasicLit).Value) // The compiler has checked it.
+			name, _ := strconv.Unquote(values[0].(*ast.KeyValueExpr).Value.(*ast.BasicLit).Value) // The compiler has checked it.
 			if !strings.Contains(name, ".") {
-				d.fields = append(d.fields, field{name, values[1].(*ast.Ident).Name})
+				d.fields = append(d.fields, field{name, values[1].(*ast.KeyValueExpr).Value.(*ast.SelectorExpr).Sel.Name})
 			}
 		}
 	}

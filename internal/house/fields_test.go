@@ -52,7 +52,7 @@ func TestEveryKindDeclaresItsFacts(t *testing.T) {
 				t.Errorf("%s: %s has the capability to %s it: add the mutation, then `make generate`\n\t%[3]s%[2]s(", d.contract(), d.Name, verb)
 			}
 			if fact == "Create" && strings.Contains(mutations, "\n  create"+d.Name+"(") {
-				expect("Fields", `[]Field{{"uid", OutputOnly}, {"name", Updatable}}`)
+				expect("Fields", `[]fieldmask.Field{{Name: "uid", Mode: fieldmask.OutputOnly}, {Name: "name", Mode: fieldmask.Updatable}}`)
 				expect("Stamp", "func(w *Widget, uid UID, now Time) { w.UID, w.CreateTime, w.UpdateTime = uid, now, now }")
 				if !checkedElsewhere[d.Name] {
 					expect("Check", "func(w *Widget, changed func(string) bool, v *violations) { ... }")

@@ -21,23 +21,24 @@ const leaf = "the core stands on it; it knows no kind, no caller and no operatio
 // rules has the rule of each folder. It also applies to folders below without their own
 // rule.
 var rules = map[string]rule{
-	"platform":                   {[]string{"platform/affected", "platform/ecosystem"}, "the core stands alone: rules and permissions are the same for every protocol and engine"},
+	"platform":                   {[]string{"platform/affected", "platform/ecosystem", "platform/fieldmask"}, "the core stands alone: rules and permissions are the same for every protocol and engine"},
 	"platform/affected":          {nil, "whether a version is affected is a question of its ecosystem alone"},
 	"platform/ecosystem":         {nil, leaf},
-	"graph":                      {[]string{"platform", "graph/scalar", "internal/graphql/execute"}, "it is generated from the schema, over the core's types"},
-	"graph/scalar":               {[]string{"platform", "internal/graphql/execute"}, "it is the leaf that the generated code stands on"},
+	"platform/fieldmask":         {nil, leaf},
+	"graph":                      {[]string{"platform", "platform/fieldmask", "graph/scalar", "internal/graphql/execute"}, "it is generated from the schema, over the core's types"},
+	"graph/scalar":               {[]string{"platform", "platform/fieldmask", "internal/graphql/execute"}, "it is the leaf that the generated code stands on"},
 	"internal/graphql":           {[]string{"internal/graphql/refusal", "internal/graphql/analysis", "internal/graphql/limit", "internal/graphql/execute", "internal/graphql/transport"}, "it only puts the parts of an endpoint together"},
 	"internal/graphql/refusal":   {nil, "every part of the endpoint refuses with it"},
 	"internal/graphql/analysis":  {nil, "limits find out what it holds, and resolvers read it; neither needs to know the other"},
 	"internal/graphql/limit":     {[]string{"internal/graphql/refusal", "internal/graphql/analysis"}, "a limit is about documents and the schema; a kind or a permission in it would be a rule of the product outside of the core"},
 	"internal/graphql/execute":   {[]string{"internal/graphql/refusal", "internal/graphql/limit"}, "execution is the same for every schema"},
 	"internal/graphql/transport": {[]string{"internal/graphql/refusal", "internal/graphql/limit", "internal/graphql/execute"}, "a transport is the same for every schema"},
-	"internal/apierror":          {[]string{"platform"}, "what adapters share knows no protocol and no kind"},
-	"resolvers":                  {[]string{"platform", "internal/apierror", "graph", "graph/scalar", "internal/graphql/execute", "internal/graphql/analysis", "internal/graphql/refusal"}, adapter + "; what may be asked is decided before a resolver runs (internal/graphql/limit)"},
-	"internal/rest":              {[]string{"platform", "internal/apierror"}, adapter},
-	"internal/rpc":               {[]string{"platform", "internal/apierror", "gen"}, adapter},
+	"internal/apierror":          {[]string{"platform", "platform/fieldmask"}, "what adapters share knows no protocol and no kind"},
+	"resolvers":                  {[]string{"platform", "platform/fieldmask", "internal/apierror", "graph", "graph/scalar", "internal/graphql/execute", "internal/graphql/analysis", "internal/graphql/refusal"}, adapter + "; what may be asked is decided before a resolver runs (internal/graphql/limit)"},
+	"internal/rest":              {[]string{"platform", "platform/fieldmask", "internal/apierror"}, adapter},
+	"internal/rpc":               {[]string{"platform", "platform/fieldmask", "internal/apierror", "gen"}, adapter},
 	"gen":                        {[]string{"gen"}, "it is generated from schema/proto alone"},
-	"internal/auth":              {[]string{"platform"}, adapter},
+	"internal/auth":              {[]string{"platform", "platform/fieldmask"}, adapter},
 	"internal/webhook":           {[]string{"platform"}, adapter},
 	"internal/ingest":            {[]string{"platform", "platform/affected"}, adapter},
 	"client":                     {[]string{"gen"}, "whoever uses the service must not have to take the service with it"},
@@ -54,12 +55,12 @@ var rules = map[string]rule{
 	"store/sqlite":    {[]string{"platform", "store/dbfile", "store/sqlstore"}, "an engine is its differences; another engine is none of them"},
 	"store/sqlstore":  {[]string{"platform", "platform/ecosystem", "internal/cvss"}, "the SQL that engines share knows none of them; it scores vectors as it stores them"},
 	"store/storetest": {[]string{"platform", "store", "store/pgpool", "store/postgres", "store/sqlite", "store/sqlstore"}, "it checks what every engine must do"},
-	"internal/demo": {[]string{"platform", "internal/auth", "internal/web"},
+	"internal/demo": {[]string{"platform", "platform/fieldmask", "internal/auth", "internal/web"},
 		"it is data: it is written through the core's operations, for the development issuer and for the pages that show it"},
 	"docs":                      {nil, "it is text"},
 	"internal/telemetry":        {nil, "it counts what others name; a kind in it would be counted where nobody knows of it"},
 	"internal/server/admission": {[]string{"platform", "internal/auth"}, "who waits is decided before anything is known of the protocol"},
-	"internal/server": {[]string{"docs", "internal/server/admission", "internal/telemetry", "internal/graphql/refusal", "platform", "internal/apierror", "internal/graphql", "internal/graphql/limit", "internal/graphql/transport", "resolvers", "internal/rest", "internal/rpc", "internal/auth", "internal/webhook", "internal/demo", "internal/web", "store", "store/dbfile"},
+	"internal/server": {[]string{"docs", "internal/server/admission", "internal/telemetry", "internal/graphql/refusal", "platform", "platform/fieldmask", "internal/apierror", "internal/graphql", "internal/graphql/limit", "internal/graphql/transport", "resolvers", "internal/rest", "internal/rpc", "internal/auth", "internal/webhook", "internal/demo", "internal/web", "store", "store/dbfile"},
 		"it puts the parts together, and reaches into none of them"},
 	"cmd": {[]string{"internal/telemetry", "platform", "internal/server", "internal/demo", "client", "internal/ingest", "store"},
 		"a command reads its flags, makes one call and prints what came of it; what the call does is for the package called"},
@@ -77,7 +78,7 @@ var rules = map[string]rule{
 // Tests may also import the real engines and the core. Otherwise the rule of their folder
 // applies to them too.
 var testsMay = map[string][]string{
-	"":                 {"platform", "platform/ecosystem", "store", "store/sqlstore", "store/storetest"},
+	"":                 {"platform", "platform/ecosystem", "platform/fieldmask", "store", "store/sqlstore", "store/storetest"},
 	"resolvers":        {"graph", "internal/agreement", "internal/graphql", "internal/graphql/limit", "internal/graphql/transport"}, // Tests send requests to the endpoint.
 	"internal/graphql": {"resolvers", "internal/apierror"},                                                                          // Tests check the errors of the endpoint.
 	"client":           {"internal/rpc"},                                                                                            // The tests serve what the client calls.

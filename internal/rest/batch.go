@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"atrium/platform"
+	"atrium/platform/fieldmask"
 )
 
 // A batch is the body of batchCreate, and a batchAnswer is its response.
@@ -64,5 +65,5 @@ func (d *decoding) decodeRequest(prefix string, raw json.RawMessage) platform.Ba
 	if fields, _ := d.allMembers(prefix+"roleBinding.", binding); len(fields) == 0 {
 		binding = []byte("{}") // for null and a binding that is absent
 	}
-	return platform.BatchRequest[*platform.RoleBinding]{UID: d.uid(prefix+"parent", members["parent"]), Input: platform.JSONInput[*platform.RoleBinding](binding, nil)}
+	return platform.BatchRequest[*platform.RoleBinding]{UID: d.uid(prefix+"parent", members["parent"]), Input: fieldmask.JSONInput[*platform.RoleBinding](binding, nil)}
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"atrium/platform"
+	"atrium/platform/fieldmask"
 )
 
 // MaxBody limits the body of a request, in bytes. The largest valid body is a readme.
@@ -35,12 +36,12 @@ func BodyError(err error) error {
 	var tooLarge *http.MaxBytesError
 	if errors.As(err, &tooLarge) {
 		description := fmt.Sprintf("must be at most %d bytes", tooLarge.Limit)
-		return &statusError{http.StatusRequestEntityTooLarge, platform.Invalid(platform.Violation{Field: "body", Description: description})}
+		return &statusError{http.StatusRequestEntityTooLarge, platform.Invalid(fieldmask.Violation{Field: "body", Description: description})}
 	}
-	return platform.Invalid(platform.Violation{Field: "body", Description: "could not be read completely"})
+	return platform.Invalid(fieldmask.Violation{Field: "body", Description: "could not be read completely"})
 }
 
 // errEncoding is the error for a compressed body.
-var errEncoding = &statusError{http.StatusUnsupportedMediaType, platform.Invalid(platform.Violation{
+var errEncoding = &statusError{http.StatusUnsupportedMediaType, platform.Invalid(fieldmask.Violation{
 	Field: "Content-Encoding", Description: "must be identity or absent, because compressed bodies are not supported",
 })}

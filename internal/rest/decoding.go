@@ -9,13 +9,14 @@ import (
 	"strings"
 
 	"atrium/platform"
+	"atrium/platform/fieldmask"
 )
 
 // A decoding collects the violations of a body.
-type decoding struct{ malformed []platform.Violation }
+type decoding struct{ malformed []fieldmask.Violation }
 
 func (d *decoding) add(field, description string) {
-	d.malformed = append(d.malformed, platform.Violation{Field: field, Description: description})
+	d.malformed = append(d.malformed, fieldmask.Violation{Field: field, Description: description})
 }
 
 // isJSON checks that a body is JSON. An empty body counts as an empty object.
@@ -23,7 +24,7 @@ func (d *decoding) isJSON(body []byte) bool {
 	if len(bytes.TrimSpace(body)) == 0 {
 		return true
 	}
-	err := platform.CheckJSON(body)
+	err := fieldmask.CheckJSON(body)
 	if err != nil {
 		d.add("body", err.Error())
 	}
@@ -50,7 +51,7 @@ func (d *decoding) object(prefix string, raw []byte, known ...string) map[string
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(given)) {
-		d.add(prefix+truncateForMessage(name), "is not a field of this request")
+		d.add(prefix+fieldmask.TruncateForMessage(name), "is not a field of this request")
 	}
 	return members
 }
@@ -72,7 +73,7 @@ func (d *decoding) allMembers(prefix string, raw []byte) (given map[string]json.
 		token, _ := members.Token()
 		name, _ := token.(string)
 		if seen[name] {
-			d.add(prefix+truncateForMessage(name), "is given twice")
+			d.add(prefix+fieldmask.TruncateForMessage(name), "is given twice")
 		}
 		seen[name] = true
 		_ = members.Decode(&json.RawMessage{})

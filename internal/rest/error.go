@@ -8,6 +8,7 @@ import (
 
 	"atrium/internal/apierror"
 	"atrium/platform"
+	"atrium/platform/fieldmask"
 )
 
 // A statusError is an error with an HTTP status of its own.
@@ -23,7 +24,7 @@ func (r *statusError) Unwrap() error { return r.shown }
 
 // HeadersTooLarge returns the error for a request line or headers that are too large.
 func HeadersTooLarge(what string, most int) error {
-	return &statusError{http.StatusRequestHeaderFieldsTooLarge, platform.Invalid(platform.Violation{
+	return &statusError{http.StatusRequestHeaderFieldsTooLarge, platform.Invalid(fieldmask.Violation{
 		Field: what, Description: fmt.Sprintf("must be at most %d bytes", most),
 	})}
 }

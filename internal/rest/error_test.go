@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"atrium/platform"
+	"atrium/platform/fieldmask"
 )
 
 // An errorAnswer is a decoded error response.
@@ -107,7 +108,7 @@ func TestAnInternalCauseIsLoggedOnceAndNeverShown(t *testing.T) {
 		{"internal", t.Context(), secret, "level=ERROR", 1},
 		{"unavailable", t.Context(), platform.Unavailable("the store is away", secret), "level=WARN", 2},
 		{"unavailable without a cause", t.Context(), platform.Unavailable("shutting down", nil), "", 2},
-		{"the client's fault", t.Context(), platform.Invalid(platform.Violation{Field: "f", Description: "d"}), "", 2},
+		{"the client's fault", t.Context(), platform.Invalid(fieldmask.Violation{Field: "f", Description: "d"}), "", 2},
 		{"the client is gone", gone, secret, "", 1},
 		{"cancelled", gone, fmt.Errorf("query: %w", context.Canceled), "", 2},
 		{"deadline", t.Context(), fmt.Errorf("query: %w", context.DeadlineExceeded), "", 2},

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"atrium/platform"
+	"atrium/platform/fieldmask"
 )
 
 // A filter is a parameter of a query, with a function that sets its value in the
@@ -19,12 +20,12 @@ type filter[R any] struct {
 
 // decodeFilters sets the values of a query in a request. It returns the violations, which become
 // part of the request, so that the operation reports them together with its own.
-func decodeFilters[R any](r *request, filters []filter[R], in *R) []platform.Violation {
+func decodeFilters[R any](r *request, filters []filter[R], in *R) []fieldmask.Violation {
 	malformed := r.malformed
 	for _, f := range filters {
 		for _, value := range r.query[f.name] {
 			if err := f.set(in, value); err != nil {
-				malformed = append(malformed, platform.Violation{Field: f.name, Description: err.Error()})
+				malformed = append(malformed, fieldmask.Violation{Field: f.name, Description: err.Error()})
 				break
 			}
 		}

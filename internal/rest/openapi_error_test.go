@@ -9,6 +9,8 @@ import (
 	"atrium/platform"
 
 	"github.com/getkin/kin-openapi/openapi3"
+
+	"atrium/platform/fieldmask"
 )
 
 // A documentedRefusal is an error status of operations.
@@ -33,7 +35,7 @@ const exampleUID = platform.UID("0123456789abcdef0123456789abcdef01234567")
 func documentedRefusals() []documentedRefusal {
 	resource := &platform.ResourceInfo{Kind: "Group", Name: string(exampleUID), Description: "group " + string(exampleUID) + " does not exist"}
 	return []documentedRefusal{
-		{http.StatusBadRequest, "InvalidArgument", "", isAlways, platform.Invalid(platform.Violation{Field: "name", Description: `name must match "^[a-z0-9 ._-]{1,}$"`})},
+		{http.StatusBadRequest, "InvalidArgument", "", isAlways, platform.Invalid(fieldmask.Violation{Field: "name", Description: `name must match "^[a-z0-9 ._-]{1,}$"`})},
 		{http.StatusUnauthorized, "Unauthenticated", "WWW-Authenticate", isAlways, platform.Unauthenticated("a token is needed")},
 		{http.StatusForbidden, "PermissionDenied", "", needsToken, &platform.Error{
 			Code: platform.CodePermissionDenied, Reason: "PERMISSION_DENIED", Message: "Permission denied: capability repo.list is needed on " + string(exampleUID),
@@ -46,7 +48,7 @@ func documentedRefusals() []documentedRefusal {
 			Code: platform.CodeAlreadyExists, Reason: "ALREADY_EXISTS", Message: "Already exists: the group exists already",
 			Resource: &platform.ResourceInfo{Kind: "Group", Name: string(exampleUID), Description: "the group exists already"},
 		}},
-		{http.StatusRequestEntityTooLarge, "TooLarge", "", hasBody, platform.Invalid(platform.Violation{Field: "body", Description: "must be at most 1048576 bytes"})},
+		{http.StatusRequestEntityTooLarge, "TooLarge", "", hasBody, platform.Invalid(fieldmask.Violation{Field: "body", Description: "must be at most 1048576 bytes"})},
 		{http.StatusUnsupportedMediaType, "UnsupportedMediaType", "", hasBody, errEncoding.shown},
 		{http.StatusTooManyRequests, "ResourceExhausted", "Retry-After", isAlways, &platform.Error{
 			Code: platform.CodeResourceExhausted, Reason: "RESOURCE_EXHAUSTED", Message: "Resource exhausted: too many requests", RetryAfter: time.Second,
@@ -105,7 +107,7 @@ func (d *description) status() {
 	}, "reason", "domain")
 	others := openapi3.SchemaRefs{
 		info,
-		detail("BadRequest", openapi3.Schemas{"fieldViolations": listOf(reflect.TypeFor[platform.Violation]())}, "fieldViolations"),
+		detail("BadRequest", openapi3.Schemas{"fieldViolations": listOf(reflect.TypeFor[fieldmask.Violation]())}, "fieldViolations"),
 		detail("PreconditionFailure", openapi3.Schemas{"violations": listOf(reflect.TypeFor[platform.Precondition]())}, "violations"),
 		detail("ResourceInfo", openapi3.Schemas{
 			"resourceType": newSchema("string", ""), "resourceName": newSchema("string", ""), "description": newSchema("string", ""),

@@ -11,6 +11,8 @@ import (
 	"atrium/platform"
 
 	"github.com/getkin/kin-openapi/openapi3"
+
+	"atrium/platform/fieldmask"
 )
 
 // A use says where a schema is used. The same type has different schemas in requests and
@@ -252,12 +254,12 @@ func (s *schemas) role(t reflect.Type, field, text string) role {
 		return inputOnly
 	}
 	if kind := s.kinds[t]; kind != nil && kind.fields != nil { // A type that is never sent has no fields here.
-		i := slices.IndexFunc(kind.fields, func(f platform.Field) bool { return f.Name == field })
+		i := slices.IndexFunc(kind.fields, func(f fieldmask.Field) bool { return f.Name == field })
 		if i < 0 {
 			s.fault("%s: the kind does not know the field %s", t, field)
 			return outputOnly
 		}
-		return map[platform.FieldMode]role{platform.OutputOnly: outputOnly, platform.Volatile: outputOnly, platform.AtCreation: settableOnce, platform.Updatable: settable}[kind.fields[i].Mode]
+		return map[fieldmask.Mode]role{fieldmask.OutputOnly: outputOnly, fieldmask.Volatile: outputOnly, fieldmask.AtCreation: settableOnce, fieldmask.Updatable: settable}[kind.fields[i].Mode]
 	}
 	if strings.HasPrefix(text, "Output only.") {
 		return outputOnly

@@ -5,10 +5,9 @@ import (
 	"net/url"
 	"reflect"
 	"slices"
-	"strings"
 
 	"atrium/internal/apierror"
-	"atrium/platform"
+	"atrium/platform/fieldmask"
 )
 
 // A parameter is a query parameter of a route.
@@ -25,15 +24,15 @@ type parameter struct {
 var updateMask = parameter{name: "updateMask", valueType: reflect.TypeFor[string]()}
 
 // maskOf returns the mask, or nil if there is none.
-func maskOf(query url.Values) []string { return platform.SplitMask(query.Get(updateMask.name)) }
+func maskOf(query url.Values) []string { return fieldmask.SplitMask(query.Get(updateMask.name)) }
 
 // decodeQuery returns the values of a query by the documented names of parameters. An
 // unknown parameter is a violation, because a typing error must not extend a list. So
 // is a repeated parameter that allows one value.
-func decodeQuery(raw string, known []parameter) (url.Values, []platform.Violation) {
-	var malformed []platform.Violation
+func decodeQuery(raw string, known []parameter) (url.Values, []fieldmask.Violation) {
+	var malformed []fieldmask.Violation
 	add := func(field, description string) {
-		malformed = append(malformed, platform.Violation{Field: field, Description: description})
+		malformed = append(malformed, fieldmask.Violation{Field: field, Description: description})
 	}
 	given, err := url.ParseQuery(raw)
 	if err != nil {
@@ -54,7 +53,7 @@ func decodeQuery(raw string, known []parameter) (url.Values, []platform.Violatio
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(given)) {
-		add(truncateForMessage(name), "is not a parameter of this operation")
+		add(fieldmask.TruncateForMessage(name), "is not a parameter of this operation")
 	}
 	return values, malformed
 }
@@ -62,14 +61,5 @@ func decodeQuery(raw string, known []parameter) (url.Values, []platform.Violatio
 // spellings returns both spellings of a name, such as page_size and pageSize, or one if
 // they are equal.
 func (p parameter) spellings() []string {
-	return slices.Compact([]string{apierror.SnakeCase(p.name), platform.CamelCase(p.name)})
-}
-
-// truncateForMessage shortens a text of a client for an error message.
-func truncateForMessage(s string) string {
-	const most = 100
-	if len(s) > most {
-		s = s[:most] + "..."
-	}
-	return strings.ToValidUTF8(s, "")
+	return slices.Compact([]string{apierror.SnakeCase(p.name), fieldmask.CamelCase(p.name)})
 }

@@ -11,6 +11,7 @@ import (
 
 	"atrium/internal/apierror"
 	"atrium/platform"
+	"atrium/platform/fieldmask"
 )
 
 // A route is one operation of the HTTP interface. Everything except call is data that
@@ -35,7 +36,7 @@ type route struct {
 type kindFacts struct {
 	name     string
 	resource reflect.Type
-	fields   []platform.Field
+	fields   []fieldmask.Field
 	required []string // fields that are required for creation
 	global   bool     // whether some resources belong to no organisation
 }
@@ -51,9 +52,9 @@ type operation func(*request) (any, error)
 type request struct {
 	*http.Request
 	writer    http.ResponseWriter
-	variables []string             // variables of the path
-	query     url.Values           // parameters by their documented names
-	malformed []platform.Violation // violations of the query
+	variables []string              // variables of the path
+	query     url.Values            // parameters by their documented names
+	malformed []fieldmask.Violation // violations of the query
 }
 
 // run calls the operation.
@@ -96,11 +97,11 @@ type (
 	}
 	creator[T any] interface {
 		Kind() *platform.Kind[T]
-		Create(context.Context, platform.UID, platform.Input[T]) (T, error)
+		Create(context.Context, platform.UID, fieldmask.Input[T]) (T, error)
 	}
 	updater[T any] interface {
 		Kind() *platform.Kind[T]
-		Update(context.Context, platform.UID, platform.Input[T]) (T, error)
+		Update(context.Context, platform.UID, fieldmask.Input[T]) (T, error)
 	}
 	remover[T any] interface {
 		Kind() *platform.Kind[T]
@@ -148,7 +149,7 @@ func create[T any](pattern string, operations creator[T]) route {
 			if err != nil {
 				return nil, err
 			}
-			return operations.Create(r.Context(), r.uid(), platform.JSONInput[T](body, nil).Malformed(r.malformed...))
+			return operations.Create(r.Context(), r.uid(), fieldmask.JSONInput[T](body, nil).Malformed(r.malformed...))
 		},
 	}
 }
@@ -162,7 +163,7 @@ func update[T any](pattern string, operations updater[T]) route {
 }
 
 // patch returns the route of a partial update.
-func patch[T any](name, pattern string, update func(context.Context, platform.UID, platform.Input[T]) (T, error), needed ...platform.Capability) route {
+func patch[T any](name, pattern string, update func(context.Context, platform.UID, fieldmask.Input[T]) (T, error), needed ...platform.Capability) route {
 	return route{
 		name: name, method: http.MethodPatch, pattern: pattern, capabilities: needed,
 		query: []parameter{updateMask}, body: zeroOf[T](), answer: zeroOf[T](), reportsQuery: true,
@@ -171,7 +172,7 @@ func patch[T any](name, pattern string, update func(context.Context, platform.UI
 			if err != nil {
 				return nil, err
 			}
-			return update(r.Context(), r.uid(), platform.JSONInput[T](body, maskOf(r.query)).Malformed(r.malformed...))
+			return update(r.Context(), r.uid(), fieldmask.JSONInput[T](body, maskOf(r.query)).Malformed(r.malformed...))
 		},
 	}
 }

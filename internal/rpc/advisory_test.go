@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"atrium/platform"
+	"atrium/platform/fieldmask"
 )
 
 const advisoryService = "/platform.advisory.v2.SecurityAdvisoryService/"
@@ -16,11 +17,11 @@ const advisoryService = "/platform.advisory.v2.SecurityAdvisoryService/"
 func (w *world) fixOpenSSL() (repo string) {
 	w.t.Helper()
 	ctx := platform.WithActor(w.t.Context(), platform.NewOperator("import"))
-	made, err := w.p.Repos.Create(ctx, platform.UID(w.org), platform.JSONInput[*platform.Repo]([]byte(`{"name": "nginx"}`), nil))
+	made, err := w.p.Repos.Create(ctx, platform.UID(w.org), fieldmask.JSONInput[*platform.Repo]([]byte(`{"name": "nginx"}`), nil))
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	tagged := platform.JSONInput[*platform.Tag]([]byte(`{"name": "latest", "digest": "`+someDigest+`"}`), nil)
+	tagged := fieldmask.JSONInput[*platform.Tag]([]byte(`{"name": "latest", "digest": "`+someDigest+`"}`), nil)
 	if _, err := w.p.Tags.Create(ctx, made.UID, tagged); err != nil {
 		w.t.Fatal(err)
 	}

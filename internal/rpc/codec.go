@@ -13,6 +13,7 @@ import (
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"atrium/platform"
+	"atrium/platform/fieldmask"
 )
 
 // codecs returns the codecs for both forms of messages. They reject unknown fields: a
@@ -45,7 +46,7 @@ func (binaryCodec) MarshalStable(m any) ([]byte, error) {
 
 func (binaryCodec) Unmarshal(b []byte, m any) error {
 	message := messageOf(m)
-	found := []platform.Violation{{Field: "body", Description: "must be the request of this procedure in the binary form of protocol buffers, with text in UTF-8"}}
+	found := []fieldmask.Violation{{Field: "body", Description: "must be the request of this procedure in the binary form of protocol buffers, with text in UTF-8"}}
 	if proto.Unmarshal(b, message) == nil {
 		found = unknownFields(message.ProtoReflect())
 	}
@@ -77,9 +78,9 @@ func (c jsonCodec) MarshalStable(m any) ([]byte, error) { return c.Marshal(m) }
 
 func (jsonCodec) Unmarshal(b []byte, m any) error {
 	message := messageOf(m)
-	var found []platform.Violation
-	if err := platform.CheckJSON(b); err != nil {
-		found = []platform.Violation{{Field: "body", Description: err.Error()}}
+	var found []fieldmask.Violation
+	if err := fieldmask.CheckJSON(b); err != nil {
+		found = []fieldmask.Violation{{Field: "body", Description: err.Error()}}
 	} else {
 		found = readJSON(b, message)
 	}
@@ -95,14 +96,14 @@ func (jsonCodec) Unmarshal(b []byte, m any) error {
 const violationsField = protowire.MaxValidNumber
 
 // setViolations replaces the content of a message by its violations.
-func setViolations(m proto.Message, found ...platform.Violation) {
+func setViolations(m proto.Message, found ...fieldmask.Violation) {
 	text, _ := json.Marshal(found) // cannot fail: strings only
 	proto.Reset(m)
 	m.ProtoReflect().SetUnknown(protowire.AppendBytes(protowire.AppendTag(nil, violationsField, protowire.BytesType), text))
 }
 
 // violationsIn returns the violations of a message that a codec has read.
-func violationsIn(m any) (found []platform.Violation) {
+func violationsIn(m any) (found []fieldmask.Violation) {
 	message, ok := m.(proto.Message)
 	if !ok {
 		return nil
@@ -145,7 +146,7 @@ func isKnown(m protoreflect.Message) bool {
 
 // unknownFields finds unknown fields and invalid times in a message in binary form.
 // What lies outside of the fields of a mask is ignored. It stops at platform.MaxViolations.
-func unknownFields(m protoreflect.Message) (found []platform.Violation) {
+func unknownFields(m protoreflect.Message) (found []fieldmask.Violation) {
 	if isKnown(m) {
 		return nil
 	}
@@ -163,10 +164,10 @@ func unknownFields(m protoreflect.Message) (found []platform.Violation) {
 
 // unknownIn finds unknown fields, or an invalid time, in one message without those inside
 // it.
-func unknownIn(p nestedMessage) (found []platform.Violation) {
+func unknownIn(p nestedMessage) (found []fieldmask.Violation) {
 	if t, ok := p.message.Interface().(*timestamppb.Timestamp); ok {
 		if t.CheckValid() != nil {
-			found = append(found, platform.Violation{Field: p.path[:max(len(p.path)-1, 0)], Description: "must be a time of the years 1 to 9999"})
+			found = append(found, fieldmask.Violation{Field: p.path[:max(len(p.path)-1, 0)], Description: "must be a time of the years 1 to 9999"})
 		}
 		return found
 	}
@@ -178,7 +179,7 @@ func unknownIn(p nestedMessage) (found []platform.Violation) {
 		}
 		if rest = rest[n:]; !seen[number] {
 			seen[number] = true
-			found = append(found, platform.Violation{
+			found = append(found, fieldmask.Violation{
 				Field: p.path + strconv.Itoa(int(number)), Description: "is not the number of a known field",
 			})
 		}

@@ -14,6 +14,7 @@ import (
 	"google.golang.org/protobuf/types/known/fieldmaskpb"
 
 	"atrium/platform"
+	"atrium/platform/fieldmask"
 )
 
 // maskedFields holds the fields of a resource that a mask lists, whole or in part. It is nil
@@ -25,7 +26,7 @@ func fieldsOfMask(paths []string) maskedFields {
 	if len(paths) == 0 || slices.Equal(paths, []string{"*"}) {
 		return nil
 	}
-	return platform.ListFields(paths)
+	return fieldmask.ListFields(paths)
 }
 
 // contain reports whether a path in a resource leads to or into a listed field. What lies
@@ -38,7 +39,7 @@ func (m maskedFields) contain(path string) bool {
 	if end := strings.IndexAny(path, ".["); end >= 0 {
 		path = path[:end]
 	}
-	return m[platform.CamelCase(path)]
+	return m[fieldmask.CamelCase(path)]
 }
 
 // maskField returns the field with the mask of an update, or nil if there is none.
@@ -60,9 +61,9 @@ func maskOf(m protoreflect.Message) []string {
 
 // readJSON reads a message from valid JSON and returns all violations. It reads the mask
 // itself, because the JSON form of protocol buffers allows neither * nor keys of maps.
-func readJSON(b []byte, message proto.Message) []platform.Violation {
+func readJSON(b []byte, message proto.Message) []fieldmask.Violation {
 	descriptor := message.ProtoReflect().Descriptor()
-	var found []platform.Violation
+	var found []fieldmask.Violation
 	var paths []string
 	if f := maskField(descriptor); f != nil {
 		b, paths, found = cutMask(b, f)
@@ -77,7 +78,7 @@ func readJSON(b []byte, message proto.Message) []platform.Violation {
 		return j.found
 	}
 	if !j.ignored || (protojson.UnmarshalOptions{DiscardUnknown: true}).Unmarshal(b, message) != nil {
-		return []platform.Violation{{Field: "body", Description: "must be the request of this procedure in the JSON form of protocol buffers"}}
+		return []fieldmask.Violation{{Field: "body", Description: "must be the request of this procedure in the JSON form of protocol buffers"}}
 	}
 	setMask(message, paths)
 	return nil
@@ -91,16 +92,16 @@ func setMask(message proto.Message, paths []string) {
 }
 
 // cutMask removes the mask from a JSON object and returns its paths.
-func cutMask(b []byte, f protoreflect.FieldDescriptor) (rest []byte, paths []string, found []platform.Violation) {
+func cutMask(b []byte, f protoreflect.FieldDescriptor) (rest []byte, paths []string, found []fieldmask.Violation) {
 	var rebuilt bytes.Buffer
 	for _, m := range membersOf(b) {
 		if m.name == f.JSONName() || m.name == f.TextName() {
 			var mask *string
 			switch {
 			case json.Unmarshal(m.value, &mask) != nil:
-				found = []platform.Violation{{Field: f.JSONName(), Description: "must be a string of comma-separated paths"}}
+				found = []fieldmask.Violation{{Field: f.JSONName(), Description: "must be a string of comma-separated paths"}}
 			case mask != nil:
-				paths = append(paths, platform.SplitMask(*mask)...)
+				paths = append(paths, fieldmask.SplitMask(*mask)...)
 			}
 			continue
 		}
@@ -148,12 +149,12 @@ func membersOf(b []byte) (all []jsonMember) {
 type jsonViolations struct {
 	listed  maskedFields
 	ignored bool // whether there is an unknown member outside of the listed fields
-	found   []platform.Violation
+	found   []fieldmask.Violation
 }
 
 func (j *jsonViolations) add(field, description string) {
 	if len(j.found) < platform.MaxViolations {
-		j.found = append(j.found, platform.Violation{Field: field, Description: description})
+		j.found = append(j.found, fieldmask.Violation{Field: field, Description: description})
 	}
 }
 
@@ -174,7 +175,7 @@ func (j *jsonViolations) message(descriptor protoreflect.MessageDescriptor, raw 
 		case f == nil && name != "body" && !j.listed.contain(prefix+m.name):
 			j.ignored = true
 		case f == nil:
-			j.add(prefix+truncateForMessage(m.name), "is not a field of this message")
+			j.add(prefix+fieldmask.TruncateForMessage(m.name), "is not a field of this message")
 		case slices.Contains(seen, f.Number()):
 			j.add(prefix+fieldName(f), "is given twice")
 		case string(m.value) != "null":
@@ -198,7 +199,7 @@ func (j *jsonViolations) field(f protoreflect.FieldDescriptor, raw json.RawMessa
 	switch {
 	case f.IsMap() && isObject(raw):
 		for _, m := range membersOf(raw) {
-			j.message(nested, m.value, place+"."+truncateForMessage(m.name)+".", place+"."+truncateForMessage(m.name))
+			j.message(nested, m.value, place+"."+fieldmask.TruncateForMessage(m.name)+".", place+"."+fieldmask.TruncateForMessage(m.name))
 		}
 	case f.IsList() && json.Unmarshal(raw, &items) == nil:
 		for i, item := range items {
@@ -262,11 +263,3 @@ func itemType(f protoreflect.FieldDescriptor) string {
 }
 
 func isObject(raw []byte) bool { return bytes.HasPrefix(bytes.TrimSpace(raw), []byte("{")) }
-
-// truncateForMessage shortens a text of a client for an error message.
-func truncateForMessage(s string) string {
-	if len(s) > 100 {
-		s = s[:100] + "..."
-	}
-	return strings.ToValidUTF8(s, "")
-}

@@ -10,15 +10,16 @@ import (
 
 	uidpv2 "atrium/gen/platform/uidp/v2"
 	"atrium/platform"
+	"atrium/platform/fieldmask"
 )
 
 // input returns the input of an operation: the fields that the mask lists, or without a
 // mask the fields that are not empty.
-func input[T any](message proto.Message, mask *fieldmaskpb.FieldMask) platform.Input[T] {
+func input[T any](message proto.Message, mask *fieldmaskpb.FieldMask) fieldmask.Input[T] {
 	body, err := protojson.Marshal(message)
-	in := platform.JSONInput[T](body, mask.GetPaths())
+	in := fieldmask.JSONInput[T](body, mask.GetPaths())
 	if err != nil { // the codec has rejected values without a JSON form
-		return platform.JSONInput[T]([]byte("{}"), mask.GetPaths()).Malformed(platform.Violation{Field: "body", Description: "contains a value that JSON cannot represent"})
+		return fieldmask.JSONInput[T]([]byte("{}"), mask.GetPaths()).Malformed(fieldmask.Violation{Field: "body", Description: "contains a value that JSON cannot represent"})
 	}
 	return in
 }
@@ -33,7 +34,7 @@ type listing interface {
 
 // list returns the request for a page. found are violations of fields that could not be
 // decoded; each may be nil.
-func list[F any](r listing, filter F, found ...*platform.Violation) platform.ListRequest[F] {
+func list[F any](r listing, filter F, found ...*fieldmask.Violation) platform.ListRequest[F] {
 	request := platform.ListRequest[F]{
 		Filter: filter, PageSize: int(r.GetPageSize()), PageToken: r.GetPageToken(), OrderBy: r.GetOrderBy(), Skip: int(r.GetSkip()),
 		Malformed: violationsOf(found...),
@@ -49,7 +50,7 @@ func list[F any](r listing, filter F, found ...*platform.Violation) platform.Lis
 }
 
 // violationsOf returns the violations that are not nil.
-func violationsOf(found ...*platform.Violation) (all []platform.Violation) {
+func violationsOf(found ...*fieldmask.Violation) (all []fieldmask.Violation) {
 	for _, v := range found {
 		if v != nil {
 			all = append(all, *v)
@@ -60,11 +61,11 @@ func violationsOf(found ...*platform.Violation) (all []platform.Violation) {
 
 // checkNotEmpty rejects an optional field that is set to an empty text. The operation
 // would treat it as absent, and list everything.
-func checkNotEmpty(field string, given *string) *platform.Violation {
+func checkNotEmpty(field string, given *string) *fieldmask.Violation {
 	if given == nil || *given != "" {
 		return nil
 	}
-	return &platform.Violation{Field: field, Description: "must not be empty"}
+	return &fieldmask.Violation{Field: field, Description: "must not be empty"}
 }
 
 func texts[S ~string](values []string) []S {
@@ -79,12 +80,12 @@ func texts[S ~string](values []string) []S {
 }
 
 // parseTime converts the time in a field. It returns the zero time for an absent one.
-func parseTime(field string, t *timestamppb.Timestamp) (platform.Time, *platform.Violation) {
+func parseTime(field string, t *timestamppb.Timestamp) (platform.Time, *fieldmask.Violation) {
 	if t == nil {
 		return platform.Time{}, nil
 	}
 	if err := t.CheckValid(); err != nil {
-		return platform.Time{}, &platform.Violation{Field: field, Description: "must be a time of the years 1 to 9999"}
+		return platform.Time{}, &fieldmask.Violation{Field: field, Description: "must be a time of the years 1 to 9999"}
 	}
 	return platform.At(t.AsTime()), nil
 }

@@ -18,6 +18,7 @@ import (
 
 	"atrium/internal/apierror"
 	"atrium/platform"
+	"atrium/platform/fieldmask"
 )
 
 // Options are the settings of the services. The zero value is valid.
@@ -142,7 +143,7 @@ func checkQuery(r *http.Request) error {
 		encoding = base64.URLEncoding
 	}
 	if _, err := encoding.DecodeString(message); err != nil {
-		return platform.Invalid(platform.Violation{Field: "message", Description: "must be base64url"})
+		return platform.Invalid(fieldmask.Violation{Field: "message", Description: "must be base64url"})
 	}
 	return nil
 }

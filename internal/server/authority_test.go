@@ -24,6 +24,7 @@ import (
 
 	"atrium/internal/auth"
 	"atrium/platform"
+	"atrium/platform/fieldmask"
 	"atrium/store/sqlstore"
 	"atrium/store/storetest"
 )
@@ -73,8 +74,8 @@ func newReplicas(t *testing.T, url, org string, directory func(*platform.Platfor
 	return w
 }
 
-func input[T any](format string, values ...any) platform.Input[T] {
-	return platform.JSONInput[T](fmt.Appendf(nil, format, values...), nil)
+func input[T any](format string, values ...any) fieldmask.Input[T] {
+	return fieldmask.JSONInput[T](fmt.Appendf(nil, format, values...), nil)
 }
 
 // requests returns a request for the repos in each protocol, and one for the repo alone, which

@@ -16,6 +16,7 @@ import (
 	"atrium/internal/server/admission"
 	"atrium/internal/web"
 	"atrium/platform"
+	"atrium/platform/fieldmask"
 	"atrium/resolvers"
 )
 
@@ -47,7 +48,7 @@ func (c *Config) graphql(p *platform.Platform, verifier *auth.Verifier, admittin
 		Schema:    resolvers.Limits(),
 		ReadSDL:   c.mayReadSDL,
 		Budget:    resolvers.Budget{},
-		CheckJSON: platform.CheckJSON,
+		CheckJSON: fieldmask.CheckJSON,
 		Present:   c.recorder.noteLimits(presenter.Present),
 		Observe:   c.observeOperation(p),
 		Identify:  identify,

@@ -19,6 +19,7 @@ import (
 
 	"atrium/internal/auth"
 	"atrium/platform"
+	"atrium/platform/fieldmask"
 	"atrium/store/storetest"
 )
 
@@ -90,7 +91,7 @@ func TestForgedTokensLockOutNoMachine(t *testing.T) {
 		public.KeyID = base64.RawURLEncoding.EncodeToString(check(public.Thumbprint(crypto.SHA256))(t))
 		keys := check(json.Marshal(jose.JSONWebKeySet{Keys: []jose.JSONWebKey{public}}))(t)
 		robot := &platform.Identity{Name: "robot", StaticKeys: &platform.StaticKeys{Issuer: machines, Subject: "robot", IssuerKeys: string(keys)}}
-		check(p.Identities.Create(owner, made.Group.UID, platform.TypedInput(robot, "name", "staticKeys")))(t)
+		check(p.Identities.Create(owner, made.Group.UID, fieldmask.TypedInput(robot, "name", "staticKeys")))(t)
 
 		c := Config{ServiceDomain: "atrium.dev", GraphQL: DefaultGraphQL(), Logger: discardLogger(), RateLimit: 1, RateBurst: 5, Audience: []string{"atrium"}}
 		handler := Handler(p, c, nil)

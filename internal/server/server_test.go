@@ -17,6 +17,7 @@ import (
 
 	"atrium/internal/rest"
 	"atrium/platform"
+	"atrium/platform/fieldmask"
 	"atrium/store/storetest"
 )
 
@@ -239,7 +240,7 @@ func expectStatus(t *testing.T, conn net.Conn, request string, code int, field s
 	}
 	var status struct {
 		Code    int
-		Details []struct{ FieldViolations []platform.Violation }
+		Details []struct{ FieldViolations []fieldmask.Violation }
 	}
 	if field != "" {
 		err = json.NewDecoder(answer.Body).Decode(&status)

@@ -22,6 +22,7 @@ import (
 	"atrium/internal/apierror"
 	"atrium/internal/rest"
 	"atrium/platform"
+	"atrium/platform/fieldmask"
 )
 
 // V1 is another service that answers v1. Requests for v1 are forwarded to it, with the
@@ -56,7 +57,7 @@ func (v *V1) forward(o rest.Options) http.Handler {
 	proxy := v.proxy(o)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if canLeaveV1(r.URL.EscapedPath()) {
-			o.WriteError(w, r, platform.Invalid(platform.Violation{
+			o.WriteError(w, r, platform.Invalid(fieldmask.Violation{
 				Field: "path", Description: fmt.Sprintf("must not contain the segments . and .., in any encoding, nor be encoded more than %d times", maxEncodings),
 			}))
 			return

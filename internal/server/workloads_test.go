@@ -26,6 +26,7 @@ import (
 
 	"atrium/internal/auth"
 	"atrium/platform"
+	"atrium/platform/fieldmask"
 	"atrium/store"
 	"atrium/store/storetest"
 )
@@ -82,14 +83,14 @@ func newWorkbench(b testing.TB, url string, readURLs ...string) *workbench {
 	}
 	check(p.Tags.Import(operator, tags, platform.ImportOptions{}))(b)
 	for i := range 12 {
-		check(p.Groups.Create(operator, org, platform.JSONInput[*platform.Group](fmt.Appendf(nil, `{"name":"team-%d"}`, i), nil)))(b)
+		check(p.Groups.Create(operator, org, fieldmask.JSONInput[*platform.Group](fmt.Appendf(nil, `{"name":"team-%d"}`, i), nil)))(b)
 	}
 	for i := range 60 {
 		name := fmt.Sprintf("person-%d", i)
 		rule := fmt.Sprintf(`{"name":%q,"claimMatch":{"issuer":%q,"subject":%q}}`, name, auth.DevelopmentIssuer, name)
-		identity := check(p.Identities.Create(operator, org, platform.JSONInput[*platform.Identity]([]byte(rule), nil)))(b)
+		identity := check(p.Identities.Create(operator, org, fieldmask.JSONInput[*platform.Identity]([]byte(rule), nil)))(b)
 		binding := fmt.Sprintf(`{"identityUid":%q,"roleUid":%q}`, identity.UID, platform.ViewerRole)
-		check(p.RoleBindings.Create(operator, org, platform.JSONInput[*platform.RoleBinding]([]byte(binding), nil)))(b)
+		check(p.RoleBindings.Create(operator, org, fieldmask.JSONInput[*platform.RoleBinding]([]byte(binding), nil)))(b)
 	}
 	advisories := make([]*platform.Advisory, 50)
 	for i := range advisories {

@@ -17,6 +17,7 @@ import (
 
 	"atrium/internal/webhook"
 	"atrium/platform"
+	"atrium/platform/fieldmask"
 	"atrium/store/storetest"
 )
 
@@ -115,7 +116,7 @@ func (l testLog) Write(line []byte) (int, error) {
 
 func (w *world) subscribe(sink string, types ...string) *platform.Subscription {
 	w.t.Helper()
-	s, err := w.p.Subscriptions.Create(w.ctx, w.org, platform.TypedInput(&platform.Subscription{Sink: sink, Types: types}, "sink", "types"))
+	s, err := w.p.Subscriptions.Create(w.ctx, w.org, fieldmask.TypedInput(&platform.Subscription{Sink: sink, Types: types}, "sink", "types"))
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -127,7 +128,7 @@ func (w *world) write(n int) []platform.UID {
 	w.t.Helper()
 	uids := make([]platform.UID, n)
 	for i := range uids {
-		g, err := w.p.Repos.Create(w.ctx, w.org, platform.TypedInput(&platform.Repo{Name: strings.ToLower(rand.Text())}, "name"))
+		g, err := w.p.Repos.Create(w.ctx, w.org, fieldmask.TypedInput(&platform.Repo{Name: strings.ToLower(rand.Text())}, "name"))
 		if err != nil {
 			w.t.Fatal(err)
 		}

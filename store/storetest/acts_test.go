@@ -7,12 +7,13 @@ import (
 	"testing"
 
 	"atrium/platform"
+	"atrium/platform/fieldmask"
 )
 
 // These functions are short forms of common steps.
 
-func input[T any](body string, mask ...string) platform.Input[T] {
-	return platform.JSONInput[T]([]byte(body), mask)
+func input[T any](body string, mask ...string) fieldmask.Input[T] {
+	return fieldmask.JSONInput[T]([]byte(body), mask)
 }
 
 // must returns a function that expects success and returns the result.
@@ -36,7 +37,7 @@ func (w *world) repo(ctx context.Context, parent platform.UID, name string) plat
 	return must[*platform.Repo](w.t)(w.p.Repos.Create(ctx, parent, input[*platform.Repo](fmt.Sprintf(`{"name": %q}`, name)))).UID
 }
 
-func tagInput(name, digest string) platform.Input[*platform.Tag] {
+func tagInput(name, digest string) fieldmask.Input[*platform.Tag] {
 	return input[*platform.Tag](fmt.Sprintf(`{"name": %q, "digest": %q}`, name, digest))
 }
 
@@ -47,7 +48,7 @@ func (w *world) identity(ctx context.Context, parent platform.UID, subject strin
 	return must[*platform.Identity](w.t)(w.p.Identities.Create(ctx, parent, input[*platform.Identity](body))).UID
 }
 
-func bindInput(identity, role platform.UID) platform.Input[*platform.RoleBinding] {
+func bindInput(identity, role platform.UID) fieldmask.Input[*platform.RoleBinding] {
 	return input[*platform.RoleBinding](fmt.Sprintf(`{"identityUid": %q, "roleUid": %q}`, identity, role))
 }
 

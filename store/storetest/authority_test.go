@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"atrium/platform"
+	"atrium/platform/fieldmask"
 	"atrium/store/sqlstore"
 )
 
@@ -84,30 +85,30 @@ func TestOnlyChangesOfRightsChangeVersions(t *testing.T) {
 			changes []string
 		}{
 			{"a repo", func() error {
-				_, err := w.p.Repos.Update(ctx, repo, platform.JSONInput[*platform.Repo]([]byte(`{"description":"x"}`), nil))
+				_, err := w.p.Repos.Update(ctx, repo, fieldmask.JSONInput[*platform.Repo]([]byte(`{"description":"x"}`), nil))
 				return err
 			}, nil},
 			{"a group", func() error {
-				_, err := w.p.Groups.Create(ctx, acme.Group.UID, platform.JSONInput[*platform.Group]([]byte(`{"name":"team"}`), nil))
+				_, err := w.p.Groups.Create(ctx, acme.Group.UID, fieldmask.JSONInput[*platform.Group]([]byte(`{"name":"team"}`), nil))
 				return err
 			}, nil},
 			{"the description of an identity", func() error {
-				_, err := w.p.Identities.Update(ctx, acme.Identity.UID, platform.JSONInput[*platform.Identity]([]byte(`{"description":"x"}`), nil))
+				_, err := w.p.Identities.Update(ctx, acme.Identity.UID, fieldmask.JSONInput[*platform.Identity]([]byte(`{"description":"x"}`), nil))
 				return err
 			}, nil},
 			{"when an identity was seen", func() error {
 				return w.store.MarkSeen(ctx, []platform.UID{acme.Identity.UID}, platform.At(w.now()))
 			}, nil},
 			{"a role", func() error {
-				_, err := w.p.Roles.Create(ctx, acme.Group.UID, platform.JSONInput[*platform.Role]([]byte(`{"name":"reader","capabilities":["repo.list"]}`), nil))
+				_, err := w.p.Roles.Create(ctx, acme.Group.UID, fieldmask.JSONInput[*platform.Role]([]byte(`{"name":"reader","capabilities":["repo.list"]}`), nil))
 				return err
 			}, []string{scopeOf(acme.Group.UID)}},
 			{"an identity", func() error {
-				_, err := w.p.Identities.Create(ctx, acme.Group.UID, platform.JSONInput[*platform.Identity](fmt.Appendf(nil, `{"name":"ann","claimMatch":{"issuer":%q,"subject":"ann"}}`, issuer), nil))
+				_, err := w.p.Identities.Create(ctx, acme.Group.UID, fieldmask.JSONInput[*platform.Identity](fmt.Appendf(nil, `{"name":"ann","claimMatch":{"issuer":%q,"subject":"ann"}}`, issuer), nil))
 				return err
 			}, []string{scopeOf(acme.Group.UID), "issuer:" + issuer}},
 			{"a binding", func() error {
-				_, err := w.p.RoleBindings.Create(ctx, acme.Group.UID, platform.JSONInput[*platform.RoleBinding](fmt.Appendf(nil, `{"identityUid":%q,"roleUid":%q}`, acme.Identity.UID, platform.ViewerRole), nil))
+				_, err := w.p.RoleBindings.Create(ctx, acme.Group.UID, fieldmask.JSONInput[*platform.RoleBinding](fmt.Appendf(nil, `{"identityUid":%q,"roleUid":%q}`, acme.Identity.UID, platform.ViewerRole), nil))
 				return err
 			}, []string{scopeOf(acme.Group.UID)}},
 		} {

@@ -20,6 +20,7 @@ import (
 	"atrium/internal/graphql"
 	"atrium/internal/graphql/transport"
 	"atrium/platform"
+	"atrium/platform/fieldmask"
 	"atrium/resolvers"
 )
 
@@ -215,7 +216,7 @@ func newEndpoint(p *platform.Platform) http.Handler {
 	presenter := &resolvers.Presenter{Errors: apierror.Errors{ServiceDomain: "example.org", Logger: slog.New(slog.NewTextHandler(io.Discard, nil))}, RequestID: func(context.Context) string { return "" }}
 	return graphql.New(resolvers.NewEngine(p, nil), graphql.Options{
 		Settings: graphql.DefaultSettings(), Schema: resolvers.Limits(), Budget: resolvers.Budget{}, Present: presenter.Present,
-		ReadSDL: func(context.Context) error { return nil }, CheckJSON: platform.CheckJSON,
+		ReadSDL: func(context.Context) error { return nil }, CheckJSON: fieldmask.CheckJSON,
 		Identify: func(context.Context) transport.Caller { return transport.Caller{Key: "owner"} },
 	})
 }

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"atrium/platform"
+	"atrium/platform/fieldmask"
 	"atrium/store/storetest"
 )
 
@@ -28,7 +29,7 @@ func TestTheFeedHasTheChangesOfAResourceInTheirOrder(t *testing.T) {
 	defer func() { _ = other.Rollback() }()
 	must[sql.Result](t)(other.ExecContext(ctx, "SELECT 1 FROM repo WHERE uid = $1 FOR UPDATE", packUID(repos[1])))
 
-	rename := func(name string) platform.Input[*platform.Repo] {
+	rename := func(name string) fieldmask.Input[*platform.Repo] {
 		return input[*platform.Repo](fmt.Sprintf(`{"name": %q}`, name))
 	}
 	changed := make(chan error, 1)

@@ -21,6 +21,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"atrium/platform"
+	"atrium/platform/fieldmask"
 	"atrium/store"
 	"atrium/store/storetest"
 )
@@ -127,7 +128,7 @@ func TestAFeedAheadOfItsDatabaseEnds(t *testing.T) {
 	}
 	for n := range later {
 		waitFor(t, "no writes are acknowledged", func() bool {
-			_, err := p.Repos.Create(ctx, group, platform.TypedInput(&platform.Repo{Name: fmt.Sprint("later-", n)}, "name"))
+			_, err := p.Repos.Create(ctx, group, fieldmask.TypedInput(&platform.Repo{Name: fmt.Sprint("later-", n)}, "name"))
 			return err == nil || platform.AsError(err).Code == platform.CodeAlreadyExists
 		})
 	}

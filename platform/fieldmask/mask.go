@@ -1,4 +1,4 @@
-package platform
+package fieldmask
 
 import (
 	"encoding/json"
@@ -13,11 +13,11 @@ import (
 // differs from that of the object.
 type Field struct {
 	Name string // the JSON name
-	Mode FieldMode
+	Mode Mode
 }
 
-// FieldMode defines who may set a field, and when.
-type FieldMode uint8
+// Mode defines who may set a field, and when.
+type Mode uint8
 
 // The modes. No field of a body is silently ignored: the value of an OutputOnly
 // field must equal that of the resource, as in a resource that was read and sent
@@ -25,13 +25,13 @@ type FieldMode uint8
 // between that read and the write: it is ignored in a body with the uid of the
 // resource.
 const (
-	OutputOnly FieldMode = iota
+	OutputOnly Mode = iota
 	Volatile
 	AtCreation
 	Updatable
 )
 
-func (m FieldMode) settable() bool { return m == AtCreation || m == Updatable }
+func (m Mode) settable() bool { return m == AtCreation || m == Updatable }
 
 // An Input is the content of a create or update request: values, and the fields
 // that they were given for.
@@ -58,8 +58,8 @@ func (in Input[T]) Malformed(found ...Violation) Input[T] {
 	return in
 }
 
-// setDefault sets the value of a field that the body leaves out.
-func (in Input[T]) setDefault(name string, value any) Input[T] {
+// WithDefault sets the value of a field that the body leaves out.
+func (in Input[T]) WithDefault(name string, value any) Input[T] {
 	encoded, _ := json.Marshal(value) // cannot fail for plain data
 	in.defaults = append(slices.Clone(in.defaults), rawMember{name, encoded})
 	return in
@@ -70,54 +70,58 @@ func TypedInput[T any](resource T, fields ...string) Input[T] {
 	return Input[T]{resource: resource, given: fields}
 }
 
-// A change describes what an update writes.
-type change[T any] struct {
-	row    T
-	fields []string // the fields of the kind that are written
-	parts  []part   // written parts of nested objects, whose other members stay
+// A Change describes what an update writes.
+type Change[T any] struct {
+	Row    T
+	Fields []string // the fields of the kind that are written
+	Parts  []Part   // written parts of nested objects, whose other members stay
 
-	claimed T        // values of output-only fields in the body
-	claims  []string // names of these fields
+	Claimed T        // values of output-only fields in the body
+	Claims  []string // names of these fields
 }
 
-// clone copies a change, for one attempt of a transaction.
-func (c *change[T]) clone() *change[T] {
-	return &change[T]{row: copyValue(c.row), fields: slices.Clone(c.fields), parts: c.parts}
+// Clone copies a change, for one attempt of a transaction.
+func (c *Change[T]) Clone() *Change[T] {
+	return &Change[T]{Row: copyValue(c.Row), Fields: slices.Clone(c.Fields), Parts: c.Parts}
 }
 
-func (c *change[T]) writes(field string) bool { return slices.Contains(c.fields, field) }
+// Writes reports whether a field is written, as a whole or in parts.
+func (c *Change[T]) Writes(field string) bool { return slices.Contains(c.Fields, field) }
 
-// writesPart reports whether only parts of a field are written.
-func (c *change[T]) writesPart(field string) bool {
-	return slices.ContainsFunc(c.parts, func(p part) bool { return p.field == field })
+// WritesPart reports whether only parts of a field are written.
+func (c *Change[T]) WritesPart(field string) bool {
+	return slices.ContainsFunc(c.Parts, func(p Part) bool { return p.Field == field })
 }
 
-// decodeCreate decodes the input of a creation. It rejects output-only fields with
-// a value, unless the body is a whole resource that was read elsewhere.
-func (in Input[T]) decodeCreate(fields []Field, v *violations) T {
-	c := in.decode(fields, maskedFields{}, v)
-	if whole, _ := fieldJSON(c.claimed, "uid"); !UID(strings.Trim(string(whole), `"`)).Valid() {
-		for _, name := range c.claims {
-			if !sameField(c.claimed, newValue[T](), name) {
+// DecodeCreate decodes the input of a creation. It rejects output-only fields with
+// a value, unless wasRead reports, by their values, that the body is a whole resource that was
+// read elsewhere.
+func (in Input[T]) DecodeCreate(fields []Field, wasRead func(claimed T) bool) (T, []Violation) {
+	var v violations
+	c := in.decode(fields, maskedFields{}, &v)
+	if !wasRead(c.Claimed) {
+		for _, name := range c.Claims {
+			if !SameField(c.Claimed, newValue[T](), name) {
 				v.add(name, "is set by the service; leave it out")
 			}
 		}
 	}
-	return c.row
+	return c.Row, v
 }
 
-// decodeUpdate decodes the input of an update.
-func (in Input[T]) decodeUpdate(fields []Field, v *violations) *change[T] {
-	listed := in.resolveMask(fields, v)
-	c := in.decode(fields, listed, v)
-	c.fields = slices.DeleteFunc(c.fields, func(name string) bool {
+// DecodeUpdate decodes the input of an update.
+func (in Input[T]) DecodeUpdate(fields []Field) (*Change[T], []Violation) {
+	var v violations
+	listed := in.resolveMask(fields, &v)
+	c := in.decode(fields, listed, &v)
+	c.Fields = slices.DeleteFunc(c.Fields, func(name string) bool {
 		i := slices.IndexFunc(fields, func(f Field) bool { return f.Name == name })
 		return i < 0 || fields[i].Mode != Updatable
 	})
 	if len(in.mask) > 0 {
-		c.fields = listed.names()
+		c.Fields = listed.names()
 	}
-	return c
+	return c, v
 }
 
 // maskedFields holds the fields of a mask: fields that are written as a whole, and
@@ -125,29 +129,29 @@ func (in Input[T]) decodeUpdate(fields []Field, v *violations) *change[T] {
 type maskedFields struct {
 	partial bool // whether fields that are not listed are ignored
 	whole   []string
-	parts   []part
+	parts   []Part
 }
 
 func (m maskedFields) names() []string {
 	names := m.whole
 	for _, p := range m.parts {
-		if !slices.Contains(names, p.field) {
-			names = append(names, p.field)
+		if !slices.Contains(names, p.Field) {
+			names = append(names, p.Field)
 		}
 	}
 	return names
 }
 
-// maxMaskPaths limits the paths of a mask. Each path is compared with the others, and
+// MaxPaths limits the paths of a mask. Each path is compared with the others, and
 // no kind has nearly as many fields, including the members of its objects.
-const maxMaskPaths = 100
+const MaxPaths = 100
 
 // resolveMask converts the paths of the mask into fields and parts. If it refuses a
 // path, there are no parts, so that decode does not read them.
 func (in Input[T]) resolveMask(fields []Field, v *violations) maskedFields {
 	m := maskedFields{partial: len(in.mask) > 0 && !slices.Equal(in.mask, []string{"*"}), whole: []string{}}
-	if len(in.mask) > maxMaskPaths {
-		v.add("updateMask", "must be at most %d paths", maxMaskPaths)
+	if len(in.mask) > MaxPaths {
+		v.add("updateMask", "must be at most %d paths", MaxPaths)
 		return m
 	}
 	before := len(*v)
@@ -163,19 +167,19 @@ func (in Input[T]) resolveMask(fields []Field, v *violations) maskedFields {
 		case path == "*":
 			v.add("updateMask", "* must stand alone")
 		case !known:
-			v.add("updateMask", "%q is not a field", truncateForMessage(path))
+			v.add("updateMask", "%q is not a field", TruncateForMessage(path))
 		case place.mode(fields) != Updatable:
-			v.add("updateMask", "%q cannot be changed", truncateForMessage(place.String()))
+			v.add("updateMask", "%q cannot be changed", TruncateForMessage(place.String()))
 		case slices.ContainsFunc(m.parts, place.liesIn):
 		default:
-			m.parts = append(slices.DeleteFunc(m.parts, func(p part) bool { return p.liesIn(place) }), place)
+			m.parts = append(slices.DeleteFunc(m.parts, func(p Part) bool { return p.liesIn(place) }), place)
 		}
 	}
-	m.parts = slices.DeleteFunc(m.parts, func(p part) bool {
-		if len(p.steps) == 0 {
-			m.whole = append(m.whole, p.field)
+	m.parts = slices.DeleteFunc(m.parts, func(p Part) bool {
+		if len(p.Steps) == 0 {
+			m.whole = append(m.whole, p.Field)
 		}
-		return len(p.steps) == 0
+		return len(p.Steps) == 0
 	})
 	if len(*v) > before {
 		m.parts = nil
@@ -186,41 +190,41 @@ func (in Input[T]) resolveMask(fields []Field, v *violations) maskedFields {
 // decode reads the body field by field, so that all fields with a wrong type are
 // reported together. With a mask other than *, fields that are not listed are
 // ignored, even unknown ones. Inside a listed field, unknown members are refused.
-func (in Input[T]) decode(fields []Field, listed maskedFields, v *violations) *change[T] {
+func (in Input[T]) decode(fields []Field, listed maskedFields, v *violations) *Change[T] {
 	*v = append(*v, in.malformed...)
-	c := &change[T]{row: newValue[T](), claimed: newValue[T](), parts: listed.parts}
+	c := &Change[T]{Row: newValue[T](), Claimed: newValue[T](), Parts: listed.parts}
 	body, err := in.members()
 	if err != nil {
 		v.add("body", "%s", err)
 		return c
 	}
 	for _, m := range append(body, in.listDefaults(fields, body)...) {
-		f := findField(fields, m.name)
+		f := FindField(fields, m.name)
 		switch {
-		case listed.partial && f != nil && c.writesPart(f.Name):
-			var parts []*part
-			for i := range c.parts {
-				if c.parts[i].field == f.Name {
-					parts = append(parts, &c.parts[i])
+		case listed.partial && f != nil && c.WritesPart(f.Name):
+			var parts []*Part
+			for i := range c.Parts {
+				if c.Parts[i].Field == f.Name {
+					parts = append(parts, &c.Parts[i])
 				}
 			}
 			_, t, _ := memberOf(reflect.TypeFor[T]().Elem(), f.Name)
 			readParts(m.value, t, f.Name, 0, parts, v)
 		case listed.partial && (f == nil || !slices.Contains(listed.whole, f.Name)):
 		case f == nil:
-			v.add(truncateForMessage(m.name), "is not a field of this resource")
-		case slices.Contains(c.fields, f.Name) || slices.Contains(c.claims, f.Name):
+			v.add(TruncateForMessage(m.name), "is not a field of this resource")
+		case slices.Contains(c.Fields, f.Name) || slices.Contains(c.Claims, f.Name):
 			v.add(f.Name, "is given twice")
 		case !f.Mode.settable():
-			c.claims = append(c.claims, f.Name)
-			decodeField(c.claimed, f.Name, m.value, v)
+			c.Claims = append(c.Claims, f.Name)
+			decodeField(c.Claimed, f.Name, m.value, v)
 		default:
-			c.fields = append(c.fields, f.Name)
-			decodeField(c.row, f.Name, m.value, v)
+			c.Fields = append(c.Fields, f.Name)
+			decodeField(c.Row, f.Name, m.value, v)
 		}
 	}
-	if len(c.parts) > 0 { // this reports violations early; the parts are merged with the stored object later
-		c.merge(newValue[T](), newValue[T](), v)
+	if len(c.Parts) > 0 { // this reports violations early; the parts are merged with the stored object later
+		*v = append(*v, c.Merge(newValue[T](), newValue[T]())...)
 	}
 	return c
 }
@@ -228,8 +232,8 @@ func (in Input[T]) decode(fields []Field, listed maskedFields, v *violations) *c
 // listDefaults returns the defaults of the fields that the body leaves out.
 func (in Input[T]) listDefaults(fields []Field, body []rawMember) []rawMember {
 	return slices.DeleteFunc(slices.Clone(in.defaults), func(d rawMember) bool {
-		f := findField(fields, d.name)
-		return slices.ContainsFunc(body, func(m rawMember) bool { return findField(fields, m.name) == f })
+		f := FindField(fields, d.name)
+		return slices.ContainsFunc(body, func(m rawMember) bool { return FindField(fields, m.name) == f })
 	})
 }
 
@@ -267,8 +271,8 @@ func fieldJSON(resource any, name string) (json.RawMessage, error) {
 	return json.RawMessage("null"), nil
 }
 
-// sameField reports whether two resources have the same value in a field.
-func sameField[T any](a, b T, name string) bool {
+// SameField reports whether two resources have the same value in a field.
+func SameField[T any](a, b T, name string) bool {
 	left, err := fieldJSON(a, name)
 	right, failed := fieldJSON(b, name)
 	return err == nil && failed == nil && string(left) == string(right)
@@ -294,8 +298,21 @@ func decodeField(resource any, name string, value json.RawMessage, v *violations
 	}
 }
 
-// findField finds a field by any spelling of its name.
-func findField(fields []Field, name string) *Field {
+// newValue returns a pointer of type T to a zero value.
+func newValue[T any]() T {
+	value, _ := reflect.New(reflect.TypeFor[T]().Elem()).Interface().(T)
+	return value
+}
+
+// copyValue copies what a pointer points to.
+func copyValue[T any](value T) T {
+	copied := newValue[T]()
+	reflect.ValueOf(copied).Elem().Set(reflect.ValueOf(value).Elem())
+	return copied
+}
+
+// FindField finds a field by any spelling of its name.
+func FindField(fields []Field, name string) *Field {
 	for i := range fields {
 		if CamelCase(fields[i].Name) == CamelCase(name) && !strings.Contains(name, ".") {
 			return &fields[i]
@@ -320,10 +337,10 @@ func CamelCase(s string) string {
 	return strings.Join(words, "")
 }
 
-// truncateForMessage shortens a text of a client for an error message.
-func truncateForMessage(s string) string {
+// TruncateForMessage shortens a text of a client for an error message.
+func TruncateForMessage(s string) string {
 	if len(s) > 100 {
-		return strings.ToValidUTF8(s[:100], "") + "..."
+		s = s[:100] + "..."
 	}
-	return s
+	return strings.ToValidUTF8(s, "")
 }

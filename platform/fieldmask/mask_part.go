@@ -1,4 +1,4 @@
-package platform
+package fieldmask
 
 import (
 	"bytes"
@@ -8,45 +8,45 @@ import (
 	"strings"
 )
 
-// A part is a member of a nested object of a resource, at any depth, as a mask
+// A Part is a member of a nested object of a resource, at any depth, as a mask
 // names it (AIP-161): claimMatch.subject, or claimMatch.claims.email. Backticks
 // quote the key of a map that contains dots.
-type part struct {
-	field string // a field of the kind
-	steps []step // the path below the field; an empty path means the field itself
+type Part struct {
+	Field string // a field of the kind
+	Steps []Step // the path below the field; an empty path means the field itself
 	value json.RawMessage
 }
 
-// A step leads from an object to a member, or from a map to the value of a key.
-type step struct {
-	name string
+// A Step leads from an object to a member, or from a map to the value of a key.
+type Step struct {
+	Name string
 	key  bool
 }
 
 // String returns the path of a part.
-func (p part) String() string {
-	names := []string{p.field}
-	for _, s := range p.steps {
-		names = append(names, s.name)
+func (p Part) String() string {
+	names := []string{p.Field}
+	for _, s := range p.Steps {
+		names = append(names, s.Name)
 	}
 	return strings.Join(names, ".")
 }
 
 // liesIn reports whether p is q or is inside q.
-func (p part) liesIn(q part) bool {
-	return p.field == q.field && len(p.steps) >= len(q.steps) && slices.Equal(p.steps[:len(q.steps)], q.steps)
+func (p Part) liesIn(q Part) bool {
+	return p.Field == q.Field && len(p.Steps) >= len(q.Steps) && slices.Equal(p.Steps[:len(q.Steps)], q.Steps)
 }
 
 // mode returns the mode of the part, or else of its field.
-func (p part) mode(fields []Field) FieldMode {
-	var mode FieldMode
+func (p Part) mode(fields []Field) Mode {
+	var mode Mode
 	for _, f := range fields {
-		if f.Name == p.field {
+		if f.Name == p.Field {
 			mode = f.Mode
 		}
 	}
 	for _, f := range fields {
-		if place := p.String(); mode == Updatable && (place == f.Name || strings.HasPrefix(place, f.Name+".") && f.Name != p.field) {
+		if place := p.String(); mode == Updatable && (place == f.Name || strings.HasPrefix(place, f.Name+".") && f.Name != p.Field) {
 			mode = f.Mode
 		}
 	}
@@ -54,41 +54,41 @@ func (p part) mode(fields []Field) FieldMode {
 }
 
 // resolvePath finds the part that a path of a mask names in a resource of type t.
-func resolvePath(t reflect.Type, fields []Field, path string) (part, bool) {
+func resolvePath(t reflect.Type, fields []Field, path string) (Part, bool) {
 	names, ok := splitPath(path)
 	if !ok {
-		return part{}, false
+		return Part{}, false
 	}
-	f := findField(fields, names[0])
+	f := FindField(fields, names[0])
 	if f == nil {
-		return part{}, false
+		return Part{}, false
 	}
-	found := part{field: f.Name}
+	found := Part{Field: f.Name}
 	_, t, _ = memberOf(t, f.Name)
 	for _, name := range names[1:] {
 		next, below, ok := resolveStep(t, name)
 		if !ok {
-			return part{}, false
+			return Part{}, false
 		}
-		found.steps, t = append(found.steps, next), below
+		found.Steps, t = append(found.Steps, next), below
 	}
 	return found, true
 }
 
 // resolveStep finds the step from a value of type t that a name leads to, and the type below
 // it.
-func resolveStep(t reflect.Type, name string) (found step, below reflect.Type, ok bool) {
+func resolveStep(t reflect.Type, name string) (found Step, below reflect.Type, ok bool) {
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()
 	}
 	switch {
 	case t.Kind() == reflect.Map:
-		return step{name, true}, t.Elem(), isKey(t.Key(), name)
+		return Step{name, true}, t.Elem(), isKey(t.Key(), name)
 	case t.Kind() == reflect.Struct && !reflect.PointerTo(t).Implements(reflect.TypeFor[json.Marshaler]()):
 		spelled, below, ok := memberOf(t, name)
-		return step{spelled, false}, below, ok
+		return Step{spelled, false}, below, ok
 	default:
-		return step{}, nil, false
+		return Step{}, nil, false
 	}
 }
 
@@ -166,8 +166,8 @@ func ListFields(mask []string) map[string]bool {
 // path prefix. A part that the body lacks gets no value, so a member that the type does not
 // have is refused: it may be a misspelled part. Each object is read once, because a mask
 // can name many members of a large object.
-func readParts(raw json.RawMessage, t reflect.Type, prefix string, depth int, parts []*part, v *violations) {
-	if isNull(raw) || len(parts[0].steps) == depth { // no other part lies in a complete one
+func readParts(raw json.RawMessage, t reflect.Type, prefix string, depth int, parts []*Part, v *violations) {
+	if IsNull(raw) || len(parts[0].Steps) == depth { // no other part lies in a complete one
 		for _, p := range parts {
 			p.value = raw
 		}
@@ -182,20 +182,20 @@ func readParts(raw json.RawMessage, t reflect.Type, prefix string, depth int, pa
 		v.add(prefix, "%s", err)
 		return
 	}
-	below := map[string][]*part{} // by the name of the next step
+	below := map[string][]*Part{} // by the name of the next step
 	for _, p := range parts {
-		name := p.steps[depth].name
+		name := p.Steps[depth].Name
 		below[name] = append(below[name], p)
 	}
 	seen := map[string]bool{}
 	for _, m := range members {
 		next, t, known := resolveStep(t, m.name)
-		switch name := next.name; {
+		switch name := next.Name; {
 		case !known:
-			v.add(prefix+"."+truncateForMessage(m.name), "is not a field of this object")
+			v.add(prefix+"."+TruncateForMessage(m.name), "is not a field of this object")
 		case below[name] == nil:
 		case seen[name]:
-			v.add(prefix+"."+truncateForMessage(m.name), "is given twice")
+			v.add(prefix+"."+TruncateForMessage(m.name), "is given twice")
 		default:
 			seen[name] = true
 			readParts(m.value, t, prefix+"."+name, depth+1, below[name], v)
@@ -203,53 +203,55 @@ func readParts(raw json.RawMessage, t reflect.Type, prefix string, depth int, pa
 	}
 }
 
-func isNull(raw json.RawMessage) bool { return len(raw) == 0 || string(bytes.TrimSpace(raw)) == "null" }
+func IsNull(raw json.RawMessage) bool { return len(raw) == 0 || string(bytes.TrimSpace(raw)) == "null" }
 
-// merge combines the stored objects of current with the parts of a change, and
+// Merge combines the stored objects of current with the parts of a change, and
 // writes the result into row.
-func (c *change[T]) merge(current, row T, v *violations) {
-	for i, p := range c.parts {
-		if slices.ContainsFunc(c.parts[:i], func(q part) bool { return q.field == p.field }) {
+func (c *Change[T]) Merge(current, row T) []Violation {
+	var v violations
+	for i, p := range c.Parts {
+		if slices.ContainsFunc(c.Parts[:i], func(q Part) bool { return q.Field == p.Field }) {
 			continue // merged together with the first part of this field
 		}
 		var object map[string]any
-		stored, err := fieldJSON(current, p.field)
+		stored, err := fieldJSON(current, p.Field)
 		if err == nil {
 			decoder := json.NewDecoder(bytes.NewReader(stored))
 			decoder.UseNumber()
 			err = decoder.Decode(&object)
 		}
 		if err != nil {
-			v.add(p.field, "cannot be changed in parts")
+			v.add(p.Field, "cannot be changed in parts")
 			continue
 		}
-		for _, q := range c.parts {
-			if q.field == p.field && (object != nil || !isNull(q.value)) {
+		for _, q := range c.Parts {
+			if q.Field == p.Field && (object != nil || !IsNull(q.value)) {
 				if object == nil {
 					object = map[string]any{}
 				}
-				setPart(object, q.steps, q.value)
+				setPart(object, q.Steps, q.value)
 			}
 		}
 		merged, _ := json.Marshal(object) // cannot fail: its members are JSON
-		decodeField(row, p.field, merged, v)
+		decodeField(row, p.Field, merged, &v)
 	}
+	return v
 }
 
 // setPart sets a part of an object. A null value clears a member, or removes the
 // key of a map.
-func setPart(object map[string]any, steps []step, value json.RawMessage) {
-	name := steps[0].name
+func setPart(object map[string]any, steps []Step, value json.RawMessage) {
+	name := steps[0].Name
 	switch below, ok := object[name].(map[string]any); {
-	case len(steps) == 1 && isNull(value) && steps[0].key:
+	case len(steps) == 1 && IsNull(value) && steps[0].key:
 		delete(object, name)
-	case len(steps) == 1 && isNull(value):
+	case len(steps) == 1 && IsNull(value):
 		object[name] = nil
 	case len(steps) == 1:
 		object[name] = value
 	case ok:
 		setPart(below, steps[1:], value)
-	case !isNull(value):
+	case !IsNull(value):
 		part := map[string]any{}
 		object[name] = part
 		setPart(part, steps[1:], value)

@@ -1,4 +1,4 @@
-package platform
+package fieldmask
 
 import (
 	"bytes"
@@ -82,10 +82,10 @@ func decodeEscape(b []byte) rune {
 	return rune(unit)
 }
 
-// unmarshalEnum reads an enum value as the JSON form of protocol buffers does: by
+// UnmarshalEnum reads an enum value as the JSON form of protocol buffers does: by
 // its name, or by its number, which counts the values from 1. 0 is unspecified.
-func unmarshalEnum[E ~string](b []byte, value *E, values []E) error {
-	if !isNumber(b) {
+func UnmarshalEnum[E ~string](b []byte, value *E, values []E) error {
+	if !IsNumber(b) {
 		var name string
 		err := json.Unmarshal(b, &name)
 		*value = E(name)
@@ -94,7 +94,7 @@ func unmarshalEnum[E ~string](b []byte, value *E, values []E) error {
 	n, err := strconv.Atoi(string(b))
 	switch {
 	case err != nil || n < 0 || n > len(values):
-		return fmt.Errorf("%s is not the number of one of %s", truncateForMessage(string(b)), strings.Join(textsOf(values), ", "))
+		return fmt.Errorf("%s is not the number of one of %s", TruncateForMessage(string(b)), strings.Join(Texts(values), ", "))
 	case n == 0:
 		*value = ""
 	default:
@@ -103,22 +103,26 @@ func unmarshalEnum[E ~string](b []byte, value *E, values []E) error {
 	return nil
 }
 
-func isNumber(b []byte) bool { return len(b) > 0 && (b[0] == '-' || '0' <= b[0] && b[0] <= '9') }
-
-// A member is a member of a nested object, and the target to decode it into.
-type member struct {
-	name string
-	to   any
+// Texts returns the values of an enum as texts.
+func Texts[E ~string](values []E) []string {
+	all := make([]string, len(values))
+	for i, e := range values {
+		all[i] = string(e)
+	}
+	return all
 }
+
+func IsNumber(b []byte) bool { return len(b) > 0 && (b[0] == '-' || '0' <= b[0] && b[0] <= '9') }
 
 // memberErrors holds the violations of the members of an object.
 type memberErrors []Violation
 
 func (e memberErrors) Error() string { return e[0].Field + " " + e[0].Description }
 
-// unmarshalMembers decodes a nested object by the same rules as a resource: names
-// in camelCase or snake_case, no unknown members, and all violations at once.
-func unmarshalMembers(b []byte, members ...member) error {
+// UnmarshalObject decodes a nested object by the same rules as a resource: names
+// in camelCase or snake_case, no unknown members, and all violations at once. targets has
+// what to decode each member into, by its name in camelCase.
+func UnmarshalObject(b []byte, targets map[string]any) error {
 	if string(b) == "null" {
 		return nil
 	}
@@ -130,30 +134,19 @@ func unmarshalMembers(b []byte, members ...member) error {
 		return err
 	}
 	var faults violations
-	seen := make([]bool, len(members))
+	seen := map[string]bool{}
 	for _, m := range all {
-		i := slices.IndexFunc(members, func(known member) bool { return known.name == CamelCase(m.name) })
-		if i < 0 {
-			faults.add(truncateForMessage(m.name), "is not a field of this object")
-			continue
-		}
-		if seen[i] {
-			faults.add(members[i].name, "is given twice")
-			continue
-		}
-		seen[i] = true
-		if !checkMapKeys(&faults, members[i], m.value) {
-			continue
-		}
-		err := json.Unmarshal(m.value, members[i].to)
-		var wrongType *json.UnmarshalTypeError
+		name := CamelCase(m.name)
+		target, known := targets[name]
 		switch {
-		case err == nil:
-		case errors.As(err, &wrongType):
-			faults.add(members[i].name, "must be %s", jsonTypeName(wrongType.Type))
-		default:
-			faults.add(members[i].name, "%s", err)
+		case !known:
+			faults.add(TruncateForMessage(m.name), "is not a field of this object")
+		case seen[name]:
+			faults.add(name, "is given twice")
+		case checkMapKeys(&faults, name, target, m.value):
+			decodeMember(&faults, name, target, m.value)
 		}
+		seen[name] = true
 	}
 	if len(faults) > 0 {
 		return memberErrors(faults)
@@ -161,25 +154,38 @@ func unmarshalMembers(b []byte, members ...member) error {
 	return nil
 }
 
+// decodeMember decodes the value of a member into its target.
+func decodeMember(v *violations, name string, target any, value json.RawMessage) {
+	err := json.Unmarshal(value, target)
+	var wrongType *json.UnmarshalTypeError
+	switch {
+	case err == nil:
+	case errors.As(err, &wrongType):
+		v.add(name, "must be %s", jsonTypeName(wrongType.Type))
+	default:
+		v.add(name, "%s", err)
+	}
+}
+
 // checkMapKeys checks the keys of a member that is a map, and reports whether they are valid.
 // Package json would keep the last value of a key that is given twice.
-func checkMapKeys(v *violations, m member, value json.RawMessage) bool {
-	t := reflect.TypeOf(m.to).Elem()
+func checkMapKeys(v *violations, name string, target any, value json.RawMessage) bool {
+	t := reflect.TypeOf(target).Elem()
 	if t.Kind() != reflect.Map || bytes.TrimSpace(value)[0] != '{' {
 		return true // a value that is not an object is null, or package json refuses it
 	}
 	all, err := readObject(value)
 	if err != nil {
-		v.add(m.name, "%s", err)
+		v.add(name, "%s", err)
 		return false
 	}
 	before := len(*v)
 	for i, key := range all { // sorted by name
-		switch shown := truncateForMessage(key.name); {
+		switch shown := TruncateForMessage(key.name); {
 		case i > 0 && key.name == all[i-1].name:
-			v.add(m.name+"."+shown, "is given twice")
+			v.add(name+"."+shown, "is given twice")
 		case !isKey(t.Key(), key.name):
-			v.add(m.name, "has the key %q, which must be a whole number of 64 bits without leading zeros or plus", shown)
+			v.add(name, "has the key %q, which must be a whole number of 64 bits without leading zeros or plus", shown)
 		}
 	}
 	return len(*v) == before
