@@ -22,7 +22,7 @@ func AreaOf(path string) string {
 }
 
 // SnakeCase converts updateTime and UpdateTime into update_time, and leaves snake_case unchanged.
-// platform.CamelCase does the reverse.
+// fieldmask.CamelCase does the reverse.
 func SnakeCase(s string) string {
 	var b strings.Builder
 	for _, c := range []byte(s) {
