@@ -28,6 +28,7 @@ func TestArtifactsMatchByTheNamesThatTheirEcosystemTakesForTheSame(t *testing.T)
 			{ArtifactType: "NuGet", ArtifactName: "Newtonsoft.Json"}, {ArtifactType: "Maven", ArtifactName: "Newtonsoft.Json"}, {ArtifactType: "Go", ArtifactName: "newtonsoft.json"},
 			{ArtifactType: "npm", ArtifactName: "@Scope/Name"}, {ArtifactType: "Maven", ArtifactName: "com.example:Parser"}, {ArtifactType: "Debian:12", ArtifactName: "zlib"},
 			{ArtifactType: "Debian:11", ArtifactName: "zlib"}, {ArtifactName: digest(1)},
+			{ArtifactType: "Go", ArtifactName: "github.com/Masterminds/goutils"},
 		} {
 			a.AdvisoryID = "A"
 			done, err := w.p.Advisories.Import(w.operator(), acme.uid, []*platform.Advisory{&a})
@@ -35,10 +36,11 @@ func TestArtifactsMatchByTheNamesThatTheirEcosystemTakesForTheSame(t *testing.T)
 		}
 		for _, x := range []struct{ name, want string }{
 			{"zope-interface", "A Go zope-interface, A PyPI zope-interface, A npm zope-interface"}, {"Zope_Interface", "A PyPI zope-interface"},
-			{"zope.-_interface", "A PyPI zope-interface"}, {"ZOPE-interface", "A PyPI zope-interface, A npm zope-interface"}, {"zope interface", ""},
-			{"Newtonsoft.Json", "A Maven Newtonsoft.Json, A NuGet Newtonsoft.Json"}, {"newtonsoft.json", "A Go newtonsoft.json, A NuGet Newtonsoft.Json"}, {"newtonsoft-json", ""},
+			{"zope.-_interface", "A PyPI zope-interface"}, {"ZOPE-interface", "A Go zope-interface, A PyPI zope-interface, A npm zope-interface"}, {"zope interface", ""},
+			{"Newtonsoft.Json", "A Go newtonsoft.json, A Maven Newtonsoft.Json, A NuGet Newtonsoft.Json"}, {"newtonsoft.json", "A Go newtonsoft.json, A NuGet Newtonsoft.Json"}, {"newtonsoft-json", ""},
 			{"@scope/name", "A npm @Scope/Name"}, {"com.example:parser", ""}, {"com.example:Parser", "A Maven com.example:Parser"},
 			{"zlib", "A Debian:11 zlib, A Debian:12 zlib"}, {digest(1), "A  " + digest(1)},
+			{"github.com/masterminds/goutils", "A Go github.com/Masterminds/goutils"}, // as package URLs have it
 		} {
 			page, err := w.p.Advisories.List(acme.owner, platform.ListRequest[*platform.AdvisoryFilter]{Filter: &platform.AdvisoryFilter{ArtifactNames: []string{x.name}}})
 			must(t, err)

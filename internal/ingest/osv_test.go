@@ -409,7 +409,7 @@ func TestPackagesOfOneNameInSeveralEcosystemsHaveAdvisoriesOfTheirOwn(t *testing
 		{"package": {"ecosystem": "npm", "name": "p"}, "ranges": [{"type": "SEMVER", "events": [{"introduced": "0"}, {"fixed": "3.4.1"}]}]},
 		{"package": {"ecosystem": "NuGet", "name": "P"}, "ranges": [{"type": "ECOSYSTEM", "events": [{"introduced": "0"}]}]},
 		{"package": {"ecosystem": "NuGet", "name": "p"}, "ranges": [{"type": "ECOSYSTEM", "events": [{"introduced": "0"}, {"fixed": "9"}]}]},
-		{"package": {"ecosystem": "Go", "name": "p"}}, {"package": {"ecosystem": "Go", "name": "P"}},
+		{"package": {"ecosystem": "Maven", "name": "p"}}, {"package": {"ecosystem": "Maven", "name": "P"}},
 		{"package": {"ecosystem": "RubyGems", "name": "p"}, "ranges": [{"type": "ECOSYSTEM", "events": [{"introduced": "0"}, {"fixed": "4.3.1"}]}]}]}`))
 	r.check(t)
 	fixes := map[string]string{}
@@ -423,7 +423,7 @@ func TestPackagesOfOneNameInSeveralEcosystemsHaveAdvisoriesOfTheirOwn(t *testing
 	}
 	want := map[string]string{
 		"A-1 p npm": "3.4.1EVENT_TYPE_FILTER_FIXED", "A-1 P NuGet": "9EVENT_TYPE_FILTER_DETECTION", "A-1 p RubyGems": "4.3.1EVENT_TYPE_FILTER_FIXED",
-		"A-1 p Go": "EVENT_TYPE_FILTER_DETECTION", "A-1 P Go": "EVENT_TYPE_FILTER_DETECTION",
+		"A-1 p Maven": "EVENT_TYPE_FILTER_DETECTION", "A-1 P Maven": "EVENT_TYPE_FILTER_DETECTION",
 	}
 	if !reflect.DeepEqual(fixes, want) {
 		t.Errorf("imported %v, want %v", fixes, want)

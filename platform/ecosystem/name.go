@@ -23,11 +23,12 @@ const (
 var nameRules = []NameRule{pythonNames, anyCaseNames}
 
 // nameRulesByName has the rules of ecosystems, by their names in the OSV schema. The rules are
-// those of Package URL, and of NuGet.
+// those of Package URL, and of NuGet. Go itself compares the paths of modules byte by byte, but a
+// package URL has them in lower case.
 var nameRulesByName = map[string]NameRule{
 	"PyPI": pythonNames,
 	"npm":  anyCaseNames, "NuGet": anyCaseNames, "Packagist": anyCaseNames, "Hex": anyCaseNames, "Pub": anyCaseNames,
-	"GitHub Actions": anyCaseNames, "VSCode": anyCaseNames, "Bitnami": anyCaseNames,
+	"GitHub Actions": anyCaseNames, "VSCode": anyCaseNames, "Bitnami": anyCaseNames, "Go": anyCaseNames,
 	"Debian": anyCaseNames, "Ubuntu": anyCaseNames,
 	"Alpine": anyCaseNames, "Wolfi": anyCaseNames, "Chainguard": anyCaseNames, "MinimOS": anyCaseNames, "Alpaquita": anyCaseNames,
 }
