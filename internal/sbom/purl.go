@@ -3,6 +3,7 @@ package sbom
 import (
 	"errors"
 	"fmt"
+	"net/url"
 	"regexp"
 	"strings"
 
@@ -14,6 +15,7 @@ type purl struct {
 	kind, namespace, name, version string
 	qualifiers                     map[string]string
 	subpath                        string
+	module                         string // path of a module of Go as the document spells it, which is not in lower case in all
 }
 
 // parsePURL reads a package URL.
@@ -28,11 +30,28 @@ func parsePURL(text string) (purl, error) {
 	if err != nil {
 		return purl{}, fmt.Errorf("%q is no package URL: %w", text[:min(len(text), 100)], err)
 	}
-	p := purl{parsed.Type, parsed.Namespace, parsed.Name, parsed.Version, parsed.Qualifiers.Map(), parsed.Subpath}
+	p := purl{parsed.Type, parsed.Namespace, parsed.Name, parsed.Version, parsed.Qualifiers.Map(), parsed.Subpath, ""}
+	if p.kind == packageurl.TypeGolang {
+		p.module = p.spelledIn(text)
+	}
 	if p.kind == "alpine" { // older versions of syft
 		p.kind, p.namespace = packageurl.TypeApk, "alpine"
 	}
 	return p, nil
+}
+
+// spelledIn returns namespace and name as the text of a package URL spells them, or in their normal form if
+// they are not found there.
+func (p purl) spelledIn(text string) string {
+	normal := strings.TrimPrefix(p.namespace+"/"+p.name, "/")
+	_, path, _ := strings.Cut(text, "/")
+	if end := strings.IndexAny(path, "@?#"); end >= 0 {
+		path = path[:end]
+	}
+	if path, err := url.PathUnescape(path); err == nil && strings.EqualFold(path, normal) {
+		return path
+	}
+	return normal
 }
 
 // isImage reports whether a package URL names an image.
@@ -62,9 +81,7 @@ func (p *Package) applyPURL(u purl, distribution string) {
 	if p.Architecture == "all" || p.Architecture == "noarch" || p.Architecture == "any" {
 		p.Architecture = ""
 	}
-	if epoch := u.qualifiers["epoch"]; epoch != "" && epoch != "0" && u.kind == packageurl.TypeRPM && !strings.Contains(p.Version, ":") {
-		p.Version = epoch + ":" + p.Version
-	}
+	p.Version = u.withEpoch(p.Version)
 	if named := u.qualifiers["distro"]; named != "" {
 		distribution = named
 	}
@@ -75,6 +92,8 @@ func (p *Package) applyPURL(u purl, distribution string) {
 // packageName returns the name of a package as its ecosystem spells it.
 func (p purl) packageName() string {
 	switch {
+	case p.module != "":
+		return p.module
 	case p.namespace == "":
 		return p.name
 	case p.kind == packageurl.TypeMaven:
@@ -92,7 +111,7 @@ func (p purl) source(version string) (name, sourceVersion string) {
 	name, sourceVersion, _ = strings.Cut(p.qualifiers["upstream"], "@")
 	if p.kind == packageurl.TypeRPM {
 		if parts := sourceRPM.FindStringSubmatch(name); parts != nil {
-			name, sourceVersion = parts[1], parts[2]
+			name, sourceVersion = parts[1], p.withEpoch(parts[2])
 		}
 	}
 	if name == p.name && (sourceVersion == "" || sourceVersion == version) {
@@ -102,6 +121,15 @@ func (p purl) source(version string) (name, sourceVersion string) {
 		sourceVersion = version
 	}
 	return name, sourceVersion
+}
+
+// withEpoch adds the epoch of a package of RPM to a version. Its source package has the same.
+func (p purl) withEpoch(version string) string {
+	epoch := p.qualifiers["epoch"]
+	if epoch == "" || epoch == "0" || p.kind != packageurl.TypeRPM || strings.Contains(version, ":") {
+		return version
+	}
+	return epoch + ":" + version
 }
 
 // sourceRPM matches the name of a file such as openssl-3.0.7-24.el9.src.rpm.

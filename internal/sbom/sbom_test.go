@@ -116,15 +116,18 @@ func TestPackageURLsNameTheEcosystem(t *testing.T) {
 		"pkg:alpine/busybox@1.35.0-r17?distro=alpine-3.16.2&upstream=busybox": {Name: "busybox", Version: "1.35.0-r17", Ecosystem: "Alpine:v3.16"},
 		"pkg:apk/wolfi/glibc@2.39-r1?distro=wolfi-20230201":                   {Name: "glibc", Version: "2.39-r1", Ecosystem: "Wolfi"},
 		"pkg:rpm/rocky/openssl-libs@3.0.7-24.el9?epoch=1&distro=rocky-9.3&upstream=openssl-3.0.7-24.el9.src.rpm": {
-			Name: "openssl-libs", Version: "1:3.0.7-24.el9", Ecosystem: "Rocky Linux:9", SourceName: "openssl", SourceVersion: "3.0.7-24.el9"},
-		"pkg:deb/kali/x@1?distro=kali-2024.1":            {Name: "x", Version: "1"},
-		"pkg:golang/github.com/gin-gonic/gin@v1.9.0":     {Name: "github.com/gin-gonic/gin", Version: "v1.9.0", Ecosystem: "Go"},
-		"pkg:pypi/Django_Foo@4.2":                        {Name: "django-foo", Version: "4.2", Ecosystem: "PyPI"},
-		"pkg:npm/%40angular/animation@12.3.1":            {Name: "@angular/animation", Version: "12.3.1", Ecosystem: "npm"},
-		"pkg:composer/laravel/laravel@5.5.0":             {Name: "laravel/laravel", Version: "5.5.0", Ecosystem: "Packagist"},
-		"pkg:generic/openssl@1.1.10g":                    {Name: "openssl", Version: "1.1.10g"},
-		"pkg:gem/rails@7.0.1?platform=java":              {Name: "rails", Version: "7.0.1", Ecosystem: "RubyGems"},
-		"pkg:swift/github.com/Alamofire/Alamofire@5.4.3": {Name: "github.com/Alamofire/Alamofire", Version: "5.4.3", Ecosystem: "SwiftURL"},
+			Name: "openssl-libs", Version: "1:3.0.7-24.el9", Ecosystem: "Rocky Linux:9", SourceName: "openssl", SourceVersion: "1:3.0.7-24.el9"},
+		"pkg:deb/kali/x@1?distro=kali-2024.1":                {Name: "x", Version: "1"},
+		"pkg:golang/github.com/gin-gonic/gin@v1.9.0":         {Name: "github.com/gin-gonic/gin", Version: "v1.9.0", Ecosystem: "Go"},
+		"pkg:golang/github.com/Masterminds/goutils@v1.1.0":   {Name: "github.com/Masterminds/goutils", Version: "v1.1.0", Ecosystem: "Go"},
+		"pkg:golang/github.com%2FAzure/azure-sdk@v1?x=Y#sub": {Name: "github.com/Azure/azure-sdk", Version: "v1", Ecosystem: "Go"},
+		"pkg:golang/stdlib@1.20.3":                           {Name: "stdlib", Version: "1.20.3", Ecosystem: "Go"},
+		"pkg:pypi/Django_Foo@4.2":                            {Name: "django-foo", Version: "4.2", Ecosystem: "PyPI"},
+		"pkg:npm/%40angular/animation@12.3.1":                {Name: "@angular/animation", Version: "12.3.1", Ecosystem: "npm"},
+		"pkg:composer/laravel/laravel@5.5.0":                 {Name: "laravel/laravel", Version: "5.5.0", Ecosystem: "Packagist"},
+		"pkg:generic/openssl@1.1.10g":                        {Name: "openssl", Version: "1.1.10g"},
+		"pkg:gem/rails@7.0.1?platform=java":                  {Name: "rails", Version: "7.0.1", Ecosystem: "RubyGems"},
+		"pkg:swift/github.com/Alamofire/Alamofire@5.4.3":     {Name: "github.com/Alamofire/Alamofire", Version: "5.4.3", Ecosystem: "SwiftURL"},
 	} {
 		u, err := parsePURL(text)
 		if err != nil {
