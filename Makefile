@@ -114,6 +114,12 @@ fuzz: oracle ## Fuzz every parser in turn (FUZZTIME=1m)
 		go test -tags=oracle -run='^$$' -fuzz="^$${func#func }$$" -fuzztime=$(FUZZTIME) "$$(dirname "$$file")" || exit 1; \
 	done
 
+FEEDS ?= $(addprefix ../shared/data/osv-,go.tar.gz pypa.tar.gz bitnami.tar.gz)
+DOCUMENTS ?= ../shared/data/sbom.tar.gz
+.PHONY: osv-compare
+osv-compare: ## Compare our matching of packages and advisories with that of osv-scanner, record for record (FEEDS=folder DOCUMENTS=folder)
+	go -C scripts/tools/osvcompare run . -modules=60 -made $(abspath $(FEEDS)) -- $(abspath $(DOCUMENTS))
+
 .PHONY: lint
 lint: ## Run the linter, pinned in scripts/tools/lint/go.mod
 	go tool -modfile=scripts/tools/lint/go.mod golangci-lint run

@@ -48,3 +48,18 @@ func importOSV(ctx context.Context, d destination, paths []string, o Options) (S
 	err = l.pipeline.finish(err)
 	return Summary{Kinds: []KindCounts{advisories.kind, vulnerabilities.kind}, Unreadable: l.unreadable}, err
 }
+
+// ReadOSV reads OSV records as ImportOSV does, and imports nothing. It calls use for each record, with
+// the record as JSON and its advisories. An error of use ends it.
+func ReadOSV(ctx context.Context, paths []string, o Options, use func(document []byte, advisories []*platform.Advisory) error) error {
+	l := &reporter{options: o}
+	reader := documentReader{reporter: l, handle: func(at Place, document []byte) error {
+		record, err := parseOSV(document)
+		if err != nil {
+			l.reportUnreadable(at, err)
+			return nil
+		}
+		return use(document, record.advisories())
+	}}
+	return reader.read(ctx, paths)
+}
