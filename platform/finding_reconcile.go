@@ -71,9 +71,12 @@ type FindingWrites interface {
 	// findings of the advisory.
 	ReposOfAdvisory(ctx context.Context, root, advisory UID, names []string, digest string) ([]UID, error)
 
-	// PutPackages stores packages and versions that are not stored yet, and returns the packages
-	// that have new versions.
-	PutPackages(ctx context.Context, versions []*PackageVersion) (changed []UID, err error)
+	// StoredVersions returns those of the versions of packages that are stored.
+	StoredVersions(ctx context.Context, uids []UID) ([]UID, error)
+	// VersionsOfPackages reads all versions of packages.
+	VersionsOfPackages(ctx context.Context, packages []UID) ([]*PackageVersion, error)
+	// InsertPackages inserts versions that are not stored, and those of their packages that are not.
+	InsertPackages(ctx context.Context, versions []*PackageVersion) error
 	// SetRanks changes the ranks of versions.
 	SetRanks(ctx context.Context, versions []*PackageVersion) error
 
@@ -543,7 +546,7 @@ func (s Findings) readVersions(ctx context.Context, tx Tx, repo *Repo, facts []*
 			f.Versions, f.basis = slices.Compact(f.Versions), BasisName
 		}
 	}
-	if _, err := tx.PutPackages(ctx, named); err != nil {
+	if err := s.p.putPackages(ctx, tx, named); err != nil {
 		return nil, nil, err
 	}
 	byUID, err := versionsByUID(ctx, tx, all)

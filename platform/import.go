@@ -34,7 +34,7 @@ type importPlan[T any, K comparable] struct {
 	check       func(T, *violations)                                      // makes the same checks as a creation
 	existing    func(ctx context.Context, tx Tx, rows []T) ([]T, error)   // reads the existing rows of these keys; it may return more
 	isUnchanged func(known, row T) bool                                   // reports whether row needs no change
-	replace     func(ctx context.Context, tx Tx, known T, row T) error    // replaces known by row
+	replace     func(ctx context.Context, tx Tx, known T, row T) error    // replaces known by row; nil means that insert does it
 	insert      func(ctx context.Context, tx Tx, rows []T) error          // inserts new rows
 	markKept    func(ctx context.Context, tx Tx, kept []keptRow[T]) error // records the source of unchanged rows, or its time; nil means that neither is recorded
 }
@@ -90,14 +90,18 @@ func (in importPlan[T, K]) put(ctx context.Context, tx Tx, rows []T) (done Impor
 	for _, row := range stored {
 		known[in.key(row)] = row
 	}
-	var added []T
+	var inserted []T
 	var kept []keptRow[T]
 	for _, row := range rows {
 		switch old, found := known[in.key(row)]; {
 		case !found:
-			added = append(added, row)
+			done.Added++
+			inserted = append(inserted, row)
 		case in.isUnchanged(old, row):
 			kept = append(kept, keptRow[T]{old, row})
+		case in.replace == nil:
+			done.Updated++
+			inserted = append(inserted, row)
 		default:
 			done.Updated++
 			if err := in.replace(ctx, tx, old, row); err != nil {
@@ -105,9 +109,9 @@ func (in importPlan[T, K]) put(ctx context.Context, tx Tx, rows []T) (done Impor
 			}
 		}
 	}
-	done.Added, done.Unchanged = len(added), len(kept)
-	if done.Added > 0 {
-		if err := in.insert(ctx, tx, added); err != nil {
+	done.Unchanged = len(kept)
+	if len(inserted) > 0 {
+		if err := in.insert(ctx, tx, inserted); err != nil {
 			return done, err
 		}
 	}

@@ -240,7 +240,6 @@ func (s Images) Import(ctx context.Context, images []*Image) (Imported, error) {
 }
 
 func (s Images) importOnce(ctx context.Context, images []*Image) (Imported, error) {
-	put := func(ctx context.Context, tx Tx, images []*Image) error { return tx.PutImages(ctx, images) }
 	repos := make([]UID, len(images))
 	for i, image := range images {
 		repos[i] = image.Repo
@@ -263,8 +262,7 @@ func (s Images) importOnce(ctx context.Context, images []*Image) (Imported, erro
 			return tx.Images(ctx, ImageKeys{keys})
 		},
 		isUnchanged: func(known, image *Image) bool { return equalJSON(known, image) },
-		replace:     func(ctx context.Context, tx Tx, _, image *Image) error { return put(ctx, tx, []*Image{image}) },
-		insert:      put,
+		insert:      func(ctx context.Context, tx Tx, images []*Image) error { return tx.PutImages(ctx, images) },
 	}
 	return in.run(ctx, s.p.store, images)
 }

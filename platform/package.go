@@ -42,6 +42,7 @@ type PackageVersion struct {
 	Rank string `json:"-"`
 
 	isSource bool // whether an SBOM names it only as that of a source package
+	isNew    bool // whether it is about to be inserted
 }
 
 // newPackageVersion returns a version of a package in an organisation. The UIDs of both follow from

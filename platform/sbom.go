@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 
 	"atrium/platform/affected"
@@ -74,22 +75,6 @@ func (s Images) importSBOMsOnce(ctx context.Context, all []*ImportedSBOM) (Impor
 		image        ImageKey
 		architecture string
 	}
-	put := func(ctx context.Context, tx Tx, rows []*ImportedSBOM) error {
-		var packages []*PackageVersion
-		sboms, tasks := make([]*SBOM, len(rows)), make([]FindingTask, len(rows))
-		for i, b := range rows {
-			packages = append(packages, versions[b]...)
-			sboms[i] = &SBOM{Repo: b.Repo, Digest: b.Digest, Architecture: b.Architecture, Format: b.Format, Versions: b.uids(versions[b]), CreateTime: s.p.now()}
-			tasks[i] = FindingTask{Subject: b.Repo, Digest: b.Digest}
-		}
-		if err := s.putPackages(ctx, tx, packages); err != nil {
-			return err
-		}
-		if err := tx.PutSBOMs(ctx, sboms); err != nil {
-			return err
-		}
-		return tx.AddFindingTasks(ctx, tasks)
-	}
 	stored := map[key]*SBOM{}
 	in := importPlan[*ImportedSBOM, key]{
 		key: func(b *ImportedSBOM) key { return key{ImageKey{b.Repo, b.Digest}, b.Architecture} },
@@ -115,8 +100,22 @@ func (s Images) importSBOMsOnce(ctx context.Context, all []*ImportedSBOM) (Impor
 		isUnchanged: func(known, b *ImportedSBOM) bool {
 			return known.Format == b.Format && slices.Equal(stored[key{ImageKey{b.Repo, b.Digest}, b.Architecture}].Versions, b.uids(versions[b]))
 		},
-		replace: func(ctx context.Context, tx Tx, _, b *ImportedSBOM) error { return put(ctx, tx, []*ImportedSBOM{b}) },
-		insert:  put,
+		insert: func(ctx context.Context, tx Tx, rows []*ImportedSBOM) error {
+			var packages []*PackageVersion
+			sboms, tasks := make([]*SBOM, len(rows)), make([]FindingTask, len(rows))
+			for i, b := range rows {
+				packages = append(packages, versions[b]...)
+				sboms[i] = &SBOM{Repo: b.Repo, Digest: b.Digest, Architecture: b.Architecture, Format: b.Format, Versions: b.uids(versions[b]), CreateTime: s.p.now()}
+				tasks[i] = FindingTask{Subject: b.Repo, Digest: b.Digest}
+			}
+			if err := s.p.putPackages(ctx, tx, packages); err != nil {
+				return err
+			}
+			if err := tx.PutSBOMs(ctx, sboms); err != nil {
+				return err
+			}
+			return tx.AddFindingTasks(ctx, tasks)
+		},
 	}
 	return in.run(ctx, s.p.store, all)
 }
@@ -176,29 +175,77 @@ func (*ImportedSBOM) uids(versions []*PackageVersion) (uids []UID) {
 	return slices.Compact(uids)
 }
 
-// putPackages stores packages and versions, and sorts the versions of packages that have new ones.
-func (s Images) putPackages(ctx context.Context, tx Tx, versions []*PackageVersion) error {
-	changed, err := tx.PutPackages(ctx, versions)
-	if err != nil || len(changed) == 0 {
+// packagesLock is the lock of the versions of the packages of an organisation. Who adds versions
+// ranks them among the others, and must see those.
+func packagesLock(root UID) UID { return "packages:" + root }
+
+// putPackages stores those packages and versions that are new, and ranks the versions of their packages.
+func (p *Platform) putPackages(ctx context.Context, tx Tx, versions []*PackageVersion) error {
+	added, err := listNew(ctx, tx, versions)
+	if err != nil || len(added) == 0 {
 		return err
 	}
-	var ranked []*PackageVersion
-	for _, of := range changed {
-		rows, err := tx.PackageVersions().List(ctx, Query[*PackageVersionFilter]{
-			Scope: newScope(Branch{Relation: Children, UID: of}), Filter: &PackageVersionFilter{}, Order: Order{Field: "uid"}, Limit: noLimit, Parts: PartItems,
-		})
-		if err != nil {
-			return err
+	var last UID
+	for _, v := range added { // they are sorted, and so are their organisations
+		if root := v.UID.Root(); root != last {
+			if err := tx.Lock(ctx, packagesLock(root)); err != nil {
+				return err
+			}
+			last = root
 		}
-		ranked = append(ranked, rank(rows.Items)...)
 	}
-	return tx.SetRanks(ctx, ranked)
+	// Another transaction may have stored some of them before the lock.
+	if added, err = listNew(ctx, tx, added); err != nil || len(added) == 0 {
+		return err
+	}
+	packages := make([]UID, len(added))
+	for i, v := range added {
+		packages[i] = v.Package.UID
+	}
+	stored, err := tx.VersionsOfPackages(ctx, slices.Compact(packages))
+	if err != nil {
+		return err
+	}
+	byPackage := map[UID][]*PackageVersion{}
+	for _, v := range append(stored, added...) {
+		byPackage[v.Package.UID] = append(byPackage[v.Package.UID], v)
+	}
+	var ranked []*PackageVersion
+	for _, of := range slices.Compact(packages) {
+		ranked = append(ranked, rank(byPackage[of])...)
+	}
+	if err := tx.InsertPackages(ctx, added); err != nil {
+		return err
+	}
+	return tx.SetRanks(ctx, slices.DeleteFunc(ranked, func(v *PackageVersion) bool { return v.isNew }))
+}
+
+// listNew returns those of versions that are not stored, each once, sorted by UID.
+func listNew(ctx context.Context, tx Tx, versions []*PackageVersion) ([]*PackageVersion, error) {
+	if len(versions) == 0 {
+		return nil, nil
+	}
+	byUID := make(map[UID]*PackageVersion, len(versions))
+	for _, v := range versions {
+		if first := byUID[v.UID]; first == nil || first.isSource {
+			byUID[v.UID] = v
+		}
+	}
+	stored, err := tx.StoredVersions(ctx, slices.Sorted(maps.Keys(byUID)))
+	for _, uid := range stored {
+		delete(byUID, uid)
+	}
+	added := slices.SortedFunc(maps.Values(byUID), func(a, b *PackageVersion) int { return compareTexts(a.UID, b.UID) })
+	for _, v := range added {
+		v.isNew = true
+	}
+	return added, err
 }
 
 // rank sets the ranks of all versions of a package, and returns those that have changed. A
 // version that the ecosystem cannot compare comes first, and such versions are sorted as texts.
 func rank(versions []*PackageVersion) (changed []*PackageVersion) {
-	slices.SortStableFunc(versions, func(a, b *PackageVersion) int {
+	slices.SortFunc(versions, func(a, b *PackageVersion) int {
 		order, err := affected.Compare(a.Package.Ecosystem, a.Version, b.Version)
 		if err != nil {
 			order = 0

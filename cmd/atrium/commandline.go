@@ -26,6 +26,7 @@ type commandLine struct {
 	Import    struct {
 		OSV       importOSVCommand       `cmd:"" name:"osv" help:"Import advisories from OSV records."`
 		Registry  importRegistryCommand  `cmd:"" help:"Import repos, tags and images from JSON lines."`
+		SBOM      importSBOMCommand      `cmd:"" name:"sbom" help:"Import what images hold, from SPDX and CycloneDX documents."`
 		OCI       importOCICommand       `cmd:"" name:"oci" help:"Import repos, tags and images from OCI registries."`
 		Artifacts importArtifactsCommand `cmd:"" help:"Import libraries and their versions from JSON lines."`
 	} `cmd:"" help:"Import data from other systems."`

@@ -77,17 +77,37 @@ func (c *importRun) runImport(ctx context.Context, p program, source string, o i
 	o.ReportProblem = func(at ingest.Place, reason error) { meter.print(fmt.Sprintf("%s: %s", at, explain(reason))) }
 	sum, err := read(ctx, db.Platform, o)
 	meter.finish()
+	if err == nil {
+		err = settle(ctx, db.Platform, meter)
+	}
 	if writeErr := writeSummary(p.stdout, sum); err == nil {
 		err = writeErr
 	}
 	failed := sum.Failed()
 	switch {
 	case ctx.Err() != nil:
-		return errors.New("interrupted; imported records stay; run the same command again to import the rest")
+		return errors.New("interrupted; imported records stay; run the same command again to import the rest and to update findings")
 	case err != nil:
 		return err
 	case failed > 0:
 		return fmt.Errorf("%d records were not imported; see the messages above", failed)
 	}
 	return nil
+}
+
+// settle updates the findings that follow from what was imported, so that they are there when the
+// command ends. A server does the same in the background.
+func settle(ctx context.Context, to *platform.Platform, m *meter) error {
+	steps := newStepMeter(m)
+	for {
+		done, err := to.Findings.Reconcile(ctx)
+		if err != nil {
+			return fmt.Errorf("update findings (what was imported stays, and a running server or the next import goes on): %w", err)
+		}
+		if done == 0 {
+			steps.finish()
+			return nil
+		}
+		steps.show(done)
+	}
 }

@@ -43,6 +43,11 @@ func isTerminal(out io.Writer) bool {
 // show shows the progress, unless it did so very recently.
 func (m *meter) show(p ingest.Progress) {
 	m.last = p
+	m.redraw(func(took time.Duration) string { return progressText(p, took) })
+}
+
+// redraw shows a text in place of the last one, unless it did so very recently.
+func (m *meter) redraw(text func(took time.Duration) string) {
 	every := lineEvery
 	if m.terminal {
 		every = redrawEvery
@@ -52,7 +57,7 @@ func (m *meter) show(p ingest.Progress) {
 		return
 	}
 	m.shown = now
-	if text := progressText(p, now.Sub(m.start)); m.terminal {
+	if text := text(now.Sub(m.start)); m.terminal {
 		m.write(clearLine + text)
 	} else {
 		m.write(text + "\n")
@@ -75,6 +80,37 @@ func (m *meter) write(text string) { _, _ = io.WriteString(m.out, text) }
 func (m *meter) finish() {
 	took := time.Since(m.start)
 	m.print(fmt.Sprintf("%d records in %v, %d/s", m.last.Records, took.Round(time.Millisecond), perSecond(m.last.Records, took)))
+}
+
+// A stepMeter shows how findings are updated. It says nothing of what takes little time.
+type stepMeter struct {
+	*meter
+	steps int
+}
+
+func newStepMeter(m *meter) *stepMeter {
+	m.start = time.Now()
+	m.shown = m.start
+	return &stepMeter{meter: m}
+}
+
+// show shows that a number of changes were looked at.
+func (m *stepMeter) show(n int) {
+	m.steps += n
+	m.redraw(func(took time.Duration) string { return m.text(took) })
+}
+
+func (m *stepMeter) text(took time.Duration) string {
+	return fmt.Sprintf("updating findings: %d changes looked at in %v", m.steps, took.Round(time.Second))
+}
+
+// finish says how long it took, if that was long.
+func (m *stepMeter) finish() {
+	if took := time.Since(m.start); took > lineEvery {
+		m.print(fmt.Sprintf("findings updated in %v: %d changes looked at", took.Round(time.Millisecond), m.steps))
+	} else if m.terminal && m.steps > 0 {
+		m.write(clearLine)
+	}
 }
 
 // progressText returns the number of records, the rate, and the remaining time, which it

@@ -40,7 +40,7 @@ var rules = map[string]rule{
 	"gen":                        {[]string{"gen"}, "it is generated from schema/proto alone"},
 	"internal/auth":              {[]string{"platform", "platform/fieldmask"}, adapter},
 	"internal/webhook":           {[]string{"platform"}, adapter},
-	"internal/ingest":            {[]string{"platform", "platform/affected"}, adapter},
+	"internal/ingest":            {[]string{"platform", "platform/affected", "internal/sbom"}, adapter},
 	"client":                     {[]string{"gen"}, "whoever uses the service must not have to take the service with it"},
 	"e2e/grpc":                   {[]string{"gen"}, "it is a client of its own, and shares nothing with the server but the contract"},
 	"e2e/overload":               {nil, "it uses the program from outside, as clients do"},

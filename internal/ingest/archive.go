@@ -4,6 +4,7 @@ import (
 	"archive/tar"
 	"archive/zip"
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -19,6 +20,8 @@ import (
 type documentReader struct {
 	reporter *reporter
 	handle   func(at Place, document []byte) error // receives JSON; its error ends the import
+	onlyJSON bool                                  // YAML is no document
+	limit    int                                   // bytes of a document; 0 means MaxRecord
 }
 
 // A format is the format of a file that contains documents.
@@ -45,9 +48,26 @@ func detectFormat(name string) format {
 	return noDocuments
 }
 
-func isDocument(name string) bool {
+// detectFormat returns the format of a file that is read.
+func (d *documentReader) detectFormat(name string) format {
 	f := detectFormat(name)
+	if f == yamlDocument && d.onlyJSON {
+		return noDocuments
+	}
+	return f
+}
+
+func (d *documentReader) isDocument(name string) bool {
+	f := d.detectFormat(name)
 	return f == jsonDocument || f == yamlDocument
+}
+
+// listExtensions lists the extensions of documents.
+func (d *documentReader) listExtensions() string {
+	if d.onlyJSON {
+		return ".json"
+	}
+	return ".json, .yaml and .yml"
 }
 
 // measure adds the sizes of all files to the total of the progress. Its error
@@ -55,7 +75,7 @@ func isDocument(name string) bool {
 func (d *documentReader) measure(paths []string) error {
 	var errs []error
 	for _, path := range paths {
-		err := walkFiles(path, func(_ string, size int64) error {
+		err := d.walkFiles(path, func(_ string, size int64) error {
 			d.reporter.progress.Total += size
 			return nil
 		})
@@ -64,19 +84,16 @@ func (d *documentReader) measure(paths []string) error {
 	return errors.Join(errs...)
 }
 
-// errNoRecords is reported for a path in which no record was found.
-var errNoRecords = errors.New("contains no records: looked for .json, .yaml and .yml files, in folders and in .zip, .tar, .tar.gz and .tgz archives")
-
 // read reads the documents of all paths, and reports paths without any.
 func (d *documentReader) read(ctx context.Context, paths []string) error {
 	for _, path := range paths {
 		records, unreadable := d.reporter.progress.Records, d.reporter.unreadable
-		err := walkFiles(path, func(file string, _ int64) error { return d.readFile(ctx, file) })
+		err := d.walkFiles(path, func(file string, _ int64) error { return d.readFile(ctx, file) })
 		if err != nil {
 			return err
 		}
 		if d.reporter.progress.Records == records && d.reporter.unreadable == unreadable {
-			d.reporter.reportUnreadable(Place{File: path}, errNoRecords)
+			d.reporter.reportUnreadable(Place{File: path}, fmt.Errorf("contains no records: looked for %s files, in folders and in .zip, .tar, .tar.gz and .tgz archives", d.listExtensions()))
 		}
 	}
 	return nil
@@ -84,13 +101,13 @@ func (d *documentReader) read(ctx context.Context, paths []string) error {
 
 // walkFiles calls f with path if it is a file, or with every file below it whose
 // name says that it contains documents.
-func walkFiles(path string, f func(path string, size int64) error) error {
+func (d *documentReader) walkFiles(path string, f func(path string, size int64) error) error {
 	info, err := os.Stat(path)
 	switch {
 	case err != nil:
 		return err
-	case info.Mode().IsRegular() && detectFormat(path) == noDocuments:
-		return fmt.Errorf("%s: must be a folder or a .json, .yaml, .yml, .zip, .tar, .tar.gz or .tgz file", path)
+	case info.Mode().IsRegular() && d.detectFormat(path) == noDocuments:
+		return fmt.Errorf("%s: must be a folder or a %s, .zip, .tar, .tar.gz or .tgz file", path, strings.Replace(d.listExtensions(), " and ", ", ", 1))
 	case info.Mode().IsRegular():
 		return f(path, info.Size())
 	case !info.IsDir():
@@ -100,7 +117,7 @@ func walkFiles(path string, f func(path string, size int64) error) error {
 		if err != nil {
 			return fmt.Errorf("%s: %w", path, err)
 		}
-		if !entry.Type().IsRegular() || detectFormat(name) == noDocuments {
+		if !entry.Type().IsRegular() || d.detectFormat(name) == noDocuments {
 			return nil
 		}
 		info, err := entry.Info()
@@ -147,7 +164,7 @@ func (d *documentReader) readTar(ctx context.Context, path string, file io.Reade
 			d.reporter.reportUnreadable(Place{File: path}, err)
 			return nil
 		}
-		if header.Typeflag != tar.TypeReg || !isDocument(header.Name) {
+		if header.Typeflag != tar.TypeReg || !d.isDocument(header.Name) {
 			continue
 		}
 		if complete, err := d.readDocument(ctx, Place{File: path, Member: header.Name}, archive); err != nil || !complete {
@@ -170,7 +187,7 @@ func (d *documentReader) readZip(ctx context.Context, path string, file *os.File
 	}
 	for _, member := range archive.File {
 		d.reporter.progress.Read += int64(member.CompressedSize64) // #nosec G115 -- for the progress display only
-		if !member.Mode().IsRegular() || !isDocument(member.Name) {
+		if !member.Mode().IsRegular() || !d.isDocument(member.Name) {
 			continue
 		}
 		if err := d.readMember(ctx, Place{File: path, Member: member.Name}, member); err != nil {
@@ -198,10 +215,10 @@ func (d *documentReader) readDocument(ctx context.Context, at Place, r io.Reader
 		return true, err
 	}
 	d.reporter.countRecord()
-	b, err := readLimited(r)
+	b, err := readLimited(r, cmp.Or(d.limit, MaxRecord))
 	if err != nil {
 		d.reporter.reportUnreadable(at, err)
-		return errors.Is(err, errTooLarge), nil
+		return errors.As(err, new(sizeError)), nil
 	}
 	if detectFormat(at.document()) == yamlDocument {
 		if b, err = yamlToJSON(b); err != nil {

@@ -60,6 +60,72 @@ func BenchmarkImportOSV(b *testing.B) {
 	}
 }
 
+// BenchmarkImportSBOM imports SBOMs of 300 packages each, 200 of which most images share. It
+// reports the packages that are imported in a second of processor time of this process, without that of
+// PostgreSQL. One iteration is enough (-benchtime=1x).
+func BenchmarkImportSBOM(b *testing.B) {
+	const images, packages, shared = 500, 300, 200
+	for name, url := range map[string]func(testing.TB) string{"sqlite": storetest.SQLite, "postgres": storetest.Postgres} {
+		b.Run(name, func(b *testing.B) {
+			for b.Loop() {
+				p, err := platform.New(b.Context(), storetest.Open(b, url(b)), platform.Options{})
+				if err != nil {
+					b.Fatal(err)
+				}
+				operator := platform.WithActor(b.Context(), platform.NewOperator("bench"))
+				org, err := p.Groups.Bootstrap(operator, "acme", "https://issuer.example.com", "owner")
+				if err != nil {
+					b.Fatal(err)
+				}
+				if _, err := p.Repos.Import(operator, org.Group.UID, []*platform.ImportedRepo{{Repo: platform.Repo{Name: "shop"}}}, platform.ImportOptions{}); err != nil {
+					b.Fatal(err)
+				}
+				path := sbomDocuments(b, images, packages, shared)
+				for _, round := range []string{"new", "again"} {
+					start, used := time.Now(), processorTime()
+					sum, err := ImportSBOM(operator, p, SBOMSource{Paths: []string{path}}, Options{Group: org.Group.UID})
+					if err != nil || sum.Failed() > 0 {
+						b.Fatalf("got %+v (%v)", sum, err)
+					}
+					b.ReportMetric(images*packages/time.Since(start).Seconds(), "packages/s-"+round)
+					b.ReportMetric(images*packages/(processorTime()-used).Seconds(), "packages/cpu-s-"+round)
+				}
+			}
+		})
+	}
+}
+
+// sbomDocuments writes an archive of documents about images of a repo.
+func sbomDocuments(b *testing.B, images, packages, shared int) string {
+	b.Helper()
+	var file bytes.Buffer
+	archive := tar.NewWriter(&file)
+	for i := range images {
+		components := make([]string, packages)
+		for n := range components {
+			name, version := fmt.Sprintf("base-%d", n), i/(images/10+1)
+			if n >= shared {
+				name, version = fmt.Sprintf("lib-%d", (i*7+n*13)%2000), (i+n)%20
+			}
+			components[n] = fmt.Sprintf(`{"type": "library", "name": %q, "version": "1.%d.0", "licenses": [{"license": {"id": "MIT"}}], "purl": "pkg:npm/%s@1.%d.0",
+				"properties": [{"name": "syft:package:foundBy", "value": "javascript-lock-cataloger"}, {"name": "syft:location:0:path", "value": "/app/package-lock.json"}]}`, name, version, name, version)
+		}
+		document := fmt.Appendf(nil, `{"bomFormat": "CycloneDX", "specVersion": "1.5", "metadata": {"component": {"type": "container", "name": "registry.example.com/shop:v%d", "version": "sha256:%064x"}},
+			"components": [%s]}`, i, i, strings.Join(components, ","))
+		if err := archive.WriteHeader(&tar.Header{Name: fmt.Sprintf("%d.json", i), Mode: 0o600, Size: int64(len(document))}); err != nil {
+			b.Fatal(err)
+		}
+		if _, err := archive.Write(document); err != nil {
+			b.Fatal(err)
+		}
+	}
+	path := filepath.Join(b.TempDir(), "documents.tar")
+	if err := os.WriteFile(path, file.Bytes(), 0o600); err != nil {
+		b.Fatal(err)
+	}
+	return path
+}
+
 // processorTime returns the processor time that the process has used.
 func processorTime() time.Duration {
 	var usage syscall.Rusage

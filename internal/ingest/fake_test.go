@@ -23,6 +23,7 @@ type fakeCore struct {
 	advisories      map[string]*platform.Advisory
 	vulnerabilities map[string]*platform.Vulnerability
 	artifacts       map[string]*platform.ImportedArtifact
+	sboms           map[string]*platform.ImportedSBOM // by repo, digest and architecture
 	batches         []int
 	rejected        string // Records with this key are rejected.
 	err             error  // Every call returns this error.
@@ -32,7 +33,7 @@ func newFakeCore() *fakeCore {
 	return &fakeCore{
 		repos: map[string]*platform.ImportedRepo{}, tags: map[string]*platform.ImportedTag{}, images: map[string]*platform.Image{},
 		advisories: map[string]*platform.Advisory{}, vulnerabilities: map[string]*platform.Vulnerability{},
-		artifacts: map[string]*platform.ImportedArtifact{},
+		artifacts: map[string]*platform.ImportedArtifact{}, sboms: map[string]*platform.ImportedSBOM{},
 	}
 }
 
@@ -89,6 +90,17 @@ func (c *fakeCore) destination() destination {
 			}
 			done, err = put(c, c.artifacts, rows, func(a *platform.ImportedArtifact) string { return string(a.Ecosystem) + " " + a.Name })
 			return done, versions, err
+		},
+		sboms: func(_ context.Context, rows []*platform.ImportedSBOM) (platform.Imported, error) {
+			return put(c, c.sboms, rows, func(b *platform.ImportedSBOM) string {
+				return strings.TrimSpace(string(b.Repo) + "@" + b.Digest + " " + b.Architecture)
+			})
+		},
+		findRepoOfPath: func(_ context.Context, path string) (platform.UID, error) {
+			if c.repos[path] == nil {
+				return "", errors.New("not found")
+			}
+			return uid(path), nil
 		},
 		findRepo: func(_ context.Context, name string) (platform.UID, error) {
 			if c.repos[name] == nil {

@@ -16,10 +16,14 @@ import (
 // decompression.
 const MaxRecord = 16 << 20
 
-var (
-	errTooLarge = fmt.Errorf("is larger than %d MiB", MaxRecord>>20)
-	errNUL      = errors.New("contains the character U+0000, which no text may contain")
-)
+const errTooLarge = sizeError(MaxRecord)
+
+// A sizeError is the error of a document or a line that has more bytes than this.
+type sizeError int
+
+func (most sizeError) Error() string { return fmt.Sprintf("is larger than %d MiB", most>>20) }
+
+var errNUL = errors.New("contains the character U+0000, which no text may contain")
 
 // Options configures an import. Both functions may be nil.
 type Options struct {
@@ -99,12 +103,16 @@ type destination struct {
 	advisories      func(context.Context, []*platform.Advisory) (platform.Imported, error)
 	vulnerabilities func(context.Context, []*platform.Vulnerability) (platform.Imported, error)
 	artifacts       func(context.Context, []*platform.ImportedArtifact) (artifacts, versions platform.Imported, err error)
+	sboms           func(context.Context, []*platform.ImportedSBOM) (platform.Imported, error)
 
 	// writesAtOnce reports whether imports need not wait for each other.
 	writesAtOnce bool
 
 	// findRepo finds a repo of the group by its name; "" if there is none.
 	findRepo func(ctx context.Context, name string) (platform.UID, error)
+
+	// findRepoOfPath finds a repo by its path of names, such as acme/shop/checkout.
+	findRepoOfPath func(ctx context.Context, path string) (platform.UID, error)
 
 	// getImages reads images in the order of keys; nil for each that does not exist.
 	getImages func(ctx context.Context, keys []platform.ImageKey) ([]*platform.Image, error)
@@ -133,6 +141,7 @@ func newDestination(p *platform.Platform, o Options, options platform.ImportOpti
 		},
 		vulnerabilities: p.Vulnerabilities.Import,
 		artifacts:       p.Artifacts.Import,
+		sboms:           p.Images.ImportSBOMs,
 		findRepo: func(ctx context.Context, name string) (platform.UID, error) {
 			page, err := p.Repos.List(ctx, platform.ListRequest[*platform.RepoFilter]{
 				UIDP:   platform.UIDFilter{ChildrenOf: o.Group},
@@ -142,6 +151,13 @@ func newDestination(p *platform.Platform, o Options, options platform.ImportOpti
 				return "", err
 			}
 			return page.Items[0].UID, nil
+		},
+		findRepoOfPath: func(ctx context.Context, path string) (platform.UID, error) {
+			repo, err := p.Repos.GetByPath(ctx, path)
+			if err != nil {
+				return "", err
+			}
+			return repo.UID, nil
 		},
 		getImages: func(ctx context.Context, keys []platform.ImageKey) ([]*platform.Image, error) {
 			images, errs := p.Images.GetMany(ctx, keys)
@@ -170,9 +186,13 @@ type reporter struct {
 	progress   Progress
 	unreadable int
 	pipeline   pipeline
+	pipe       string // file with a copy of the pipe, which problems call "-"
 }
 
 func (l *reporter) reportProblem(at Place, reason error) {
+	if l.pipe != "" && at.File == l.pipe {
+		at.File = "-"
+	}
 	if l.options.ReportProblem != nil {
 		l.options.ReportProblem(at, reason)
 	}

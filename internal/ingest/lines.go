@@ -106,11 +106,11 @@ func (l *reporter) readLines(ctx context.Context, name string, passes int64, rep
 	return failed
 }
 
-// readLimited reads a document of at most MaxRecord bytes.
-func readLimited(r io.Reader) ([]byte, error) {
-	b, err := io.ReadAll(io.LimitReader(r, MaxRecord+1))
-	if err == nil && len(b) > MaxRecord {
-		return nil, errTooLarge
+// readLimited reads a document of at most limit bytes. A longer one has a sizeError.
+func readLimited(r io.Reader, limit int) ([]byte, error) {
+	b, err := io.ReadAll(io.LimitReader(r, int64(limit)+1))
+	if err == nil && len(b) > limit {
+		return nil, sizeError(limit)
 	}
 	return b, err
 }

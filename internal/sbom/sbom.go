@@ -38,6 +38,21 @@ type Document struct {
 	Skipped  int       // number of entries that are no packages, such as files and operating systems
 }
 
+// Architecture returns the architecture that all packages have that name one, or "".
+func (d *Document) Architecture() string {
+	found := ""
+	for _, p := range d.Packages {
+		switch {
+		case p.Architecture == "" || p.Architecture == found:
+		case found != "":
+			return ""
+		default:
+			found = p.Architecture
+		}
+	}
+	return found
+}
+
 // A Subject is what a document says of the image that it describes. Each field is empty if
 // the document does not say it.
 type Subject struct {

@@ -143,45 +143,37 @@ func splitEnds(root platform.UID, b []byte) []platform.UID {
 	return uids
 }
 
-// PutPackages inserts packages and versions unless they exist.
-func (tx *transaction) PutPackages(ctx context.Context, versions []*platform.PackageVersion) ([]platform.UID, error) {
-	if len(versions) == 0 {
-		return nil, nil
-	}
-	uids := make([]platform.UID, len(versions))
-	for i, v := range versions {
-		uids[i] = v.UID
-	}
-	exists := map[platform.UID]bool{}
-	known := tx.dialect.statement().add("SELECT t.uid FROM package_version t WHERE t.uid ?", uidKeyList(uids))
+// StoredVersions returns those of the versions of packages that are stored.
+func (tx *transaction) StoredVersions(ctx context.Context, uids []platform.UID) ([]platform.UID, error) {
 	var found []platform.UID
-	if err := tx.conn.Run(ctx, known.build(collectUIDs(&found))); err != nil {
-		return nil, err
-	}
-	for _, uid := range found {
-		exists[uid] = true
-	}
-	var changed []platform.UID
-	var new []*platform.PackageVersion
+	q := tx.dialect.statement().add("SELECT t.uid FROM package_version t WHERE t.uid ?", uidKeyList(uids))
+	err := tx.conn.Run(ctx, q.build(collectUIDs(&found)))
+	return found, err
+}
+
+// VersionsOfPackages reads all versions of packages.
+func (tx *transaction) VersionsOfPackages(ctx context.Context, of []platform.UID) ([]*platform.PackageVersion, error) {
+	var found []*platform.PackageVersion
+	p := newReader(packageVersions, tx.tables).projectAll()
+	q := tx.dialect.statement().add("SELECT "+p.selected+" FROM package_version t"+p.joins+" WHERE t.parent ?", uidValueList(of))
+	err := tx.conn.Run(ctx, q.build(p.collect(&found)))
+	return found, err
+}
+
+// InsertPackages inserts versions, and those of their packages that are not stored.
+func (tx *transaction) InsertPackages(ctx context.Context, versions []*platform.PackageVersion) error {
 	var of []*platform.Package
-	for _, v := range versions {
-		if exists[v.UID] {
-			continue
-		}
-		exists[v.UID] = true
-		if new = append(new, v); !slices.Contains(changed, v.Package.UID) {
-			changed, of = append(changed, v.Package.UID), append(of, &v.Package)
+	for i, v := range versions { // they are sorted, and so are their packages
+		if i == 0 || v.Package.UID != versions[i-1].Package.UID {
+			of = append(of, &v.Package)
 		}
 	}
-	// In the order of their keys, so that two imports do not wait for each other.
-	slices.SortFunc(of, func(a, b *platform.Package) int { return cmp.Compare(a.UID, b.UID) })
-	slices.SortFunc(new, func(a, b *platform.PackageVersion) int { return cmp.Compare(a.UID, b.UID) })
 	columns, values := rowsOf(packages.table, of)
 	if err := tx.insertNew(ctx, "package", columns, values); err != nil {
-		return nil, err
+		return err
 	}
-	columns, values = rowsOf(packageVersions.table, new)
-	return changed, tx.insertNew(ctx, "package_version", columns, values)
+	columns, values = rowsOf(packageVersions.table, versions)
+	return tx.insertNew(ctx, "package_version", columns, values)
 }
 
 // rowsOf returns the columns and the values that store rows.

@@ -1,0 +1,200 @@
+package ingest
+
+import (
+	"archive/tar"
+	"archive/zip"
+	"bytes"
+	"compress/gzip"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"atrium/internal/sbom"
+	"atrium/platform"
+)
+
+// digestOf returns the digest of an image with a number.
+func digestOf(n int) string { return fmt.Sprintf("sha256:%064x", n) }
+
+// bom returns a document of CycloneDX about an image of a repo, with packages of npm such as "a@1".
+func bom(image string, digest int, packages ...string) string {
+	components := make([]string, len(packages))
+	for i, p := range packages {
+		components[i] = fmt.Sprintf(`{"type": "library", "name": "x", "purl": "pkg:npm/%s"}`, p)
+	}
+	return fmt.Sprintf(`{"bomFormat": "CycloneDX", "specVersion": "1.5", "metadata": {"component": {"type": "container", "name": %q, "version": %q}}, "components": [%s]}`,
+		image, digestOf(digest), strings.Join(components, ", "))
+}
+
+// shopCore is a core whose group has the repo shop.
+func shopCore() *fakeCore {
+	c := newFakeCore()
+	c.repos["shop"] = &platform.ImportedRepo{Repo: platform.Repo{Name: "shop", UID: "uid of shop"}}
+	return c
+}
+
+func writeDocument(t *testing.T, name, content string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), name)
+	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// held describes the packages of each SBOM.
+func (c *fakeCore) held() string {
+	var all []string
+	for _, key := range keysOf(c.sboms) {
+		var packages []string
+		for _, p := range c.sboms[key].Packages {
+			packages = append(packages, p.Name+"@"+p.Version)
+		}
+		all = append(all, key+": "+strings.Join(packages, " "))
+	}
+	return strings.Join(all, "; ")
+}
+
+func importSBOMs(t *testing.T, c *fakeCore, source SBOMSource) (reports, Summary) {
+	t.Helper()
+	var r reports
+	sum, err := importSBOM(t.Context(), c.destination(), source, r.options())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r, sum
+}
+
+func TestSBOMsAreReadFromEverySource(t *testing.T) {
+	t.Parallel()
+	document := bom("registry.example.com/shop:1", 1, "a@1", "b@2")
+	var tarred, zipped bytes.Buffer
+	compressed := gzip.NewWriter(&tarred)
+	archive := tar.NewWriter(compressed)
+	if err := archive.WriteHeader(&tar.Header{Name: "x/bom.json", Mode: 0o600, Size: int64(len(document))}); err != nil {
+		t.Fatal(err)
+	}
+	fmt.Fprint(archive, document)
+	if err := archive.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := compressed.Close(); err != nil {
+		t.Fatal(err)
+	}
+	members := zip.NewWriter(&zipped)
+	member, err := members.Create("bom.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	fmt.Fprint(member, document)
+	if err := members.Close(); err != nil {
+		t.Fatal(err)
+	}
+	file := writeDocument(t, "bom.json", document)
+	want := "uid of shop@" + digestOf(1) + ": a@1 b@2"
+	for name, source := range map[string]SBOMSource{
+		"a file":            {Paths: []string{file}},
+		"a folder":          {Paths: []string{filepath.Dir(file)}},
+		"a tar archive":     {Paths: []string{writeDocument(t, "x.tar.gz", tarred.String())}},
+		"a zip archive":     {Paths: []string{writeDocument(t, "x.zip", zipped.String())}},
+		"a pipe":            {Paths: []string{"-"}, Pipe: strings.NewReader(document)},
+		"a pipe of a tar":   {Paths: []string{"-"}, Pipe: bytes.NewReader(tarred.Bytes())},
+		"a pipe of a zip":   {Paths: []string{"-"}, Pipe: bytes.NewReader(zipped.Bytes())},
+		"an image by names": {Paths: []string{writeDocument(t, "x.json", bom("other", 2, "a@1", "b@2"))}, Image: "shop@" + digestOf(1)},
+	} {
+		c := shopCore()
+		r, sum := importSBOMs(t, c, source)
+		r.check(t)
+		checkKinds(t, sum, KindCounts{Name: "SBOMs", Added: 1})
+		if got := c.held(); got != want {
+			t.Errorf("%s: %s, want %s", name, got, want)
+		}
+	}
+	c := shopCore()
+	_, _ = importSBOMs(t, c, SBOMSource{Paths: []string{file}, Architecture: "x86_64"})
+	if c.sboms["uid of shop@"+digestOf(1)+" amd64"] == nil {
+		t.Errorf("with an architecture: %s, want amd64", c.held())
+	}
+}
+
+// Whatever is first, the largest document is stored, and nothing before it. The others are named.
+func TestOfSeveralSBOMsTheLargestIsImported(t *testing.T) {
+	t.Parallel()
+	folder := t.TempDir()
+	for name, document := range map[string]string{
+		"1.json": bom("shop", 1, "a@1"), "2.json": bom("shop", 1, "a@1", "b@2"), "3.json": bom("shop", 1, "c@1"), "4.json": bom("shop", 2, "c@1"),
+	} {
+		if err := os.WriteFile(filepath.Join(folder, name), []byte(document), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	c := shopCore()
+	r, sum := importSBOMs(t, c, SBOMSource{Paths: []string{folder}})
+	at := func(name string) string { return filepath.Join(folder, name) }
+	const text = ": is left out: it has 1 packages, and %s has 2 for the same image and architecture"
+	r.check(t, at("1.json")+fmt.Sprintf(text, at("2.json")), at("3.json")+fmt.Sprintf(text, at("2.json")))
+	checkKinds(t, sum, KindCounts{Name: "SBOMs", Added: 2})
+	if got, want := c.held(), "uid of shop@"+digestOf(1)+": a@1 b@2; uid of shop@"+digestOf(2)+": c@1"; got != want {
+		t.Errorf("stored %s, want %s", got, want)
+	}
+	if r, sum = importSBOMs(t, c, SBOMSource{Paths: []string{folder}}); len(r) != 2 {
+		t.Errorf("the second time, %d problems", len(r))
+	}
+	checkKinds(t, sum, KindCounts{Name: "SBOMs", Unchanged: 2})
+}
+
+// A document that cannot be used is named with its place, and the others are imported.
+func TestInvalidSBOMsAreNamedAndTheOthersImported(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct{ document, want string }{
+		"a bad purl":      {`{"bomFormat": "CycloneDX", "specVersion": "1.5", "components": [{"type": "library", "name": "a"}, {"type": "library", "name": "b", "purl": "npm/b"}]}`, "components[1].purl: "},
+		"no digest":       {`{"bomFormat": "CycloneDX", "specVersion": "1.5", "metadata": {"component": {"name": "shop"}}}`, "names no digest of its image"},
+		"no name":         {bom("", 1, "a@1"), "does not name its image"},
+		"an unknown repo": {bom("other", 1, "a@1"), `is about "other"`},
+		"another kind":    {`{"a": 1}`, "neither bomFormat"},
+		"depth":           {strings.Repeat(`{"a":`, 1000), "nested deeper"},
+		"size":            {strings.Repeat(" ", sbom.MaxBytes+1), "is larger than 64 MiB"},
+	} {
+		core, folder := shopCore(), t.TempDir()
+		for file, document := range map[string]string{"1.json": c.document, "2.json": bom("shop", 1, "a@1")} {
+			if err := os.WriteFile(filepath.Join(folder, file), []byte(document), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		r, sum := importSBOMs(t, core, SBOMSource{Paths: []string{folder}})
+		if len(r) != 1 || !strings.HasPrefix(r[0], filepath.Join(folder, "1.json")+": ") || !strings.Contains(r[0], c.want) {
+			t.Errorf("%s: reported %q, want the file and %q", name, r, c.want)
+		}
+		if sum.Failed() != 1 || sum.Kinds[0].Added != 1 || len(core.sboms) != 1 {
+			t.Errorf("%s: got %+v", name, sum)
+		}
+	}
+	var r reports
+	if _, err := importSBOM(t.Context(), shopCore().destination(), SBOMSource{Paths: []string{"-", "-"}, Pipe: strings.NewReader("")}, r.options()); err == nil {
+		t.Error("the pipe is read twice")
+	}
+	if _, err := importSBOM(t.Context(), shopCore().destination(), SBOMSource{Paths: []string{"x.json"}, Image: "nothing@" + digestOf(1)}, r.options()); err == nil {
+		t.Error("an image of an unknown repo is accepted")
+	}
+	r, _ = importSBOMs(t, shopCore(), SBOMSource{Paths: []string{"-"}, Pipe: strings.NewReader("{")})
+	if len(r) != 1 || !strings.HasPrefix(r[0], "-: ") {
+		t.Errorf("a pipe with half a document: %q", r)
+	}
+}
+
+func TestTheNameOfAnImageFindsItsRepo(t *testing.T) {
+	t.Parallel()
+	for image, repo := range map[string]string{
+		"docker.io/library/debian:12": "debian", "debian:12": "debian", "docker.io/library/alpine": "library/alpine", "ghcr.io/acme/api:1@" + digestOf(1): "acme/api",
+		"registry.example.com:5000/shop": "registry.example.com:5000/shop", "My Shop": "My Shop",
+	} {
+		c := newFakeCore()
+		c.repos[repo] = &platform.ImportedRepo{}
+		r, _ := importSBOMs(t, c, SBOMSource{Paths: []string{writeDocument(t, "x.json", strings.Replace(bom("x", 1, "a@1"), `"name": "x"`, fmt.Sprintf(`"name": %q`, image), 1))}})
+		if r.check(t); c.sboms["uid of "+repo+"@"+digestOf(1)] == nil {
+			t.Errorf("%s: %s, want an SBOM of %s", image, c.held(), repo)
+		}
+	}
+}
