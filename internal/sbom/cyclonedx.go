@@ -25,6 +25,9 @@ func parseCycloneDX(text []byte, format string) (*Document, error) {
 		d.Subject = subjectOf(bom.Metadata.Component)
 	}
 	components := valueOf(bom.Components)
+	if len(components) == 0 && len(valueOf(bom.Vulnerabilities)) > 0 {
+		return nil, invalid("components", "there are none: the document says what vulnerabilities mean (VEX), and not what an image holds")
+	}
 	r := &cycloneDXReader{Document: d, distribution: findDistribution(components)}
 	return d, r.addAll(components, "components")
 }

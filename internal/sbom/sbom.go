@@ -10,6 +10,7 @@
 package sbom
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
 	"errors"
@@ -17,6 +18,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"unicode/utf8"
 )
 
 // The limits of a document.
@@ -28,6 +30,11 @@ const (
 	// maxDepth is how deep objects and lists lie in each other. Components of CycloneDX can
 	// hold others, and envelopes statements.
 	maxDepth = 100
+	// maxElements is the number of elements of all lists together, without those of the list files
+	// of SPDX, which are not read. An element can take a hundred times the memory of its text.
+	maxElements = 500_000
+	// maxFilesDepth is how deep the list files lies: in a document, which can be the predicate of a statement.
+	maxFilesDepth = 3
 )
 
 // A Document is what an SBOM says.
@@ -103,7 +110,7 @@ func Read(from io.Reader) (*Document, error) {
 
 // Parse reads a document.
 func Parse(text []byte) (*Document, error) {
-	if err := checkDepth(text); err != nil {
+	if err := checkShape(text); err != nil {
 		return nil, err
 	}
 	return parse(text, maxEnvelopes)
@@ -174,27 +181,47 @@ func comparePackages(a, b Package) int {
 	)
 }
 
-// checkDepth reads the tokens of a document, so that no decoder has to follow one that is
-// too deep.
-func checkDepth(text []byte) error {
-	depth, inText, escaped := 0, false, false
-	for _, c := range text {
-		switch {
-		case escaped:
-			escaped = false
-		case inText:
-			escaped, inText = c == '\\', c != '"'
-		case c == '"':
-			inText = true
-		case c == '{' || c == '[':
+// checkShape reads the tokens of a document, so that no decoder has to follow one that is too deep
+// or has too many elements.
+func checkShape(text []byte) error {
+	var lists [maxDepth + 1]bool // whether a list is open at a depth, or else an object
+	depth, elements, unread := 0, 0, maxDepth+1
+	for at := 0; at < len(text); at++ {
+		switch c := text[at]; c {
+		case '"':
+			at = endOfText(text, at)
+		case '{', '[':
 			if depth++; depth > maxDepth {
 				return invalid("", "the document is nested deeper than %d levels", maxDepth)
 			}
-		case c == '}' || c == ']':
-			depth--
+			if lists[depth] = c == '['; lists[depth] && depth <= maxFilesDepth && bytes.HasSuffix(bytes.TrimRight(text[:at], " \t\r\n:"), []byte(`"files"`)) {
+				unread = depth
+			}
+		case '}', ']':
+			depth = max(depth-1, 0)
+			if depth < unread {
+				unread = maxDepth + 1
+			}
+		case ',':
+			if lists[depth] && depth < unread {
+				elements++
+			}
+		}
+		if elements > maxElements {
+			return invalid("", "the document has more than %d elements in its lists", maxElements)
 		}
 	}
 	return nil
+}
+
+// endOfText returns the place of the quotation mark that ends the text at a place.
+func endOfText(text []byte, at int) int {
+	for at++; at < len(text) && text[at] != '"'; at++ {
+		if text[at] == '\\' {
+			at++
+		}
+	}
+	return at
 }
 
 // maxText limits names, versions and licences, in bytes.
@@ -210,6 +237,9 @@ func (p Package) check(place string) error {
 		}
 		if strings.ContainsFunc(text.value, isControl) {
 			return invalid(place+"."+text.field, "contains a control character")
+		}
+		if !utf8.ValidString(text.value) { // a package URL can have any bytes
+			return invalid(place+"."+text.field, "is not UTF-8")
 		}
 	}
 	return nil

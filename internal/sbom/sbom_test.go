@@ -175,6 +175,13 @@ func TestInvalidDocumentsAreNamed(t *testing.T) {
 		"depth":                 {strings.Repeat(`{"a":`, maxDepth+1), "", "nested deeper"},
 		"depth in lists":        {`{"bomFormat": ` + strings.Repeat("[", 1_000_000), "", "nested deeper"},
 		"too many packages":     {component(strings.Repeat(`{"type": "library", "name": "x"},`, MaxPackages) + `{"type": "library", "name": "x"}`), fmt.Sprintf("components[%d]", MaxPackages), "more than"},
+		"elements of packages":  {component(strings.Repeat(`{},`, maxElements+1) + `{}`), "", "elements"},
+		"elements elsewhere":    {`{"bomFormat": "CycloneDX", "specVersion": "1.5", "vulnerabilities": [` + strings.Repeat(`{},`, maxElements+1) + `{}]}`, "", "elements"},
+		"files of a component":  {component(`{"type": "library", "name": "x", "files": [` + strings.Repeat(`1,`, maxElements+1) + `1]}`), "", "elements"},
+		"VEX":                   {`{"bomFormat": "CycloneDX", "specVersion": "1.5", "vulnerabilities": [{"id": "CVE-1"}]}`, "components", "VEX"},
+		"a NUL in a purl":       {component(`{"type": "library", "name": "x", "purl": "pkg:npm/a%00b@1"}`), "components[0].name", "control"},
+		"no UTF-8 in a purl":    {component(`{"type": "library", "name": "x", "purl": "pkg:npm/a%ffb@1"}`), "components[0].name", "UTF-8"},
+		"no name in a purl":     {component(`{"type": "library", "name": "x", "purl": "pkg:npm/@1"}`), "components[0].purl", "no package URL"},
 		"statements in another": {nest(4), "", "envelopes"},
 		"brackets in a text":    {`{"bomFormat": "` + strings.Repeat("[", 2*maxDepth) + `\"{"}`, "bomFormat", "want"},
 	} {
@@ -183,6 +190,22 @@ func TestInvalidDocumentsAreNamed(t *testing.T) {
 		if !errors.As(err, &invalid) || invalid.Place != c.place || !strings.Contains(invalid.Reason, c.reason) {
 			t.Errorf("%s: %v, want %s: ...%s", name, err, c.place, c.reason)
 		}
+	}
+}
+
+// Images have hundreds of thousands of files. Nobody decodes them.
+func TestFilesOfSPDXDoNotCount(t *testing.T) {
+	t.Parallel()
+	files := strings.Repeat(`{"checksums": [1, 2]},`, maxElements) + `{}`
+	d, err := Parse([]byte(`{"spdxVersion": "SPDX-2.3", "files" : [` + files + `], "packages": [{"name": "x", "SPDXID": "SPDXRef-x"}]}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(d.Packages) != 1 || d.Skipped != maxElements+1 {
+		t.Errorf("%d packages and %d other entries, want 1 and %d", len(d.Packages), d.Skipped, maxElements+1)
+	}
+	if _, err := Parse([]byte(`{"spdxVersion": "SPDX-2.3", "files": [], "packages": [` + strings.Repeat(`{},`, maxElements+1) + `{}]}`)); !IsInvalid(err) {
+		t.Errorf("packages after files: %v, want that they are too many", err)
 	}
 }
 
