@@ -18,6 +18,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -224,18 +225,25 @@ func endOfText(text []byte, at int) int {
 	return at
 }
 
-// maxText limits names, versions and licences, in bytes.
-const maxText = 1024
+// maxName and maxText limit names, and versions, package URLs and licences, in bytes. They are those of the platform, which
+// does not know the place of a text in its document.
+const (
+	maxName = 255
+	maxText = 512
+)
 
 // check checks the texts of a package.
 func (p Package) check(place string) error {
+	if len(p.Name) > maxName {
+		return invalid(place+".name", "is longer than %d bytes", maxName)
+	}
 	for _, text := range []struct{ field, value string }{
 		{"name", p.Name}, {"version", p.Version}, {"purl", p.PURL}, {"arch", p.Architecture}, {"upstream", p.SourceName}, {"upstream", p.SourceVersion},
 	} {
 		if len(text.value) > maxText {
 			return invalid(place+"."+text.field, "is longer than %d bytes", maxText)
 		}
-		if strings.ContainsFunc(text.value, isControl) {
+		if strings.ContainsFunc(text.value, unicode.IsControl) {
 			return invalid(place+"."+text.field, "contains a control character")
 		}
 		if !utf8.ValidString(text.value) { // a package URL can have any bytes
@@ -245,13 +253,11 @@ func (p Package) check(place string) error {
 	return nil
 }
 
-func isControl(r rune) bool { return r < ' ' || r == 0x7f }
-
 // addLicense adds a licence or an expression of licences, unless it says that nothing is
 // known.
 func (p *Package) addLicense(text string) {
 	text = strings.TrimSpace(text)
-	if text == "" || text == "NONE" || text == "NOASSERTION" || len(text) > maxText || strings.ContainsFunc(text, isControl) || slices.Contains(p.Licenses, text) {
+	if text == "" || text == "NONE" || text == "NOASSERTION" || len(text) > maxText || strings.ContainsFunc(text, unicode.IsControl) || slices.Contains(p.Licenses, text) {
 		return
 	}
 	p.Licenses = append(p.Licenses, text)

@@ -164,7 +164,7 @@ func TestInvalidDocumentsAreNamed(t *testing.T) {
 		"a bad package URL":     {component(`{"type": "library", "name": "x", "purl": "npm/x@1"}`), "components[0].purl", "no package URL"},
 		"a deep fault":          {component(`{"type": "library", "name": "x", "components": [{"type": "library", "name": "y", "purl": "pkg:"}]}`), "components[0].components[0].purl", ""},
 		"a control character":   {component(`{"type": "library", "name": "x\u0000"}`), "components[0].name", "control"},
-		"a long name":           {component(`{"type": "library", "name": "` + strings.Repeat("x", maxText+1) + `"}`), "components[0].name", "longer"},
+		"a long name":           {component(`{"type": "library", "name": "` + strings.Repeat("x", maxName+1) + `"}`), "components[0].name", "longer"},
 		"a long package URL":    {component(`{"type": "library", "name": "x", "purl": "pkg:npm/` + strings.Repeat("x", 5*maxText) + `"}`), "components[0].purl", "longer"},
 		"null":                  {pack(`null`), "packages[0].name", "missing"},
 		"a bad one of SPDX":     {pack(`{"name": "x", "SPDXID": "SPDXRef-x", "externalRefs": [{"referenceCategory": "OTHER", "referenceType": "purl", "referenceLocator": "x"}]}`), "packages[0].externalRefs[0]", "no package URL"},
