@@ -74,7 +74,7 @@ type DeliveryFilter struct {
 func (f *DeliveryFilter) check(v *violations) { v.checkFilter("event_id", f.Event) }
 
 var deliveryKind = Kind[*Delivery]{
-	Name: "Delivery", Plural: "deliveries", Area: areaEvents, Number: 17, Parent: "Subscription",
+	Name: "Delivery", Plural: "deliveries", Area: areaEvents, Number: 17, GraphOnly: true, Parent: "Subscription",
 	List: CapSubscriptionsList, Create: CapSubscriptionsCreate,
 	Fields: []fieldmask.Field{
 		{Name: "uid", Mode: fieldmask.OutputOnly}, {Name: "eventId", Mode: fieldmask.OutputOnly},

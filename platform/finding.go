@@ -124,6 +124,14 @@ type FindingFilter struct {
 	Advisories       []UID            `json:",omitempty"`
 }
 
+// WantedStates lists the states that match; nil means all but RESOLVED.
+func (f *FindingFilter) WantedStates() []FindingState {
+	if f.States == nil && !f.ResolvedSince.IsZero() {
+		return []FindingState{FindingResolved}
+	}
+	return f.States
+}
+
 func (f *FindingFilter) check(v *violations) {
 	for _, r := range f.Severities {
 		checkOneOf(v, "severities", r, severityRatings)
@@ -158,19 +166,28 @@ func (f *FindingFilter) check(v *violations) {
 }
 
 var findingKind = Kind[*Finding]{
-	Name: "Finding", Plural: "findings", Area: areaVulnerabilities, Number: 20, Own: true, Event: "vulnerabilities.finding", Parent: "Repo",
+	Name: "Finding", Plural: "findings", Area: areaVulnerabilities, Number: 20, Own: true, GraphOnly: true, Event: "vulnerabilities.finding", Parent: "Repo",
 	Verbs: []string{"opened", "resolved", "changed"}, EventBody: areaVulnerabilities + ".FindingChange",
 	List: CapFindingsList, Update: CapFindingsUpdate, Also: []Capability{CapTagList},
 	Fields: []fieldmask.Field{
-		{Name: "state", Mode: fieldmask.Updatable}, {Name: "justification", Mode: fieldmask.Updatable}, {Name: "note", Mode: fieldmask.Updatable},
-		{Name: "assignee", Mode: fieldmask.Updatable}, {Name: "dueTime", Mode: fieldmask.Updatable}, {Name: "expireTime", Mode: fieldmask.Updatable},
+		{Name: "uid", Mode: fieldmask.OutputOnly}, {Name: "repo", Mode: fieldmask.OutputOnly},
+		{Name: "digest", Mode: fieldmask.OutputOnly}, {Name: "advisory", Mode: fieldmask.OutputOnly},
+		{Name: "vulnerabilityId", Mode: fieldmask.OutputOnly}, {Name: "package", Mode: fieldmask.OutputOnly},
+		{Name: "ecosystem", Mode: fieldmask.OutputOnly}, {Name: "installedVersion", Mode: fieldmask.OutputOnly},
+		{Name: "fixedVersions", Mode: fieldmask.OutputOnly}, {Name: "severity", Mode: fieldmask.OutputOnly},
+		{Name: "knownExploited", Mode: fieldmask.OutputOnly}, {Name: "epss", Mode: fieldmask.OutputOnly},
+		{Name: "basis", Mode: fieldmask.OutputOnly}, {Name: "state", Mode: fieldmask.Updatable},
+		{Name: "justification", Mode: fieldmask.Updatable}, {Name: "note", Mode: fieldmask.Updatable},
+		{Name: "assignee", Mode: fieldmask.Updatable}, {Name: "dueTime", Mode: fieldmask.Updatable},
+		{Name: "expireTime", Mode: fieldmask.Updatable}, {Name: "firstSeenTime", Mode: fieldmask.OutputOnly},
+		{Name: "resolvedTime", Mode: fieldmask.OutputOnly}, {Name: "updateTime", Mode: fieldmask.OutputOnly},
 	},
 	Orders: []OrderField[*Finding]{
 		{"severity", nil, func(f *Finding) any { return f.Severity.SortKey() }},
-		{"first_seen_time", []string{"firstSeenTime"}, func(f *Finding) any { return f.FirstSeenTime }},
+		{"first_seen_time", []string{"firstSeenTime", "first_seen"}, func(f *Finding) any { return f.FirstSeenTime }},
 		{"epss", nil, func(f *Finding) any { return EPSSKey(f.EPSS) }},
 		{"package", nil, func(f *Finding) any { return f.Package }},
-		{"due_time", []string{"dueTime"}, func(f *Finding) any { return f.DueTime }},
+		{"due_time", []string{"dueTime", "due"}, func(f *Finding) any { return f.DueTime }},
 		{"update_time", updateTimeSpellings, func(f *Finding) any { return f.UpdateTime }},
 		{"uid", nil, func(f *Finding) any { return string(f.UID) }},
 	},
@@ -220,4 +237,40 @@ type FindingReads interface {
 // Findings are the operations on findings.
 type Findings struct {
 	*resources[*Finding, *FindingFilter]
+}
+
+// ListOfImages reads, for each image, the same page of its findings, with one read. The page tokens
+// are those of the plain list of the repo with the digest.
+func (s Findings) ListOfImages(ctx context.Context, req ListRequest[*FindingFilter], images []ImageKey) ([]Page[*Finding], []error) {
+	return listReferring(ctx, s.resources, req, len(images), func(i int, req *ListRequest[*FindingFilter]) func(Branch) []Branch {
+		req.UIDP.ChildrenOf = images[i].Repo
+		req.Filter = changeFilter(req.Filter, func(f *FindingFilter) { f.Digests = []string{images[i].Digest} })
+		return narrowTo(func(b *Branch) { b.Digest = images[i].Digest })
+	})
+}
+
+// ListOfAdvisories reads, for each advisory, the same page of its findings that the caller may see,
+// with one read. The page tokens are those of the plain list with the advisory.
+func (s Findings) ListOfAdvisories(ctx context.Context, req ListRequest[*FindingFilter], advisories []UID) ([]Page[*Finding], []error) {
+	return listReferring(ctx, s.resources, req, len(advisories), func(i int, req *ListRequest[*FindingFilter]) func(Branch) []Branch {
+		req.Filter = changeFilter(req.Filter, func(f *FindingFilter) { f.Advisories = []UID{advisories[i]} })
+		return func(b Branch) []Branch {
+			return []Branch{{Relation: OfAdvisory, UID: advisories[i], Inside: b.UID}}
+		}
+	})
+}
+
+// Advisories reads the advisories of findings that the caller has read, with one read. Who may see a
+// finding may see its advisory, whichever group that lies in. Those that do not exist any more are
+// nil.
+func (s Findings) Advisories(ctx context.Context, uids []UID, without CostlyFields) (map[UID]*Advisory, error) {
+	if _, err := requireCaller(ctx); err != nil {
+		return nil, s.kind.addArea(err)
+	}
+	found, err := s.p.store.Advisories().Get(ctx, Keys{uids: uids, without: without | advisoryKind.Hidden})
+	byUID := make(map[UID]*Advisory, len(found))
+	for _, a := range found {
+		byUID[a.UID] = a
+	}
+	return byUID, s.kind.addArea(err)
 }

@@ -1,6 +1,9 @@
 package platform
 
-import "context"
+import (
+	"context"
+	"reflect"
+)
 
 // A FindingCount counts findings by severity, and those that are special among them.
 type FindingCount struct {
@@ -135,8 +138,66 @@ func (s Findings) SummarizeImages(ctx context.Context, keys []ImageKey) ([]*Find
 	return summaries, errs
 }
 
-// FindingFacets count the findings of a list by what they have in common. The values of Repo and
-// Group are UIDs.
+// FindingFacets count the findings of a list by what they have in common, sorted by descending
+// count.
 type FindingFacets struct {
-	Severity, State, Ecosystem, Repo, Group []Facet[string]
+	Severity  []SeverityFacet
+	State     []StateFacet
+	Ecosystem []EcosystemFacet
+	Repo      []UIDFacet
+	Group     []UIDFacet // the groups of the repos
+}
+
+// The facets of findings.
+type (
+	// A SeverityFacet counts the findings with a rating.
+	SeverityFacet = Facet[SeverityRating]
+	// A StateFacet counts the findings in a state.
+	StateFacet = Facet[FindingState]
+	// An EcosystemFacet counts the findings of an ecosystem; "" is for those whose is not known.
+	EcosystemFacet = Facet[string]
+	// A UIDFacet counts the findings of a repo or a group.
+	UIDFacet = Facet[UID]
+)
+
+// Facets counts all findings of the lists that the pages belong to: with one read for the lists with
+// the same filter, which are all of them unless they have page tokens.
+func (s Findings) Facets(ctx context.Context, pages []Page[*Finding]) ([]*FindingFacets, error) {
+	all, asked := make([]*FindingFacets, len(pages)), make([]Query[*FindingFilter], len(pages))
+	for i, page := range pages {
+		asked[i], _ = page.asked.(Query[*FindingFilter])
+	}
+	for i := range asked {
+		if all[i] != nil {
+			continue
+		}
+		var scopes []Scope
+		var indices []int
+		for n := i; n < len(asked); n++ {
+			if all[n] == nil && reflect.DeepEqual(asked[n].Filter, asked[i].Filter) {
+				scopes, indices = append(scopes, asked[n].Scope), append(indices, n)
+			}
+		}
+		found, err := s.facet(ctx, asked[i].Filter, scopes)
+		if err != nil {
+			return nil, s.kind.addArea(err)
+		}
+		for at, n := range indices {
+			all[n] = found[at]
+		}
+	}
+	return all, nil
+}
+
+// facet counts the findings of scopes.
+func (s Findings) facet(ctx context.Context, filter *FindingFilter, scopes []Scope) ([]*FindingFacets, error) {
+	if matchesNothing(filter) {
+		scopes = make([]Scope, len(scopes))
+	}
+	found, err := s.p.store.FacetFindings(ctx, filter, scopes)
+	for _, f := range found {
+		f.Severity, f.State, f.Ecosystem = sortFacets(f.Severity), sortFacets(f.State), sortFacets(f.Ecosystem)
+		f.Repo, f.Group = sortFacets(f.Repo), sortFacets(f.Group)
+	}
+	return found, err
 }

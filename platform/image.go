@@ -2,6 +2,7 @@ package platform
 
 import (
 	"context"
+	"errors"
 	"slices"
 )
 
@@ -142,6 +143,18 @@ func (s Images) GetMany(ctx context.Context, keys []ImageKey) ([]*Image, []error
 		}
 		if err != nil {
 			errs[i] = err
+		}
+	}
+	return images, errs
+}
+
+// Describe reads images with one read. An image of which nothing is known but that it is there, because a tag
+// or an SBOM names it, has only its key.
+func (s Images) Describe(ctx context.Context, keys []ImageKey) ([]*Image, []error) {
+	images, errs := s.GetMany(ctx, keys)
+	for i, key := range keys {
+		if errors.Is(errs[i], &Error{Code: CodeNotFound}) {
+			images[i], errs[i] = &Image{Repo: key.Repo, Digest: key.Digest}, nil
 		}
 	}
 	return images, errs

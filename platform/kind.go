@@ -19,7 +19,10 @@ type Kind[T any] struct {
 	Area   string // the area of its errors, such as registry
 	Number byte   // number that identifies the kind in counters and page tokens, and is never reused
 	Own    bool   // whether the kind is not in the reference
-	Event  string // the middle of its event types, such as platform.registry.repo
+	// GraphOnly means that only GraphQL has the kind: REST and gRPC have what the reference
+	// documents.
+	GraphOnly bool
+	Event     string // the middle of its event types, such as platform.registry.repo
 	// Verbs are the verbs of its event types: created, updated, deleted ... The body of
 	// an event is the resource, or else the kind that EventBody names by area and name.
 	Verbs     []string

@@ -79,6 +79,7 @@ type KindInfo struct {
 	Name, Plural, Area, Parent   string
 	Number                       byte
 	Own                          bool     // whether the kind is not in the reference
+	GraphOnly                    bool     // whether only GraphQL has the kind
 	Shared                       bool     // whether its rows belong to no organisation
 	Event                        string   // the middle of its event types
 	Verbs                        []string // the verbs of its event types
@@ -96,7 +97,7 @@ func (k *Kind[T]) Info() KindInfo {
 		orders[i] = o.Name
 	}
 	return KindInfo{
-		Name: k.Name, Plural: k.Plural, Area: k.Area, Parent: k.Parent, Number: k.Number, Own: k.Own, Shared: k.Shared,
+		Name: k.Name, Plural: k.Plural, Area: k.Area, Parent: k.Parent, Number: k.Number, Own: k.Own, GraphOnly: k.GraphOnly, Shared: k.Shared,
 		Event: k.Event, Verbs: k.Verbs, EventBody: k.bodyType(),
 		List: k.List, Create: k.Create, Update: k.Update, Delete: k.Delete,
 		Required: k.Required, Orders: orders, Row: reflect.TypeFor[T]().Elem(),

@@ -129,10 +129,19 @@ func listReferring[T any, F filter](ctx context.Context, r *resources[T, F], req
 			errs[i] = r.kind.addArea(err)
 		}
 		if errs[i] == nil {
+			q.Scope = scopes[i]
 			pages[i] = r.newPage(requests[i], q, found[i])
 		}
 	}
 	return pages, errs
+}
+
+// narrowTo returns a function that narrows a branch by one condition.
+func narrowTo(set func(*Branch)) func(Branch) []Branch {
+	return func(b Branch) []Branch {
+		set(&b)
+		return []Branch{b}
+	}
 }
 
 // listInScope reads a page of a given scope instead of the scope of the request.

@@ -64,6 +64,11 @@ type Branch struct {
 	Rule     ecosystem.NameRule // the rule of OfArtifact; "" means any
 	Inside   UID                // UID within which the rows must lie; "" means anywhere
 	Around   UID                // UID that the groups of the rows must enclose, for OfArtifact; "" means any groups
+
+	// At most one of these narrows the branch.
+	Digest string // digest of the image that findings or tags belong to; "" means any
+	Holds  UID    // version of a package that images of repos or tags hold; "" means any
+	Lacks  UID    // advisory of which the image of a tag is free, as its SBOM shows; "" means any
 }
 
 // A Relation defines how rows relate to a UID.
@@ -82,6 +87,7 @@ const (
 	OfArtifact                  // advisories about the artifacts with the normal name Name
 	OfDocument                  // advisories about the artifacts with the exact name Name
 	OfEcosystem                 // artifacts of the ecosystem Name
+	OfAdvisory                  // findings of the advisory
 )
 
 // A Grant is a role that is bound to an identity on a group. It applies to the

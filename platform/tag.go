@@ -67,6 +67,8 @@ type TagFilter struct {
 
 	Names []string `json:",omitempty"` // the name is one of these
 	Query string   `json:",omitempty"` // see SearchWords
+
+	Lacks UID `json:",omitempty"` // the image is free of this advisory, as its SBOM shows
 }
 
 func (f *TagFilter) check(v *violations) {
@@ -207,3 +209,23 @@ type TagNames struct{ names []TagName }
 
 // Names lists the names.
 func (n TagNames) Names() []TagName { return n.names }
+
+// ListOfImages reads, for each image, the same page of the tags that point to it, with one read. The
+// page tokens are those of the plain list of the repo with the digest.
+func (s Tags) ListOfImages(ctx context.Context, req ListRequest[*TagFilter], images []ImageKey) ([]Page[*Tag], []error) {
+	return listReferring(ctx, s.resources, req, len(images), func(i int, req *ListRequest[*TagFilter]) func(Branch) []Branch {
+		req.UIDP.ChildrenOf = images[i].Repo
+		req.Filter = changeFilter(req.Filter, func(f *TagFilter) { f.Digest = images[i].Digest })
+		return narrowTo(func(b *Branch) { b.Digest = images[i].Digest })
+	})
+}
+
+// ListFree reads, for each finding, the same page of the tags of its repo that do not have it, with
+// one read: their images have an SBOM, and no finding of the same advisory.
+func (s Tags) ListFree(ctx context.Context, req ListRequest[*TagFilter], of []*Finding) ([]Page[*Tag], []error) {
+	return listReferring(ctx, s.resources, req, len(of), func(i int, req *ListRequest[*TagFilter]) func(Branch) []Branch {
+		req.UIDP.ChildrenOf = of[i].Repo
+		req.Filter = changeFilter(req.Filter, func(f *TagFilter) { f.Lacks = of[i].Advisory })
+		return narrowTo(func(b *Branch) { b.Lacks = of[i].Advisory })
+	})
+}

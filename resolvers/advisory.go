@@ -7,15 +7,17 @@ import (
 	"atrium/graph"
 	"atrium/graph/scalar"
 	"atrium/platform"
+	"atrium/platform/affected"
 )
 
 // advisories resolves the fields of advisories.
 type advisories struct {
+	p *platform.Platform
 	viewerFields[*platform.Advisory]
 }
 
 func (r root) Advisory() graph.AdvisoryResolver {
-	return advisories{newViewerFields(r.p.Advisories)}
+	return advisories{r.p, newViewerFields(r.p.Advisories)}
 }
 
 func (r *reads) advisories() *loader[platform.UID, *platform.Advisory] {
@@ -42,7 +44,12 @@ func (e entities) FindManyAdvisoryByUIDs(ctx context.Context, reps []*graph.Advi
 }
 
 func (advisories) Group(ctx context.Context, all []*platform.Advisory) ([]*platform.Group, error) {
-	return follow(ctx, all, readsOf(ctx).groups(), func(a *platform.Advisory) platform.UID { return a.UID.Parent() })
+	return follow(ctx, all, readsOf(ctx).groups(), func(a *platform.Advisory) platform.UID {
+		if a.UID.Parent() == platform.FeedGroup {
+			return "" // it belongs to all organisations
+		}
+		return a.UID.Parent()
+	})
 }
 
 // vulnerabilityIDs returns the ids under which the vulnerability of an advisory may be
@@ -72,4 +79,19 @@ func deduplicate[T any](objects []*T, id func(*T) string) []*T {
 		seen[id(object)] = true
 	}
 	return kept
+}
+
+func (r advisories) Affected(ctx context.Context, all []*platform.Advisory) ([]*affected.Set, error) {
+	uids := mapEach(all, func(a *platform.Advisory) platform.UID { return a.UID })
+	sets, err := r.p.Advisories.AffectedVersions(ctx, uids)
+	if err != nil {
+		return nil, err
+	}
+	return mapEach(uids, func(uid platform.UID) *affected.Set { return sets[uid] }), nil
+}
+
+func (r advisories) Findings(ctx context.Context, all []*platform.Advisory, where *scalar.FindingFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.FindingConnection, error) {
+	f := valueOrZero(where)
+	req := request(ctx, listScope(nil, nil, f.ByUID), &f.FindingFilter, window{orderBy, first, after, last, before, skip})
+	return newConnections(r.p.Findings.ListOfAdvisories(ctx, req, mapEach(all, func(a *platform.Advisory) platform.UID { return a.UID })))
 }

@@ -37,7 +37,7 @@ func Connect(p *platform.Platform) (graph.ResolverRoot, execute.EngineOptions) {
 func Limits() analysis.Schema {
 	return analysis.Schema{
 		DefaultPage: platform.DefaultPageSize, MaxPage: platform.MaxPageSize,
-		Parts:             []string{"SeverityCount"},
+		Parts:             []string{"SeverityCount", "FindingCount"},
 		ListRows:          map[string]int{"Group.ancestors": 10}, // few trees are deeper
 		IndexedConditions: indexedConditions, SortedOrders: sortedOrders, CountedLists: countedLists, ScannedFields: scannedFields,
 		LongFields: longFields, UniqueNames: uniqueNames, Watched: slices.Collect(maps.Keys(costlyFields)),

@@ -201,3 +201,11 @@ func (r groups) AdvisorySummary(ctx context.Context, all []*platform.Group) ([]*
 	summaries, errs := r.p.Advisories.SummarizeGroups(ctx, mapEach(all, groupUID))
 	return summaries, joinErrors(errs)
 }
+
+func (r groups) Findings(ctx context.Context, all []*platform.Group, where *scalar.FindingFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.FindingConnection, error) {
+	return listFindingsIn(ctx, r.p, descendantScopes(all, valueOrZero(where).ByUID), where, window{orderBy, first, after, last, before, skip})
+}
+
+func (r groups) FindingSummary(ctx context.Context, all []*platform.Group) ([]*platform.FindingSummary, error) {
+	return summarizeFindings(ctx, r.p, mapEach(all, groupUID))
+}

@@ -89,6 +89,7 @@ var nodeReaders = map[string]nodeReader{
 	"RoleBinding":              readNodes((*reads).roleBindings),
 	"Repo":                     readNodes((*reads).repos),
 	"Tag":                      readNodes((*reads).tags),
+	"Finding":                  readNodes((*reads).findings),
 	"Advisory":                 readNodes((*reads).advisories),
 	"EventSubscription":        readNodes((*reads).subscriptions),
 	"Delivery":                 readNodes((*reads).deliveries),

@@ -116,3 +116,11 @@ func (r repos) AdvisorySummary(ctx context.Context, all []*platform.Repo) ([]*pl
 func (r repoConnections) Facets(ctx context.Context, all []*scalar.RepoConnection) ([]*platform.RepoFacets, error) {
 	return r.p.Repos.Facets(ctx, mapEach(all, (*scalar.RepoConnection).Page))
 }
+
+func (r repos) Findings(ctx context.Context, all []*platform.Repo, where *scalar.FindingFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.FindingConnection, error) {
+	return listFindingsIn(ctx, r.p, repoScopes(all, valueOrZero(where).ByUID), where, window{orderBy, first, after, last, before, skip})
+}
+
+func (r repos) FindingSummary(ctx context.Context, all []*platform.Repo) ([]*platform.FindingSummary, error) {
+	return summarizeFindings(ctx, r.p, mapEach(all, repoUID))
+}

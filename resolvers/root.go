@@ -15,20 +15,23 @@ type root struct{ p *platform.Platform }
 var _ graph.ResolverRoot = root{}
 
 type (
-	queries           root
-	mutations         root
-	feeds             root // the resolvers of Subscription
-	entities          root
-	repoConnections   root
-	images            root
-	viewers           root
-	gitHubAccounts    root
-	terms             root // the resolvers of TermsAcceptance
-	acceptedTerms     root // the resolvers of AcceptTermsPayload
-	holderConnections root
-	holderEdges       root
-	events            root
-	eventActors       root
+	queries            root
+	mutations          root
+	feeds              root // the resolvers of Subscription
+	entities           root
+	repoConnections    root
+	findingConnections root
+	findingRepoFacets  root
+	findingGroupFacets root
+	images             root
+	viewers            root
+	gitHubAccounts     root
+	terms              root // the resolvers of TermsAcceptance
+	acceptedTerms      root // the resolvers of AcceptTermsPayload
+	holderConnections  root
+	holderEdges        root
+	events             root
+	eventActors        root
 )
 
 func (r root) Query() graph.QueryResolver                           { return queries(r) }
@@ -36,6 +39,9 @@ func (r root) Mutation() graph.MutationResolver                     { return mut
 func (r root) Subscription() graph.SubscriptionResolver             { return feeds(r) }
 func (r root) Entity() graph.EntityResolver                         { return entities(r) }
 func (r root) RepoConnection() graph.RepoConnectionResolver         { return repoConnections(r) }
+func (r root) FindingConnection() graph.FindingConnectionResolver   { return findingConnections(r) }
+func (r root) FindingRepoFacet() graph.FindingRepoFacetResolver     { return findingRepoFacets(r) }
+func (r root) FindingGroupFacet() graph.FindingGroupFacetResolver   { return findingGroupFacets(r) }
 func (r root) Image() graph.ImageResolver                           { return images(r) }
 func (r root) Viewer() graph.ViewerResolver                         { return viewers(r) }
 func (r root) GitHubAccount() graph.GitHubAccountResolver           { return gitHubAccounts(r) }

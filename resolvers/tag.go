@@ -63,9 +63,7 @@ func (tags) Repo(ctx context.Context, all []*platform.Tag) ([]*platform.Repo, er
 // Image reads the images of the tags. It is nil where the digest of a tag has no
 // known image.
 func (r tags) Image(ctx context.Context, all []*platform.Tag) ([]*platform.Image, error) {
-	images, errs := r.p.Images.GetMany(ctx, mapEach(all, func(t *platform.Tag) platform.ImageKey {
-		return platform.ImageKey{Repo: t.UID.Parent(), Digest: t.Digest}
-	}))
+	images, errs := r.p.Images.GetMany(ctx, mapEach(all, tagImage))
 	return images, filterErrors(joinErrors(errs), ignoreNotFound)
 }
 
@@ -78,4 +76,17 @@ func (r tags) Advisories(ctx context.Context, all []*platform.Tag, where *scalar
 func (r tags) AdvisorySummary(ctx context.Context, all []*platform.Tag) ([]*platform.AdvisorySummary, error) {
 	summaries, errs := r.p.Advisories.SummarizeTags(ctx, all)
 	return summaries, joinErrors(errs)
+}
+
+// tagImage returns the image that a tag points to.
+func tagImage(t *platform.Tag) platform.ImageKey {
+	return platform.ImageKey{Repo: t.UID.Parent(), Digest: t.Digest}
+}
+
+func (r tags) Findings(ctx context.Context, all []*platform.Tag, where *scalar.FindingFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.FindingConnection, error) {
+	return listFindingsOfImages(ctx, r.p, mapEach(all, tagImage), where, window{orderBy, first, after, last, before, skip})
+}
+
+func (r tags) FindingSummary(ctx context.Context, all []*platform.Tag) ([]*platform.FindingSummary, error) {
+	return summarizeImages(ctx, r.p, mapEach(all, tagImage))
 }

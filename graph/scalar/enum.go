@@ -245,6 +245,36 @@ func UnmarshalDeliveryState(v any) (platform.DeliveryState, error) {
 	return value[platform.DeliveryState]("", v)
 }
 
+// AppendFindingBasis appends a basis of a finding as JSON.
+func AppendFindingBasis(b []byte, v platform.FindingBasis, _ bool) []byte {
+	return appendEnum(b, "FINDING_BASIS_", v)
+}
+
+// MarshalFindingBasis returns the marshaler of a basis of a finding.
+func MarshalFindingBasis(v platform.FindingBasis) graphql.Marshaler {
+	return marshal(AppendFindingBasis(nil, v, true))
+}
+
+// UnmarshalFindingBasis reads a basis of a finding.
+func UnmarshalFindingBasis(v any) (platform.FindingBasis, error) {
+	return value[platform.FindingBasis]("FINDING_BASIS_", v)
+}
+
+// AppendFindingState appends a state of a finding as JSON.
+func AppendFindingState(b []byte, v platform.FindingState, _ bool) []byte {
+	return appendEnum(b, "FINDING_STATE_", v)
+}
+
+// MarshalFindingState returns the marshaler of a state of a finding.
+func MarshalFindingState(v platform.FindingState) graphql.Marshaler {
+	return marshal(AppendFindingState(nil, v, true))
+}
+
+// UnmarshalFindingState reads a state of a finding.
+func UnmarshalFindingState(v any) (platform.FindingState, error) {
+	return value[platform.FindingState]("FINDING_STATE_", v)
+}
+
 // AppendType appends the type of a severity, reference or false positive as JSON. In
 // the core these types are plain text.
 func AppendType(b []byte, v string, _ bool) []byte { return appendEnum(b, "TYPE_", v) }

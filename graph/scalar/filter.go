@@ -23,6 +23,12 @@ type TagFilter struct {
 	IncludeReferrers, IncludeDates, IncludeEpochs *bool
 }
 
+// FindingFilter is the filter of a list of findings.
+type FindingFilter struct {
+	platform.FindingFilter
+	ByUID
+}
+
 // VulnerabilityMetadataFilter is the filter of a list of vulnerability metadata.
 type VulnerabilityMetadataFilter struct {
 	VulnerabilityIDs []string

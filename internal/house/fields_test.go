@@ -40,7 +40,7 @@ func TestEveryKindDeclaresItsFacts(t *testing.T) {
 		switch {
 		case inReference && d.Own:
 			t.Errorf("%s: remove Own from %s: the reference has this kind", d.place(), d.variable)
-		case !inReference && !graphQLOnly[d.Name]:
+		case !inReference && !d.GraphOnly:
 			expect("Own", "true")
 		}
 		for fact, example := range map[string]string{"Create": "CapWidgetCreate", "Update": "CapWidgetUpdate", "Delete": "CapWidgetDelete"} {
@@ -48,7 +48,7 @@ func TestEveryKindDeclaresItsFacts(t *testing.T) {
 			switch served := strings.Contains(mutations, "\n  "+verb+d.Name+"("); {
 			case served:
 				expect(fact, example)
-			case d.facts[fact] && !graphQLOnly[d.Name] && !imported[d.Name] && !otherChanges[d.Name+" "+verb+"d"]:
+			case d.facts[fact] && !d.GraphOnly && !imported[d.Name] && !otherChanges[d.Name+" "+verb+"d"]:
 				t.Errorf("%s: %s has the capability to %s it: add the mutation, then `make generate`\n\t%[3]s%[2]s(", d.contract(), d.Name, verb)
 			}
 			if fact == "Create" && strings.Contains(mutations, "\n  create"+d.Name+"(") {
@@ -180,8 +180,8 @@ func TestEveryOrderAndConditionIsInTheContract(t *testing.T) {
 	}
 }
 
-// hiddenOrders lists orders that GraphQL does not offer.
-var hiddenOrders = map[string]bool{"TermsAcceptance.uid": true}
+// hiddenOrders lists orders that GraphQL does not offer, or offers by a shorter name.
+var hiddenOrders = map[string]bool{"TermsAcceptance.uid": true, "Finding.first_seen_time": true, "Finding.due_time": true}
 
 // nextFieldNumber returns the first number above those of the fields of a message.
 func nextFieldNumber(message string) int {
@@ -195,7 +195,7 @@ func nextFieldNumber(message string) int {
 
 // internalConditions lists the fields of filters that only other operations use, or that
 // contracts offer in another form.
-var internalConditions = map[string]bool{"Around": true, "Capability": true, "Feed": true, "Names": true, "Without": true}
+var internalConditions = map[string]bool{"Around": true, "Capability": true, "Feed": true, "Lacks": true, "Names": true, "Without": true, "WithoutLiveTags": true}
 
 // inputOnly lists fields that the object does not show: only a request or a payload has
 // them.

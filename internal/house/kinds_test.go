@@ -175,7 +175,7 @@ const graphQLOnlyChange = "Subscription updated"
 // platform, with a route for each change.
 func checkRoutes(t *testing.T, k platform.KindInfo, field string) {
 	t.Helper()
-	if graphQLOnly[k.Name] || !exists("internal/rest/"+k.Area+".go") {
+	if k.GraphOnly || !exists("internal/rest/"+k.Area+".go") {
 		return // TestEveryAreaHasItsRoutes reports a missing file.
 	}
 	routes := read(t, "internal/rest/"+k.Area+".go")
@@ -195,9 +195,6 @@ func checkRoutes(t *testing.T, k platform.KindInfo, field string) {
 // otherChanges lists changes that a capability allows and that record another event:
 // creating a tag can move it, and terms are accepted.
 var otherChanges = map[string]bool{"Tag updated": true, "TermsAcceptance created": true}
-
-// graphQLOnly lists kinds that only GraphQL has.
-var graphQLOnly = map[string]bool{"Delivery": true}
 
 // imported lists kinds that come from feeds. Changes of them record no events.
 var imported = map[string]bool{"Advisory": true}
@@ -240,7 +237,7 @@ func TestEveryServiceIsServed(t *testing.T) {
 func TestEveryKindHasAMessage(t *testing.T) {
 	t.Parallel()
 	for _, k := range platform.Kinds() {
-		if graphQLOnly[k.Name] {
+		if k.GraphOnly {
 			continue
 		}
 		if !strings.Contains(readAll(t, "schema/proto/platform/"+k.Area+"/v2/*.proto"), "\nmessage "+k.Name+" {") {
@@ -279,7 +276,7 @@ func TestEveryFilterHasTheFieldsOfUIDs(t *testing.T) {
 	contract, found := readAll(t, "schema/*.graphqls"), 0
 	for _, k := range platform.Kinds() {
 		filter := regexp.MustCompile(`(?s)\ninput (?:Event)?` + k.Name + `Filter \{\n(.*?)\n\}`).FindStringSubmatch(contract)
-		if k.Shared || graphQLOnly[k.Name] || outsideTree[k.Name] || filter == nil {
+		if k.Shared || k.GraphOnly || outsideTree[k.Name] || filter == nil {
 			continue
 		}
 		found++

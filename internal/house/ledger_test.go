@@ -73,7 +73,10 @@ func capabilityTable(t *testing.T) (rows []row, roles []string) {
 
 // ownCapabilities lists capabilities that are not in the table, such as those of our own
 // kinds.
-var ownCapabilities = []row{}
+var ownCapabilities = []row{
+	{name: "findings.list", wire: "CAP_FINDINGS_LIST", number: 9001},
+	{name: "findings.update", wire: "CAP_FINDINGS_UPDATE", number: 9002},
+}
 
 func TestCapabilitiesAreThoseOfTheTable(t *testing.T) {
 	t.Parallel()
@@ -172,6 +175,9 @@ var kindLedger = []kindEntry{
 	{14, "TermsAcceptance", "termsAcceptances", "iam", "iam.terms", "doc_id create_time uid"},
 	{15, "Artifact", "artifacts", "libraries", "", "name create_time update_time uid"},
 	{17, "Delivery", "deliveries", "events", "", "create_time uid update_time last_attempt_time next_attempt_time event_type"},
+	{20, "Finding", "findings", "vulnerabilities", "vulnerabilities.finding", "severity first_seen_time epss package due_time update_time uid"},
+	{21, "Package", "packages", "registry", "", "name uid"},
+	{22, "PackageVersion", "packageVersions", "registry", "", "version uid"},
 	{16, "ArtifactVersion", "artifactVersions", "libraries", "", "version create_time update_time uid name"},
 }
 

@@ -14,7 +14,7 @@ func TestEveryFieldIsServed(t *testing.T) {
 	proto, rpc, converted := readContracts(t, "schema/proto/platform/*/v2/*.proto", protoBlock), readAll(t, "internal/rpc/*.go"), convertedFields(t)
 	for _, d := range declarations(t) {
 		rest := "internal/rest/" + d.Area + ".go"
-		if graphQLOnly[d.Name] || !exists(rest) {
+		if d.GraphOnly || !exists(rest) {
 			continue // TestEveryAreaHasItsRoutes reports a missing file.
 		}
 		for _, m := range regexp.MustCompile(`\n  \w[\w.<>, ]* (\w+) = \d+`).FindAllStringSubmatch(proto[d.Name], -1) {
@@ -92,7 +92,7 @@ func TestEveryOperationHasAProcedure(t *testing.T) {
 	t.Parallel()
 	contract, mutations := readAll(t, "schema/proto/platform/*/v2/*.proto"), readContracts(t, "schema/*.graphqls", graphqlBlock)["Mutation"]
 	for _, d := range declarations(t) {
-		if graphQLOnly[d.Name] || ownRoutes[d.Name] {
+		if d.GraphOnly || ownRoutes[d.Name] {
 			continue
 		}
 		plural := camelCase("_" + d.Plural)
@@ -121,7 +121,7 @@ func TestEveryFieldHasCases(t *testing.T) {
 	mutations := readContracts(t, "schema/*.graphqls", graphqlBlock)["Mutation"]
 	for _, d := range declarations(t) {
 		file := "internal/cases/" + d.name + "_test.go"
-		if !exists(file) || len(d.fields) == 0 || graphQLOnly[d.Name] {
+		if !exists(file) || len(d.fields) == 0 || d.GraphOnly {
 			continue // TestEveryKindIsEverywhere reports a missing file.
 		}
 		cases, isUpdated := read(t, file), strings.Contains(mutations, "\n  update"+d.Name+"(")

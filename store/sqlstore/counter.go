@@ -97,7 +97,7 @@ func (r *reader[T, F]) total(q platform.Query[F], into *int64) *Statement {
 	filtered := counters.isEmpty()
 	for _, b := range q.Scope.Branches() {
 		switch {
-		case filtered:
+		case filtered || r.narrowing(b).sql != "":
 			r.countInto(s, q, b)
 		case b.Relation == platform.Everything:
 			within = append(within, outsideScope)

@@ -64,6 +64,7 @@ type part struct {
 	within []platform.UID // counter scopes of the rows
 	around []platform.UID // UIDs that the parents of the rows must enclose
 	bases  []platform.UID // bases of the tiebreakers
+	narrow []narrowing    // conditions of one form; empty if there is none
 }
 
 // columns returns the columns of the table of parents that the conditions of a
@@ -103,7 +104,29 @@ func (p *part) columns() []ParentColumn {
 	if p.isAround {
 		columns = append(columns, ParentColumn{Name: "around", Bytes: packAllUIDs(p.around)})
 	}
-	return columns
+	return append(columns, p.narrowColumns()...)
+}
+
+// narrowColumns returns the columns with which the condition of a part compares.
+func (p *part) narrowColumns() []ParentColumn {
+	if p.narrowed == "" {
+		return nil
+	}
+	values, roots := ParentColumn{Name: "x"}, ParentColumn{Name: "xroot"}
+	for _, n := range p.narrow {
+		if n.bytes == nil {
+			values.Texts = append(values.Texts, n.text)
+		} else {
+			values.Bytes = append(values.Bytes, n.bytes)
+		}
+		if n.root != nil {
+			roots.Bytes = append(roots.Bytes, n.root)
+		}
+	}
+	if roots.Bytes == nil {
+		return []ParentColumn{values}
+	}
+	return []ParentColumn{values, roots}
 }
 
 // scopeColumns returns the columns by which counters are found.
@@ -136,6 +159,7 @@ type partKey struct {
 	tied      bool // whether the tiebreaker has a base
 	tieColumn string
 	prefix    string // SQL of what confirms a scope, as in the reach
+	narrowed  string // SQL of the narrowing of the reach
 }
 
 // parts groups the branches of scopes by the way they are found. rest lists the
@@ -154,7 +178,7 @@ func (r *reader[T, F]) parts(scopes []platform.Scope, by approach) (parts []*par
 			if how.isElsewhere() {
 				continue
 			}
-			k := partKey{how.column, how.uid == "", how.rule != "", how.root != "", how.inside != "", how.strictlyBelow, how.exclude != "", how.around != "", len(branches) == 1, how.hasKey, how.tie.base != "", how.tie.column, how.prefix()}
+			k := partKey{how.column, how.uid == "", how.rule != "", how.root != "", how.inside != "", how.strictlyBelow, how.exclude != "", how.around != "", len(branches) == 1, how.hasKey, how.tie.base != "", how.tie.column, how.prefix(), how.narrowing.sql}
 			p := last // mostly all scopes have one shape
 			if len(parts) == 0 || p.partKey != k {
 				p = byShape[k]
@@ -172,6 +196,7 @@ func (r *reader[T, F]) parts(scopes []platform.Scope, by approach) (parts []*par
 			p.within = append(p.within, platform.UID(how.scope(b)))
 			p.around = append(p.around, how.around)
 			p.bases = append(p.bases, how.tie.base)
+			p.narrow = append(p.narrow, how.narrowing)
 		}
 	}
 	return parts, rest
@@ -245,6 +270,7 @@ func (p *part) addParentCondition(s *statement) {
 	case p.isAround:
 		s.add(" AND substr(t.uid, 1, length(t.uid) - 8) = substr(p.around, 1, length(t.uid) - 8)")
 	}
+	s.add(p.narrowed)
 }
 
 // pages builds a statement that reads the rows of a page for every scope.
@@ -305,7 +331,7 @@ func (r *reader[T, F]) totals(q platform.Query[F], parts []*part, found []platfo
 			s.addUnion()
 		}
 		s.addPlace(len(scopes))
-		if sum := counterColumn(p.column); sum != "" && !counters.isEmpty() {
+		if sum := counterColumn(p.column); sum != "" && !counters.isEmpty() && p.narrowed == "" {
 			columns = p.scopeColumns()
 			s.add(counters.sql(sum, "c.scope = p.inside"))
 			if r.selfEnclosed && sum == "n" && !p.exclude && !p.below {

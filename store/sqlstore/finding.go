@@ -16,6 +16,8 @@ var findings = newTable(&table[*platform.Finding, *platform.FindingFilter]{
 	enclosed:    parentUID,
 	compact:     true,
 	quietParent: true,
+	digestBy:    "parent",
+	byParent:    func(_ string, f *platform.FindingFilter) bool { return len(f.Digests) > 0 },
 	columns: []column[*platform.Finding]{
 		{"t.uid", "", func(f *platform.Finding) any { return uidColumn{&f.UID, &f.Repo} }},
 		{"t.digest", "", func(f *platform.Finding) any { return &f.Digest }},
@@ -71,16 +73,17 @@ func (c epssColumn) Scan(src any) error {
 }
 
 func whereFinding(f *platform.FindingFilter, s *statement) {
+	states := f.WantedStates()
 	switch {
-	case !f.WithoutLiveTags && !slices.Contains(f.States, platform.FindingResolved):
+	case !f.WithoutLiveTags && !slices.Contains(states, platform.FindingResolved):
 		s.add(" AND t.count_class > 0")
 	case !f.WithoutLiveTags:
 		s.add(" AND t.live")
-	case len(f.States) == 0:
+	case len(states) == 0:
 		s.add(" AND t.state <> ?", string(platform.FindingResolved))
 	}
-	if len(f.States) < len(platform.FindingStates()) {
-		addAnyOf(s, "state", f.States)
+	if len(states) < len(platform.FindingStates()) {
+		addAnyOf(s, "state", states)
 	}
 	if len(f.Severities) > 0 {
 		addRatings(s, f.Severities)
@@ -172,7 +175,7 @@ func countersOfFindings(f *platform.FindingFilter) counterSum {
 	others := *f
 	others.Severities, others.States, others.Fixable, others.KnownExploited = nil, platform.FindingStates(), nil, nil
 	others.WithoutLiveTags = true
-	if restricts(whereFinding, &others) || f.WithoutLiveTags || slices.Contains(f.States, platform.FindingResolved) {
+	if restricts(whereFinding, &others) || f.WithoutLiveTags || !f.ResolvedSince.IsZero() || slices.Contains(f.States, platform.FindingResolved) {
 		return counterSum{}
 	}
 	var sum counterSum
@@ -306,11 +309,11 @@ func (s tables) FacetFindings(ctx context.Context, filter *platform.FindingFilte
 		}
 		rating, _ := platform.ParseSeverityKey(rank)
 		f := facets[i]
-		f.Severity = addCount(f.Severity, string(rating), n)
-		f.State = addCount(f.State, state, n)
+		f.Severity = addCount(f.Severity, rating, n)
+		f.State = addCount(f.State, platform.FindingState(state), n)
 		f.Ecosystem = addCount(f.Ecosystem, ecosystem, n)
-		f.Repo = addCount(f.Repo, string(repo), n)
-		f.Group = addCount(f.Group, string(repo.Parent()), n)
+		f.Repo = addCount(f.Repo, repo, n)
+		f.Group = addCount(f.Group, repo.Parent(), n)
 		return nil
 	}))
 	return facets, err

@@ -249,6 +249,9 @@ func compareColumns(a, b any) int {
 	case severityColumn:
 		b, _ := b.(severityColumn)
 		return strings.Compare(a.to.SortKey(), b.to.SortKey())
+	case epssColumn:
+		b, _ := b.(epssColumn)
+		return strings.Compare(platform.EPSSKey(*a.to), platform.EPSSKey(*b.to))
 	default: // the column holds UIDs, which the caller compares in any case
 		return 0
 	}

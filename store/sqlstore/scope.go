@@ -2,6 +2,7 @@ package sqlstore
 
 import (
 	"bytes"
+	"strings"
 
 	"atrium/platform"
 )
@@ -25,7 +26,59 @@ type reach struct {
 	exclude       platform.UID // UID of a row that is left out; "" means none
 	around        platform.UID // UID that the parent of each row must enclose; "" means any parent
 
+	narrowing narrowing // a further condition
+
 	tie tiebreaker // tiebreaker of the order
+}
+
+// A narrowing is a condition on the rows of a branch. The zero narrowing is none.
+type narrowing struct {
+	sql   string // " AND ..." that compares with p.x, and with p.xroot if there is a root
+	text  string // value of p.x; "" means that it is bytes
+	bytes []byte
+	root  []byte // value of p.xroot; nil means that there is none
+}
+
+// lacksAdvisory is the condition that a tag counts, and that the SBOM of its image shows that it
+// does not have the finding of an advisory.
+const lacksAdvisory = " AND NOT t.deprecated AND EXISTS (SELECT 1 FROM image_status m WHERE m.parent = t.parent AND m.digest = t.digest AND m.basis = '" + string(platform.BasisVersion) + "')" +
+	" AND NOT EXISTS (SELECT 1 FROM finding f WHERE f.parent = t.parent AND f.digest = t.digest AND f.advisory = p.x AND f.count_class > 0)"
+
+// narrowing returns the condition that narrows a branch.
+func (t *table[T, F]) narrowing(b platform.Branch) narrowing {
+	switch {
+	case b.Digest != "" && t.digestBy == "":
+		// The index contains 24 bits of a digest.
+		return narrowing{sql: " AND t.digest = p.x AND substr(t.digest, 8, 6) = substr(p.x, 8, 6)", text: b.Digest}
+	case b.Digest != "":
+		return narrowing{sql: " AND t.digest = p.x", text: b.Digest}
+	case b.Lacks != "":
+		return narrowing{sql: lacksAdvisory, bytes: packUID(b.Lacks)}
+	case b.Holds != "":
+		return narrowing{sql: t.holds, bytes: localOf(b.Holds), root: scopeKey(b.Holds.Root())}
+	default:
+		return narrowing{}
+	}
+}
+
+// value returns the value of p.x.
+func (n narrowing) value() any {
+	if n.bytes == nil {
+		return n.text
+	}
+	return n.bytes
+}
+
+// addNarrowing adds a condition with its values.
+func (s *statement) addNarrowing(n narrowing) {
+	if n.sql == "" {
+		return
+	}
+	values := []string{"p.x", s.arg(n.value())}
+	if n.root != nil {
+		values = append([]string{"p.xroot", s.arg(n.root)}, values...)
+	}
+	s.sql.WriteString(strings.NewReplacer(values...).Replace(n.sql))
 }
 
 // An approach is the way in which the rows of a list are found.
@@ -44,6 +97,7 @@ var enclosing = []string{"", "root", "g2", "g3"}
 // reach returns how a branch is found.
 func (t *table[T, F]) reach(b platform.Branch, how approach) (reach, bool) {
 	r, ok := t.reachByUID(b, how.walk)
+	r.narrowing = t.narrowing(b)
 	if !t.compact || !ok {
 		return r, ok
 	}
@@ -51,7 +105,7 @@ func (t *table[T, F]) reach(b platform.Branch, how approach) (reach, bool) {
 	case "":
 		return r, true
 	case "parent":
-		if !how.byParent {
+		if !how.byParent && (b.Digest == "" || t.digestBy == "") {
 			r.column, r.hasKey = keyColumns[r.column], true
 		}
 		r.tie = tiebreaker{"t.local", r.uid}
@@ -86,6 +140,8 @@ func (t *table[T, F]) reachByUID(b platform.Branch, walk bool) (reach, bool) {
 		return reach{column: "artifact_name", name: b.Name, root: b.Inside.Root(), inside: b.Inside}, true
 	case platform.OfEcosystem:
 		return reach{column: "ecosystem", name: b.Name}, true
+	case platform.OfAdvisory:
+		return reach{column: "advisory", uid: b.UID, root: b.Inside.Root(), inside: b.Inside}, true
 	case platform.Within, platform.Below:
 		below, depth := b.Relation == platform.Below && !t.sharesUID, b.UID.Depth()
 		if walk {
@@ -200,6 +256,7 @@ func (t *table[T, F]) addBranch(s *statement, b platform.Branch, how approach, o
 	default:
 		s.add("1 = 1")
 	}
+	s.addNarrowing(t.narrowing(b))
 	o.addAfter(s, after)
 }
 

@@ -42,6 +42,12 @@ type table[T, F any] struct {
 	// the parent and not with its key, because of the order or of the filter. nil means
 	// that there is none.
 	byParent func(order string, f F) bool
+	// digestBy is the column of parents with which the index of digests begins. "" means
+	// that it is as for other lists of a parent.
+	digestBy string
+	// holds is SQL of the condition that images of a row hold the version of a package: see
+	// narrowing.
+	holds string
 	// selfEnclosed means that each row lies within itself, as groups do.
 	selfEnclosed bool
 	// uniqueNames means that siblings have different names, by a unique index.

@@ -126,6 +126,10 @@ func whereTag(f *platform.TagFilter, s *statement) {
 	default:
 		s.add(" AND NOT t.deprecated")
 	}
+	if f.Lacks != "" && !s.isProbe {
+		s.addNarrowing(narrowing{sql: lacksAdvisory, bytes: packUID(f.Lacks)})
+	}
+	s.isAsked = s.isAsked || f.Lacks != ""
 	for _, class := range f.Without {
 		s.add(" AND t.class <> ?", string(class))
 	}
