@@ -154,6 +154,8 @@ func isMulti(typeName string) bool {
 		return true
 	case "ExternalGroupRoleMapping":
 		return true
+	case "Finding":
+		return true
 	case "Group":
 		return true
 	case "GroupInvite":
@@ -556,6 +558,46 @@ func (ec *executionContext) resolveManyEntities(
 			}
 
 			entities, err := ec.Resolvers.Entity().FindManyExternalGroupRoleMappingByUIDs(ctx, typedReps)
+			entityErrs, err := fedruntime.SplitEntityBatchErrors(err)
+			if err != nil {
+				return err
+			}
+
+			for i, entity := range entities {
+				if i < len(entityErrs) && entityErrs[i] != nil {
+					ec.Error(graphql.WithPathContext(ctx, graphql.NewPathWithIndex(reps[i].index)), entityErrs[i])
+					continue
+				}
+				list[reps[i].index] = entity
+			}
+			return nil
+
+		default:
+			return fmt.Errorf("unknown resolver: %s", resolverName)
+		}
+
+	case "Finding":
+		resolverName, err := entityResolverNameForFinding(ctx, reps[0].entity)
+		if err != nil {
+			return fmt.Errorf(`finding resolver for Entity "Finding": %w`, err)
+		}
+		switch resolverName {
+
+		case "findManyFindingByUIDs":
+			typedReps := make([]*FindingByUIDsInput, len(reps))
+
+			for i, rep := range reps {
+				id0, err := ec.unmarshalNID2atriumᚋplatformᚐUID(ctx, rep.entity["uid"])
+				if err != nil {
+					return errors.New(fmt.Sprintf("Field %s undefined in schema.", "uid"))
+				}
+
+				typedReps[i] = &FindingByUIDsInput{
+					UID: id0,
+				}
+			}
+
+			entities, err := ec.Resolvers.Entity().FindManyFindingByUIDs(ctx, typedReps)
 			entityErrs, err := fedruntime.SplitEntityBatchErrors(err)
 			if err != nil {
 				return err
@@ -1296,6 +1338,41 @@ func entityResolverNameForExternalGroupRoleMapping(ctx context.Context, rep Enti
 		return "findManyExternalGroupRoleMappingByUIDs", nil
 	}
 	return "", fmt.Errorf("%w for ExternalGroupRoleMapping due to %v", ErrTypeNotFound,
+		errors.Join(entityResolverErrs...).Error())
+}
+
+func entityResolverNameForFinding(ctx context.Context, rep EntityRepresentation) (string, error) {
+	// we collect errors because a later entity resolver may work fine
+	// when an entity has multiple keys
+	entityResolverErrs := []error{}
+	for {
+		var (
+			m   EntityRepresentation
+			val any
+			ok  bool
+		)
+		_ = val
+		// if all of the KeyFields values for this resolver are null,
+		// we shouldn't use use it
+		allNull := true
+		m = rep
+		val, ok = m["uid"]
+		if !ok {
+			entityResolverErrs = append(entityResolverErrs,
+				fmt.Errorf("%w due to missing Key Field \"uid\" for Finding", ErrTypeNotFound))
+			break
+		}
+		if allNull {
+			allNull = val == nil
+		}
+		if allNull {
+			entityResolverErrs = append(entityResolverErrs,
+				fmt.Errorf("%w due to all null value KeyFields for Finding", ErrTypeNotFound))
+			break
+		}
+		return "findManyFindingByUIDs", nil
+	}
+	return "", fmt.Errorf("%w for Finding due to %v", ErrTypeNotFound,
 		errors.Join(entityResolverErrs...).Error())
 }
 

@@ -6,6 +6,7 @@ import (
 	"atrium/graph/scalar"
 	"atrium/internal/graphql/execute"
 	"atrium/platform"
+	"atrium/platform/affected"
 	"context"
 
 	"github.com/99designs/gqlgen/graphql"
@@ -192,6 +193,17 @@ func fieldsAdvisory(resolvers ResolverRoot) *execute.Object {
 			values, err := resolvers.Advisory().Vulnerabilities(ctx, execute.Parents[platform.Advisory](parents))
 			return execute.Each(values, err, func(list []*platform.Vulnerability) any { return execute.Nullable(list, execute.Pointers) })
 		},
+		},
+		"affected": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
+			values, err := resolvers.Advisory().Affected(ctx, execute.Parents[platform.Advisory](parents))
+			return execute.Each(values, err, execute.Pointer)
+		},
+		},
+		"findings": {Arguments: field_Advisory_findings_args,
+			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
+				values, err := resolvers.Advisory().Findings(ctx, execute.Parents[platform.Advisory](parents), arguments["where"].(*scalar.FindingFilter), arguments["orderBy"].(*scalar.Order), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["skip"].(*int))
+				return execute.Each(values, err, execute.Pointer)
+			},
 		},
 		"viewerCan": {Arguments: field_Advisory_viewerCan_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
@@ -487,6 +499,35 @@ func fieldsAdvisorySummary(_ ResolverRoot) *execute.Object {
 		}},
 		"notAffected": {Get: func(parent any, _ map[string]any) any {
 			return execute.Pointer(&parent.(*platform.AdvisorySummary).NotAffected)
+		}},
+	}}
+}
+
+func fieldsAffectedEvent(_ ResolverRoot) *execute.Object {
+	return &execute.Object{Name: "AffectedEvent", Satisfies: []string{"AffectedEvent"}, Fields: map[string]*execute.Field{
+		"introduced": {Append: func(b []byte, parent any) []byte {
+			return scalar.AppendString(b, parent.(*affected.Event).Introduced, true)
+		}},
+		"fixed": {Append: func(b []byte, parent any) []byte { return scalar.AppendString(b, parent.(*affected.Event).Fixed, true) }},
+		"lastAffected": {Append: func(b []byte, parent any) []byte {
+			return scalar.AppendString(b, parent.(*affected.Event).LastAffected, true)
+		}},
+		"limit": {Append: func(b []byte, parent any) []byte { return scalar.AppendString(b, parent.(*affected.Event).Limit, true) }},
+	}}
+}
+
+func fieldsAffectedRange(_ ResolverRoot) *execute.Object {
+	return &execute.Object{Name: "AffectedRange", Satisfies: []string{"AffectedRange"}, Fields: map[string]*execute.Field{
+		"type":   {Append: func(b []byte, parent any) []byte { return scalar.AppendString(b, parent.(*affected.Range).Type, false) }},
+		"events": {Get: func(parent any, _ map[string]any) any { return execute.Structs(parent.(*affected.Range).Events) }},
+	}}
+}
+
+func fieldsAffectedVersions(_ ResolverRoot) *execute.Object {
+	return &execute.Object{Name: "AffectedVersions", Satisfies: []string{"AffectedVersions"}, Fields: map[string]*execute.Field{
+		"ranges": {Get: func(parent any, _ map[string]any) any { return execute.Structs(parent.(*affected.Set).Ranges) }},
+		"versions": {Append: func(b []byte, parent any) []byte {
+			return execute.AppendList(b, parent.(*affected.Set).Versions, func(b []byte, v string) []byte { return scalar.AppendString(b, v, false) })
 		}},
 	}}
 }
@@ -1353,6 +1394,12 @@ func fieldsEntity(resolvers ResolverRoot) *execute.Object {
 				return execute.One(values, err, func(list []*platform.ExternalGroupRoleMapping) any { return execute.Nullable(list, execute.Pointers) })
 			},
 		},
+		"findManyFindingByUIDs": {Arguments: field_Entity_findManyFindingByUIDs_args,
+			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
+				values, err := resolvers.Entity().FindManyFindingByUIDs(ctx, arguments["reps"].([]*FindingByUIDsInput))
+				return execute.One(values, err, func(list []*platform.Finding) any { return execute.Nullable(list, execute.Pointers) })
+			},
+		},
 		"findManyGroupByUIDs": {Arguments: field_Entity_findManyGroupByUIDs_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
 				values, err := resolvers.Entity().FindManyGroupByUIDs(ctx, arguments["reps"].([]*GroupByUIDsInput))
@@ -1674,6 +1721,278 @@ func fieldsExternalGroupRoleMappingEdge(_ ResolverRoot) *execute.Object {
 	}}
 }
 
+func fieldsFinding(resolvers ResolverRoot) *execute.Object {
+	return &execute.Object{Name: "Finding", Satisfies: []string{"Finding", "Node", "_Entity"}, Fields: map[string]*execute.Field{
+		"id": {Append: func(b []byte, parent any) []byte {
+			return scalar.AppendNodeUID(b, "Finding", parent.(*platform.Finding).UID)
+		}},
+		"uid": {Append: func(b []byte, parent any) []byte { return scalar.AppendUID(b, parent.(*platform.Finding).UID, false) }},
+		"vulnerabilityId": {Append: func(b []byte, parent any) []byte {
+			return scalar.AppendString(b, parent.(*platform.Finding).VulnerabilityID, false)
+		}},
+		"digest": {Append: func(b []byte, parent any) []byte {
+			return scalar.AppendString(b, parent.(*platform.Finding).Digest, false)
+		}},
+		"package": {Append: func(b []byte, parent any) []byte {
+			return scalar.AppendString(b, parent.(*platform.Finding).Package, false)
+		}},
+		"ecosystem": {Append: func(b []byte, parent any) []byte {
+			return scalar.AppendString(b, parent.(*platform.Finding).Ecosystem, true)
+		}},
+		"installedVersion": {Append: func(b []byte, parent any) []byte {
+			return scalar.AppendString(b, parent.(*platform.Finding).InstalledVersion, true)
+		}},
+		"fixedVersions": {Append: func(b []byte, parent any) []byte {
+			return execute.AppendList(b, parent.(*platform.Finding).FixedVersions, func(b []byte, v string) []byte { return scalar.AppendString(b, v, false) })
+		}},
+		"fixable": {Append: func(b []byte, parent any) []byte {
+			return execute.AppendBoolean(b, parent.(*platform.Finding).IsFixable())
+		}},
+		"severity": {Get: func(parent any, _ map[string]any) any { return execute.Pointer(&parent.(*platform.Finding).Severity) }},
+		"knownExploited": {Append: func(b []byte, parent any) []byte {
+			return execute.AppendBoolean(b, parent.(*platform.Finding).KnownExploited)
+		}},
+		"epss": {Append: func(b []byte, parent any) []byte {
+			return execute.AppendPointer(b, parent.(*platform.Finding).EPSS, func(b []byte, v float64) []byte { return scalar.AppendFloat(b, v, true) })
+		}},
+		"basis": {Append: func(b []byte, parent any) []byte {
+			return scalar.AppendFindingBasis(b, parent.(*platform.Finding).Basis, false)
+		}},
+		"state": {Append: func(b []byte, parent any) []byte {
+			return scalar.AppendFindingState(b, parent.(*platform.Finding).State, false)
+		}},
+		"justification": {Append: func(b []byte, parent any) []byte {
+			return scalar.AppendString(b, parent.(*platform.Finding).Justification, true)
+		}},
+		"note": {Append: func(b []byte, parent any) []byte {
+			return scalar.AppendString(b, parent.(*platform.Finding).Note, true)
+		}},
+		"dueTime": {Append: func(b []byte, parent any) []byte {
+			return scalar.AppendDateTime(b, parent.(*platform.Finding).DueTime, true)
+		}},
+		"expireTime": {Append: func(b []byte, parent any) []byte {
+			return scalar.AppendDateTime(b, parent.(*platform.Finding).ExpireTime, true)
+		}},
+		"firstSeenTime": {Append: func(b []byte, parent any) []byte {
+			return scalar.AppendDateTime(b, parent.(*platform.Finding).FirstSeenTime, false)
+		}},
+		"resolvedTime": {Append: func(b []byte, parent any) []byte {
+			return scalar.AppendDateTime(b, parent.(*platform.Finding).ResolvedTime, true)
+		}},
+		"updateTime": {Append: func(b []byte, parent any) []byte {
+			return scalar.AppendDateTime(b, parent.(*platform.Finding).UpdateTime, false)
+		}},
+		"advisory": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
+			values, err := resolvers.Finding().Advisory(ctx, execute.Parents[platform.Finding](parents))
+			return execute.Each(values, err, execute.Pointer)
+		},
+		},
+		"image": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
+			values, err := resolvers.Finding().Image(ctx, execute.Parents[platform.Finding](parents))
+			return execute.Each(values, err, execute.Pointer)
+		},
+		},
+		"repo": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
+			values, err := resolvers.Finding().Repo(ctx, execute.Parents[platform.Finding](parents))
+			return execute.Each(values, err, execute.Pointer)
+		},
+		},
+		"tags": {Arguments: field_Finding_tags_args,
+			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
+				values, err := resolvers.Finding().Tags(ctx, execute.Parents[platform.Finding](parents), arguments["where"].(*scalar.TagFilter), arguments["orderBy"].(*scalar.Order), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["skip"].(*int))
+				return execute.Each(values, err, execute.Pointer)
+			},
+		},
+		"assignee": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
+			values, err := resolvers.Finding().Assignee(ctx, execute.Parents[platform.Finding](parents))
+			return execute.Each(values, err, execute.Pointer)
+		},
+		},
+		"fixedIn": {Arguments: field_Finding_fixedIn_args,
+			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
+				values, err := resolvers.Finding().FixedIn(ctx, execute.Parents[platform.Finding](parents), arguments["first"].(*int), arguments["after"].(*string))
+				return execute.Each(values, err, execute.Pointer)
+			},
+		},
+		"viewerCan": {Arguments: field_Finding_viewerCan_args,
+			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
+				values, err := resolvers.Finding().ViewerCan(ctx, execute.Parents[platform.Finding](parents), arguments["capabilities"].([]platform.Capability))
+				return execute.Each(values, err, execute.Value)
+			},
+			AppendValue: func(b []byte, value any) []byte { return execute.AppendBoolean(b, value.(bool)) },
+		},
+		"viewerCapabilities": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
+			values, err := resolvers.Finding().ViewerCapabilities(ctx, execute.Parents[platform.Finding](parents))
+			return execute.Each(values, err, execute.Value)
+		},
+			AppendValue: func(b []byte, value any) []byte {
+				return execute.AppendList(b, value.([]platform.Capability), func(b []byte, v platform.Capability) []byte { return scalar.AppendCapability(b, v, false) })
+			},
+		},
+	}}
+}
+
+func fieldsFindingConnection(resolvers ResolverRoot) *execute.Object {
+	return &execute.Object{Name: "FindingConnection", Satisfies: []string{"FindingConnection"}, Fields: map[string]*execute.Field{
+		"edges": {Get: func(parent any, _ map[string]any) any {
+			return execute.Structs(parent.(*scalar.Connection[*platform.Finding]).Edges())
+		}},
+		"nodes": {Get: func(parent any, _ map[string]any) any {
+			return execute.Pointers(parent.(*scalar.Connection[*platform.Finding]).Nodes())
+		}},
+		"pageInfo": {Get: func(parent any, _ map[string]any) any {
+			return execute.Pointer(parent.(*scalar.Connection[*platform.Finding]).PageInfo())
+		}},
+		"totalCount": {Append: func(b []byte, parent any) []byte {
+			return execute.AppendInt64(b, parent.(*scalar.Connection[*platform.Finding]).TotalCount())
+		}},
+		"skipped": {Append: func(b []byte, parent any) []byte {
+			return scalar.AppendInt(b, parent.(*scalar.Connection[*platform.Finding]).Skipped(), false)
+		}},
+		"facets": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
+			values, err := resolvers.FindingConnection().Facets(ctx, execute.Parents[scalar.Connection[*platform.Finding]](parents))
+			return execute.Each(values, err, execute.Pointer)
+		},
+		},
+	}}
+}
+
+func fieldsFindingCount(_ ResolverRoot) *execute.Object {
+	return &execute.Object{Name: "FindingCount", Satisfies: []string{"FindingCount"}, Fields: map[string]*execute.Field{
+		"total": {Append: func(b []byte, parent any) []byte {
+			return execute.AppendInt64(b, parent.(*platform.FindingCount).Total)
+		}},
+		"critical": {Append: func(b []byte, parent any) []byte {
+			return execute.AppendInt64(b, parent.(*platform.FindingCount).Critical)
+		}},
+		"high": {Append: func(b []byte, parent any) []byte { return execute.AppendInt64(b, parent.(*platform.FindingCount).High) }},
+		"medium": {Append: func(b []byte, parent any) []byte {
+			return execute.AppendInt64(b, parent.(*platform.FindingCount).Medium)
+		}},
+		"low":  {Append: func(b []byte, parent any) []byte { return execute.AppendInt64(b, parent.(*platform.FindingCount).Low) }},
+		"none": {Append: func(b []byte, parent any) []byte { return execute.AppendInt64(b, parent.(*platform.FindingCount).None) }},
+		"unknown": {Append: func(b []byte, parent any) []byte {
+			return execute.AppendInt64(b, parent.(*platform.FindingCount).Unknown)
+		}},
+		"fixable": {Append: func(b []byte, parent any) []byte {
+			return execute.AppendInt64(b, parent.(*platform.FindingCount).Fixable)
+		}},
+		"knownExploited": {Append: func(b []byte, parent any) []byte {
+			return execute.AppendInt64(b, parent.(*platform.FindingCount).KnownExploited)
+		}},
+	}}
+}
+
+func fieldsFindingEcosystemFacet(_ ResolverRoot) *execute.Object {
+	return &execute.Object{Name: "FindingEcosystemFacet", Satisfies: []string{"FindingEcosystemFacet"}, Fields: map[string]*execute.Field{
+		"value": {Append: func(b []byte, parent any) []byte {
+			return scalar.AppendString(b, parent.(*platform.Facet[string]).Value, true)
+		}},
+		"count": {Append: func(b []byte, parent any) []byte {
+			return execute.AppendInt64(b, parent.(*platform.Facet[string]).Count)
+		}},
+	}}
+}
+
+func fieldsFindingEdge(_ ResolverRoot) *execute.Object {
+	return &execute.Object{Name: "FindingEdge", Satisfies: []string{"FindingEdge"}, Fields: map[string]*execute.Field{
+		"cursor": {Append: func(b []byte, parent any) []byte {
+			return scalar.AppendString(b, parent.(*scalar.Edge[*platform.Finding]).Cursor(), false)
+		}},
+		"node": {Get: func(parent any, _ map[string]any) any {
+			return execute.Pointer(parent.(*scalar.Edge[*platform.Finding]).Node)
+		}},
+	}}
+}
+
+func fieldsFindingFacets(_ ResolverRoot) *execute.Object {
+	return &execute.Object{Name: "FindingFacets", Satisfies: []string{"FindingFacets"}, Fields: map[string]*execute.Field{
+		"severity": {Get: func(parent any, _ map[string]any) any {
+			return execute.Structs(parent.(*platform.FindingFacets).Severity)
+		}},
+		"state": {Get: func(parent any, _ map[string]any) any { return execute.Structs(parent.(*platform.FindingFacets).State) }},
+		"ecosystem": {Get: func(parent any, _ map[string]any) any {
+			return execute.Structs(parent.(*platform.FindingFacets).Ecosystem)
+		}},
+		"repo":  {Get: func(parent any, _ map[string]any) any { return execute.Structs(parent.(*platform.FindingFacets).Repo) }},
+		"group": {Get: func(parent any, _ map[string]any) any { return execute.Structs(parent.(*platform.FindingFacets).Group) }},
+	}}
+}
+
+func fieldsFindingGroupFacet(resolvers ResolverRoot) *execute.Object {
+	return &execute.Object{Name: "FindingGroupFacet", Satisfies: []string{"FindingGroupFacet"}, Fields: map[string]*execute.Field{
+		"value": {Append: func(b []byte, parent any) []byte {
+			return scalar.AppendUID(b, parent.(*platform.Facet[platform.UID]).Value, false)
+		}},
+		"count": {Append: func(b []byte, parent any) []byte {
+			return execute.AppendInt64(b, parent.(*platform.Facet[platform.UID]).Count)
+		}},
+		"group": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
+			values, err := resolvers.FindingGroupFacet().Group(ctx, execute.Parents[platform.Facet[platform.UID]](parents))
+			return execute.Each(values, err, execute.Pointer)
+		},
+		},
+	}}
+}
+
+func fieldsFindingRepoFacet(resolvers ResolverRoot) *execute.Object {
+	return &execute.Object{Name: "FindingRepoFacet", Satisfies: []string{"FindingRepoFacet"}, Fields: map[string]*execute.Field{
+		"value": {Append: func(b []byte, parent any) []byte {
+			return scalar.AppendUID(b, parent.(*platform.Facet[platform.UID]).Value, false)
+		}},
+		"count": {Append: func(b []byte, parent any) []byte {
+			return execute.AppendInt64(b, parent.(*platform.Facet[platform.UID]).Count)
+		}},
+		"repo": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
+			values, err := resolvers.FindingRepoFacet().Repo(ctx, execute.Parents[platform.Facet[platform.UID]](parents))
+			return execute.Each(values, err, execute.Pointer)
+		},
+		},
+	}}
+}
+
+func fieldsFindingSeverityFacet(_ ResolverRoot) *execute.Object {
+	return &execute.Object{Name: "FindingSeverityFacet", Satisfies: []string{"FindingSeverityFacet"}, Fields: map[string]*execute.Field{
+		"value": {Append: func(b []byte, parent any) []byte {
+			return scalar.AppendSeverityRating(b, parent.(*platform.Facet[platform.SeverityRating]).Value, false)
+		}},
+		"count": {Append: func(b []byte, parent any) []byte {
+			return execute.AppendInt64(b, parent.(*platform.Facet[platform.SeverityRating]).Count)
+		}},
+	}}
+}
+
+func fieldsFindingStateFacet(_ ResolverRoot) *execute.Object {
+	return &execute.Object{Name: "FindingStateFacet", Satisfies: []string{"FindingStateFacet"}, Fields: map[string]*execute.Field{
+		"value": {Append: func(b []byte, parent any) []byte {
+			return scalar.AppendFindingState(b, parent.(*platform.Facet[platform.FindingState]).Value, false)
+		}},
+		"count": {Append: func(b []byte, parent any) []byte {
+			return execute.AppendInt64(b, parent.(*platform.Facet[platform.FindingState]).Count)
+		}},
+	}}
+}
+
+func fieldsFindingSummary(_ ResolverRoot) *execute.Object {
+	return &execute.Object{Name: "FindingSummary", Satisfies: []string{"FindingSummary"}, Fields: map[string]*execute.Field{
+		"open": {Get: func(parent any, _ map[string]any) any {
+			return execute.Pointer(&parent.(*platform.FindingSummary).Open)
+		}},
+		"accepted": {Get: func(parent any, _ map[string]any) any {
+			return execute.Pointer(&parent.(*platform.FindingSummary).Accepted)
+		}},
+		"notAffected": {Get: func(parent any, _ map[string]any) any {
+			return execute.Pointer(&parent.(*platform.FindingSummary).NotAffected)
+		}},
+		"affectedRepos": {Append: func(b []byte, parent any) []byte {
+			return execute.AppendInt64(b, parent.(*platform.FindingSummary).AffectedRepos)
+		}},
+		"affectedImages": {Append: func(b []byte, parent any) []byte {
+			return execute.AppendInt64(b, parent.(*platform.FindingSummary).AffectedImages)
+		}},
+	}}
+}
+
 func fieldsGitHubAccount(resolvers ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "GitHubAccount", Satisfies: []string{"GitHubAccount"}, Fields: map[string]*execute.Field{
 		"appInstallations": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
@@ -1829,6 +2148,17 @@ func fieldsGroup(resolvers ResolverRoot) *execute.Object {
 		},
 		"advisorySummary": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
 			values, err := resolvers.Group().AdvisorySummary(ctx, execute.Parents[platform.Group](parents))
+			return execute.Each(values, err, execute.Pointer)
+		},
+		},
+		"findings": {Arguments: field_Group_findings_args,
+			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
+				values, err := resolvers.Group().Findings(ctx, execute.Parents[platform.Group](parents), arguments["where"].(*scalar.FindingFilter), arguments["orderBy"].(*scalar.Order), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["skip"].(*int))
+				return execute.Each(values, err, execute.Pointer)
+			},
+		},
+		"findingSummary": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
+			values, err := resolvers.Group().FindingSummary(ctx, execute.Parents[platform.Group](parents))
 			return execute.Each(values, err, execute.Pointer)
 		},
 		},
@@ -2269,6 +2599,28 @@ func fieldsImage(resolvers ResolverRoot) *execute.Object {
 			},
 		},
 		"sizes": {Get: func(parent any, _ map[string]any) any { return execute.Structs(parent.(*platform.Image).Architectures) }},
+		"repo": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
+			values, err := resolvers.Image().Repo(ctx, execute.Parents[platform.Image](parents))
+			return execute.Each(values, err, execute.Pointer)
+		},
+		},
+		"tags": {Arguments: field_Image_tags_args,
+			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
+				values, err := resolvers.Image().Tags(ctx, execute.Parents[platform.Image](parents), arguments["where"].(*scalar.TagFilter), arguments["orderBy"].(*scalar.Order), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["skip"].(*int))
+				return execute.Each(values, err, execute.Pointer)
+			},
+		},
+		"findings": {Arguments: field_Image_findings_args,
+			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
+				values, err := resolvers.Image().Findings(ctx, execute.Parents[platform.Image](parents), arguments["where"].(*scalar.FindingFilter), arguments["orderBy"].(*scalar.Order), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["skip"].(*int))
+				return execute.Each(values, err, execute.Pointer)
+			},
+		},
+		"findingSummary": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
+			values, err := resolvers.Image().FindingSummary(ctx, execute.Parents[platform.Image](parents))
+			return execute.Each(values, err, execute.Pointer)
+		},
+		},
 	}}
 }
 
@@ -2705,6 +3057,24 @@ func fieldsQuery(resolvers ResolverRoot) *execute.Object {
 				return execute.One(values, err, execute.Pointer)
 			},
 		},
+		"finding": {Arguments: field_Query_finding_args,
+			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
+				values, err := resolvers.Query().Finding(ctx, arguments["uid"].(platform.UID))
+				return execute.One(values, err, execute.Pointer)
+			},
+		},
+		"findings": {Arguments: field_Query_findings_args,
+			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
+				values, err := resolvers.Query().Findings(ctx, arguments["descendantsOf"].(*platform.UID), arguments["childrenOf"].(*platform.UID), arguments["where"].(*scalar.FindingFilter), arguments["orderBy"].(*scalar.Order), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["skip"].(*int))
+				return execute.One(values, err, execute.Pointer)
+			},
+		},
+		"findingSummary": {Arguments: field_Query_findingSummary_args,
+			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
+				values, err := resolvers.Query().FindingSummary(ctx, arguments["within"].(*platform.UID))
+				return execute.One(values, err, execute.Pointer)
+			},
+		},
 		"group": {Arguments: field_Query_group_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
 				values, err := resolvers.Query().Group(ctx, arguments["uid"].(*platform.UID), arguments["path"].(*string))
@@ -2960,6 +3330,17 @@ func fieldsRepo(resolvers ResolverRoot) *execute.Object {
 		},
 		"advisorySummary": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
 			values, err := resolvers.Repo().AdvisorySummary(ctx, execute.Parents[platform.Repo](parents))
+			return execute.Each(values, err, execute.Pointer)
+		},
+		},
+		"findings": {Arguments: field_Repo_findings_args,
+			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
+				values, err := resolvers.Repo().Findings(ctx, execute.Parents[platform.Repo](parents), arguments["where"].(*scalar.FindingFilter), arguments["orderBy"].(*scalar.Order), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["skip"].(*int))
+				return execute.Each(values, err, execute.Pointer)
+			},
+		},
+		"findingSummary": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
+			values, err := resolvers.Repo().FindingSummary(ctx, execute.Parents[platform.Repo](parents))
 			return execute.Each(values, err, execute.Pointer)
 		},
 		},
@@ -3385,6 +3766,17 @@ func fieldsTag(resolvers ResolverRoot) *execute.Object {
 		},
 		"advisorySummary": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
 			values, err := resolvers.Tag().AdvisorySummary(ctx, execute.Parents[platform.Tag](parents))
+			return execute.Each(values, err, execute.Pointer)
+		},
+		},
+		"findings": {Arguments: field_Tag_findings_args,
+			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
+				values, err := resolvers.Tag().Findings(ctx, execute.Parents[platform.Tag](parents), arguments["where"].(*scalar.FindingFilter), arguments["orderBy"].(*scalar.Order), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["skip"].(*int))
+				return execute.Each(values, err, execute.Pointer)
+			},
+		},
+		"findingSummary": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
+			values, err := resolvers.Tag().FindingSummary(ctx, execute.Parents[platform.Tag](parents))
 			return execute.Each(values, err, execute.Pointer)
 		},
 		},
@@ -3865,6 +4257,8 @@ func typeOfNode(object any) string {
 		return "GroupInvite"
 	case *platform.Group:
 		return "Group"
+	case *platform.Finding:
+		return "Finding"
 	case *platform.ExternalGroupRoleMapping:
 		return "ExternalGroupRoleMapping"
 	case *platform.Subscription:
@@ -3909,6 +4303,8 @@ func typeOf_Entity(object any) string {
 		return "GroupInvite"
 	case *platform.Group:
 		return "Group"
+	case *platform.Finding:
+		return "Finding"
 	case *platform.ExternalGroupRoleMapping:
 		return "ExternalGroupRoleMapping"
 	case *platform.Subscription:

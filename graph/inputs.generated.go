@@ -43,6 +43,34 @@ func field_AdvisoryDocument_advisories_args(ctx context.Context, raw map[string]
 	return arguments, nil
 }
 
+func field_Advisory_findings_args(ctx context.Context, raw map[string]any) (map[string]any, error) {
+	ec := &executionContext{}
+	arguments := make(map[string]any, 7)
+	var err error
+	if arguments["where"], err = graphql.ProcessArgField(ctx, raw, "where", ec.unmarshalOFindingFilter2ᚖatriumᚋgraphᚋscalarᚐFindingFilter); err != nil {
+		return nil, err
+	}
+	if arguments["orderBy"], err = graphql.ProcessArgField(ctx, raw, "orderBy", ec.unmarshalOFindingOrder2ᚖatriumᚋgraphᚋscalarᚐOrder); err != nil {
+		return nil, err
+	}
+	if arguments["first"], err = graphql.ProcessArgField(ctx, raw, "first", ec.unmarshalOInt2ᚖint); err != nil {
+		return nil, err
+	}
+	if arguments["after"], err = graphql.ProcessArgField(ctx, raw, "after", ec.unmarshalOString2ᚖstring); err != nil {
+		return nil, err
+	}
+	if arguments["last"], err = graphql.ProcessArgField(ctx, raw, "last", ec.unmarshalOInt2ᚖint); err != nil {
+		return nil, err
+	}
+	if arguments["before"], err = graphql.ProcessArgField(ctx, raw, "before", ec.unmarshalOString2ᚖstring); err != nil {
+		return nil, err
+	}
+	if arguments["skip"], err = graphql.ProcessArgField(ctx, raw, "skip", ec.unmarshalOInt2ᚖint); err != nil {
+		return nil, err
+	}
+	return arguments, nil
+}
+
 func field_Advisory_viewerCan_args(ctx context.Context, raw map[string]any) (map[string]any, error) {
 	ec := &executionContext{}
 	arguments := make(map[string]any, 1)
@@ -198,6 +226,16 @@ func field_Entity_findManyExternalGroupRoleMappingByUIDs_args(ctx context.Contex
 	return arguments, nil
 }
 
+func field_Entity_findManyFindingByUIDs_args(ctx context.Context, raw map[string]any) (map[string]any, error) {
+	ec := &executionContext{}
+	arguments := make(map[string]any, 1)
+	var err error
+	if arguments["reps"], err = graphql.ProcessArgField(ctx, raw, "reps", ec.unmarshalNFindingByUIDsInput2ᚕᚖatriumᚋgraphᚐFindingByUIDsInput); err != nil {
+		return nil, err
+	}
+	return arguments, nil
+}
+
 func field_Entity_findManyGroupByUIDs_args(ctx context.Context, raw map[string]any) (map[string]any, error) {
 	ec := &executionContext{}
 	arguments := make(map[string]any, 1)
@@ -346,6 +384,57 @@ func field_ExternalGroupRoleMapping_viewerCan_args(ctx context.Context, raw map[
 	return arguments, nil
 }
 
+func field_Finding_fixedIn_args(ctx context.Context, raw map[string]any) (map[string]any, error) {
+	ec := &executionContext{}
+	arguments := make(map[string]any, 2)
+	var err error
+	if arguments["first"], err = graphql.ProcessArgField(ctx, raw, "first", ec.unmarshalOInt2ᚖint); err != nil {
+		return nil, err
+	}
+	if arguments["after"], err = graphql.ProcessArgField(ctx, raw, "after", ec.unmarshalOString2ᚖstring); err != nil {
+		return nil, err
+	}
+	return arguments, nil
+}
+
+func field_Finding_tags_args(ctx context.Context, raw map[string]any) (map[string]any, error) {
+	ec := &executionContext{}
+	arguments := make(map[string]any, 7)
+	var err error
+	if arguments["where"], err = graphql.ProcessArgField(ctx, raw, "where", ec.unmarshalOTagFilter2ᚖatriumᚋgraphᚋscalarᚐTagFilter); err != nil {
+		return nil, err
+	}
+	if arguments["orderBy"], err = graphql.ProcessArgField(ctx, raw, "orderBy", ec.unmarshalOTagOrder2ᚖatriumᚋgraphᚋscalarᚐOrder); err != nil {
+		return nil, err
+	}
+	if arguments["first"], err = graphql.ProcessArgField(ctx, raw, "first", ec.unmarshalOInt2ᚖint); err != nil {
+		return nil, err
+	}
+	if arguments["after"], err = graphql.ProcessArgField(ctx, raw, "after", ec.unmarshalOString2ᚖstring); err != nil {
+		return nil, err
+	}
+	if arguments["last"], err = graphql.ProcessArgField(ctx, raw, "last", ec.unmarshalOInt2ᚖint); err != nil {
+		return nil, err
+	}
+	if arguments["before"], err = graphql.ProcessArgField(ctx, raw, "before", ec.unmarshalOString2ᚖstring); err != nil {
+		return nil, err
+	}
+	if arguments["skip"], err = graphql.ProcessArgField(ctx, raw, "skip", ec.unmarshalOInt2ᚖint); err != nil {
+		return nil, err
+	}
+	return arguments, nil
+}
+
+func field_Finding_viewerCan_args(ctx context.Context, raw map[string]any) (map[string]any, error) {
+	ec := &executionContext{}
+	arguments := make(map[string]any, 1)
+	var err error
+	if arguments["capabilities"], err = graphql.ProcessArgField(ctx, raw, "capabilities", ec.unmarshalNCapability2ᚕatriumᚋplatformᚐCapabilityᚄ); err != nil {
+		return nil, err
+	}
+	return arguments, nil
+}
+
 func field_GroupInvite_viewerCan_args(ctx context.Context, raw map[string]any) (map[string]any, error) {
 	ec := &executionContext{}
 	arguments := make(map[string]any, 1)
@@ -458,6 +547,34 @@ func field_Group_effectiveBindings_args(ctx context.Context, raw map[string]any)
 	arguments := make(map[string]any, 6)
 	var err error
 	if arguments["capability"], err = graphql.ProcessArgField(ctx, raw, "capability", ec.unmarshalOCapability2ᚖatriumᚋplatformᚐCapability); err != nil {
+		return nil, err
+	}
+	if arguments["first"], err = graphql.ProcessArgField(ctx, raw, "first", ec.unmarshalOInt2ᚖint); err != nil {
+		return nil, err
+	}
+	if arguments["after"], err = graphql.ProcessArgField(ctx, raw, "after", ec.unmarshalOString2ᚖstring); err != nil {
+		return nil, err
+	}
+	if arguments["last"], err = graphql.ProcessArgField(ctx, raw, "last", ec.unmarshalOInt2ᚖint); err != nil {
+		return nil, err
+	}
+	if arguments["before"], err = graphql.ProcessArgField(ctx, raw, "before", ec.unmarshalOString2ᚖstring); err != nil {
+		return nil, err
+	}
+	if arguments["skip"], err = graphql.ProcessArgField(ctx, raw, "skip", ec.unmarshalOInt2ᚖint); err != nil {
+		return nil, err
+	}
+	return arguments, nil
+}
+
+func field_Group_findings_args(ctx context.Context, raw map[string]any) (map[string]any, error) {
+	ec := &executionContext{}
+	arguments := make(map[string]any, 7)
+	var err error
+	if arguments["where"], err = graphql.ProcessArgField(ctx, raw, "where", ec.unmarshalOFindingFilter2ᚖatriumᚋgraphᚋscalarᚐFindingFilter); err != nil {
+		return nil, err
+	}
+	if arguments["orderBy"], err = graphql.ProcessArgField(ctx, raw, "orderBy", ec.unmarshalOFindingOrder2ᚖatriumᚋgraphᚋscalarᚐOrder); err != nil {
 		return nil, err
 	}
 	if arguments["first"], err = graphql.ProcessArgField(ctx, raw, "first", ec.unmarshalOInt2ᚖint); err != nil {
@@ -889,11 +1006,67 @@ func field_Identity_viewerCan_args(ctx context.Context, raw map[string]any) (map
 	return arguments, nil
 }
 
+func field_Image_findings_args(ctx context.Context, raw map[string]any) (map[string]any, error) {
+	ec := &executionContext{}
+	arguments := make(map[string]any, 7)
+	var err error
+	if arguments["where"], err = graphql.ProcessArgField(ctx, raw, "where", ec.unmarshalOFindingFilter2ᚖatriumᚋgraphᚋscalarᚐFindingFilter); err != nil {
+		return nil, err
+	}
+	if arguments["orderBy"], err = graphql.ProcessArgField(ctx, raw, "orderBy", ec.unmarshalOFindingOrder2ᚖatriumᚋgraphᚋscalarᚐOrder); err != nil {
+		return nil, err
+	}
+	if arguments["first"], err = graphql.ProcessArgField(ctx, raw, "first", ec.unmarshalOInt2ᚖint); err != nil {
+		return nil, err
+	}
+	if arguments["after"], err = graphql.ProcessArgField(ctx, raw, "after", ec.unmarshalOString2ᚖstring); err != nil {
+		return nil, err
+	}
+	if arguments["last"], err = graphql.ProcessArgField(ctx, raw, "last", ec.unmarshalOInt2ᚖint); err != nil {
+		return nil, err
+	}
+	if arguments["before"], err = graphql.ProcessArgField(ctx, raw, "before", ec.unmarshalOString2ᚖstring); err != nil {
+		return nil, err
+	}
+	if arguments["skip"], err = graphql.ProcessArgField(ctx, raw, "skip", ec.unmarshalOInt2ᚖint); err != nil {
+		return nil, err
+	}
+	return arguments, nil
+}
+
 func field_Image_size_args(ctx context.Context, raw map[string]any) (map[string]any, error) {
 	ec := &executionContext{}
 	arguments := make(map[string]any, 1)
 	var err error
 	if arguments["architecture"], err = graphql.ProcessArgField(ctx, raw, "architecture", ec.unmarshalOString2ᚖstring); err != nil {
+		return nil, err
+	}
+	return arguments, nil
+}
+
+func field_Image_tags_args(ctx context.Context, raw map[string]any) (map[string]any, error) {
+	ec := &executionContext{}
+	arguments := make(map[string]any, 7)
+	var err error
+	if arguments["where"], err = graphql.ProcessArgField(ctx, raw, "where", ec.unmarshalOTagFilter2ᚖatriumᚋgraphᚋscalarᚐTagFilter); err != nil {
+		return nil, err
+	}
+	if arguments["orderBy"], err = graphql.ProcessArgField(ctx, raw, "orderBy", ec.unmarshalOTagOrder2ᚖatriumᚋgraphᚋscalarᚐOrder); err != nil {
+		return nil, err
+	}
+	if arguments["first"], err = graphql.ProcessArgField(ctx, raw, "first", ec.unmarshalOInt2ᚖint); err != nil {
+		return nil, err
+	}
+	if arguments["after"], err = graphql.ProcessArgField(ctx, raw, "after", ec.unmarshalOString2ᚖstring); err != nil {
+		return nil, err
+	}
+	if arguments["last"], err = graphql.ProcessArgField(ctx, raw, "last", ec.unmarshalOInt2ᚖint); err != nil {
+		return nil, err
+	}
+	if arguments["before"], err = graphql.ProcessArgField(ctx, raw, "before", ec.unmarshalOString2ᚖstring); err != nil {
+		return nil, err
+	}
+	if arguments["skip"], err = graphql.ProcessArgField(ctx, raw, "skip", ec.unmarshalOInt2ᚖint); err != nil {
 		return nil, err
 	}
 	return arguments, nil
@@ -1657,6 +1830,60 @@ func field_Query_externalGroupRoleMappings_args(ctx context.Context, raw map[str
 	return arguments, nil
 }
 
+func field_Query_findingSummary_args(ctx context.Context, raw map[string]any) (map[string]any, error) {
+	ec := &executionContext{}
+	arguments := make(map[string]any, 1)
+	var err error
+	if arguments["within"], err = graphql.ProcessArgField(ctx, raw, "within", ec.unmarshalOID2ᚖatriumᚋplatformᚐUID); err != nil {
+		return nil, err
+	}
+	return arguments, nil
+}
+
+func field_Query_finding_args(ctx context.Context, raw map[string]any) (map[string]any, error) {
+	ec := &executionContext{}
+	arguments := make(map[string]any, 1)
+	var err error
+	if arguments["uid"], err = graphql.ProcessArgField(ctx, raw, "uid", ec.unmarshalNID2atriumᚋplatformᚐUID); err != nil {
+		return nil, err
+	}
+	return arguments, nil
+}
+
+func field_Query_findings_args(ctx context.Context, raw map[string]any) (map[string]any, error) {
+	ec := &executionContext{}
+	arguments := make(map[string]any, 9)
+	var err error
+	if arguments["descendantsOf"], err = graphql.ProcessArgField(ctx, raw, "descendantsOf", ec.unmarshalOID2ᚖatriumᚋplatformᚐUID); err != nil {
+		return nil, err
+	}
+	if arguments["childrenOf"], err = graphql.ProcessArgField(ctx, raw, "childrenOf", ec.unmarshalOID2ᚖatriumᚋplatformᚐUID); err != nil {
+		return nil, err
+	}
+	if arguments["where"], err = graphql.ProcessArgField(ctx, raw, "where", ec.unmarshalOFindingFilter2ᚖatriumᚋgraphᚋscalarᚐFindingFilter); err != nil {
+		return nil, err
+	}
+	if arguments["orderBy"], err = graphql.ProcessArgField(ctx, raw, "orderBy", ec.unmarshalOFindingOrder2ᚖatriumᚋgraphᚋscalarᚐOrder); err != nil {
+		return nil, err
+	}
+	if arguments["first"], err = graphql.ProcessArgField(ctx, raw, "first", ec.unmarshalOInt2ᚖint); err != nil {
+		return nil, err
+	}
+	if arguments["after"], err = graphql.ProcessArgField(ctx, raw, "after", ec.unmarshalOString2ᚖstring); err != nil {
+		return nil, err
+	}
+	if arguments["last"], err = graphql.ProcessArgField(ctx, raw, "last", ec.unmarshalOInt2ᚖint); err != nil {
+		return nil, err
+	}
+	if arguments["before"], err = graphql.ProcessArgField(ctx, raw, "before", ec.unmarshalOString2ᚖstring); err != nil {
+		return nil, err
+	}
+	if arguments["skip"], err = graphql.ProcessArgField(ctx, raw, "skip", ec.unmarshalOInt2ᚖint); err != nil {
+		return nil, err
+	}
+	return arguments, nil
+}
+
 func field_Query_groupInvite_args(ctx context.Context, raw map[string]any) (map[string]any, error) {
 	ec := &executionContext{}
 	arguments := make(map[string]any, 1)
@@ -2214,6 +2441,34 @@ func field_Repo_advisories_args(ctx context.Context, raw map[string]any) (map[st
 	return arguments, nil
 }
 
+func field_Repo_findings_args(ctx context.Context, raw map[string]any) (map[string]any, error) {
+	ec := &executionContext{}
+	arguments := make(map[string]any, 7)
+	var err error
+	if arguments["where"], err = graphql.ProcessArgField(ctx, raw, "where", ec.unmarshalOFindingFilter2ᚖatriumᚋgraphᚋscalarᚐFindingFilter); err != nil {
+		return nil, err
+	}
+	if arguments["orderBy"], err = graphql.ProcessArgField(ctx, raw, "orderBy", ec.unmarshalOFindingOrder2ᚖatriumᚋgraphᚋscalarᚐOrder); err != nil {
+		return nil, err
+	}
+	if arguments["first"], err = graphql.ProcessArgField(ctx, raw, "first", ec.unmarshalOInt2ᚖint); err != nil {
+		return nil, err
+	}
+	if arguments["after"], err = graphql.ProcessArgField(ctx, raw, "after", ec.unmarshalOString2ᚖstring); err != nil {
+		return nil, err
+	}
+	if arguments["last"], err = graphql.ProcessArgField(ctx, raw, "last", ec.unmarshalOInt2ᚖint); err != nil {
+		return nil, err
+	}
+	if arguments["before"], err = graphql.ProcessArgField(ctx, raw, "before", ec.unmarshalOString2ᚖstring); err != nil {
+		return nil, err
+	}
+	if arguments["skip"], err = graphql.ProcessArgField(ctx, raw, "skip", ec.unmarshalOInt2ᚖint); err != nil {
+		return nil, err
+	}
+	return arguments, nil
+}
+
 func field_Repo_tag_args(ctx context.Context, raw map[string]any) (map[string]any, error) {
 	ec := &executionContext{}
 	arguments := make(map[string]any, 1)
@@ -2340,6 +2595,34 @@ func field_Tag_advisories_args(ctx context.Context, raw map[string]any) (map[str
 		return nil, err
 	}
 	if arguments["orderBy"], err = graphql.ProcessArgField(ctx, raw, "orderBy", ec.unmarshalOAdvisoryOrder2ᚖatriumᚋgraphᚋscalarᚐOrder); err != nil {
+		return nil, err
+	}
+	if arguments["first"], err = graphql.ProcessArgField(ctx, raw, "first", ec.unmarshalOInt2ᚖint); err != nil {
+		return nil, err
+	}
+	if arguments["after"], err = graphql.ProcessArgField(ctx, raw, "after", ec.unmarshalOString2ᚖstring); err != nil {
+		return nil, err
+	}
+	if arguments["last"], err = graphql.ProcessArgField(ctx, raw, "last", ec.unmarshalOInt2ᚖint); err != nil {
+		return nil, err
+	}
+	if arguments["before"], err = graphql.ProcessArgField(ctx, raw, "before", ec.unmarshalOString2ᚖstring); err != nil {
+		return nil, err
+	}
+	if arguments["skip"], err = graphql.ProcessArgField(ctx, raw, "skip", ec.unmarshalOInt2ᚖint); err != nil {
+		return nil, err
+	}
+	return arguments, nil
+}
+
+func field_Tag_findings_args(ctx context.Context, raw map[string]any) (map[string]any, error) {
+	ec := &executionContext{}
+	arguments := make(map[string]any, 7)
+	var err error
+	if arguments["where"], err = graphql.ProcessArgField(ctx, raw, "where", ec.unmarshalOFindingFilter2ᚖatriumᚋgraphᚋscalarᚐFindingFilter); err != nil {
+		return nil, err
+	}
+	if arguments["orderBy"], err = graphql.ProcessArgField(ctx, raw, "orderBy", ec.unmarshalOFindingOrder2ᚖatriumᚋgraphᚋscalarᚐOrder); err != nil {
 		return nil, err
 	}
 	if arguments["first"], err = graphql.ProcessArgField(ctx, raw, "first", ec.unmarshalOInt2ᚖint); err != nil {
@@ -3946,6 +4229,171 @@ func (ec *executionContext) unmarshalInputExternalGroupRoleMappingOrder(ctx cont
 	if v, ok := given["field"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("field"))
 		if it.Field, err = ec.unmarshalNExternalGroupRoleMappingOrderField2string(ctx, v); err != nil {
+			return it, err
+		}
+	}
+	if v, ok := given["direction"]; ok || true {
+		if !ok {
+			v = "ASC"
+		}
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("direction"))
+		if it.Direction, err = ec.unmarshalNOrderDirection2string(ctx, v); err != nil {
+			return it, err
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputFindingByUIDsInput(ctx context.Context, value any) (it FindingByUIDsInput, err error) {
+	given, _ := value.(map[string]any)
+	if value == nil {
+		return it, nil
+	}
+	if v, ok := given["UID"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("UID"))
+		if it.UID, err = ec.unmarshalNID2atriumᚋplatformᚐUID(ctx, v); err != nil {
+			return it, err
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputFindingFilter(ctx context.Context, value any) (it scalar.FindingFilter, err error) {
+	given, _ := value.(map[string]any)
+	if value == nil {
+		return it, nil
+	}
+	if v, ok := given["severities"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("severities"))
+		if it.Severities, err = ec.unmarshalOSeverityRating2ᚕatriumᚋplatformᚐSeverityRatingᚄ(ctx, v); err != nil {
+			return it, err
+		}
+	}
+	if v, ok := given["minScore"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("minScore"))
+		if it.MinScore, err = ec.unmarshalOFloat2ᚖfloat64(ctx, v); err != nil {
+			return it, err
+		}
+	}
+	if v, ok := given["states"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("states"))
+		if it.States, err = ec.unmarshalOFindingState2ᚕatriumᚋplatformᚐFindingStateᚄ(ctx, v); err != nil {
+			return it, err
+		}
+	}
+	if v, ok := given["basis"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("basis"))
+		if it.Basis, err = ec.unmarshalOFindingBasis2ᚕatriumᚋplatformᚐFindingBasisᚄ(ctx, v); err != nil {
+			return it, err
+		}
+	}
+	if v, ok := given["fixable"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("fixable"))
+		if it.Fixable, err = ec.unmarshalOBoolean2ᚖbool(ctx, v); err != nil {
+			return it, err
+		}
+	}
+	if v, ok := given["knownExploited"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("knownExploited"))
+		if it.KnownExploited, err = ec.unmarshalOBoolean2ᚖbool(ctx, v); err != nil {
+			return it, err
+		}
+	}
+	if v, ok := given["minEpss"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("minEpss"))
+		if it.MinEPSS, err = ec.unmarshalOFloat2ᚖfloat64(ctx, v); err != nil {
+			return it, err
+		}
+	}
+	if v, ok := given["vulnerabilityIds"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("vulnerabilityIds"))
+		if it.VulnerabilityIDs, err = ec.unmarshalOString2ᚕstringᚄ(ctx, v); err != nil {
+			return it, err
+		}
+	}
+	if v, ok := given["packages"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("packages"))
+		if it.Packages, err = ec.unmarshalOString2ᚕstringᚄ(ctx, v); err != nil {
+			return it, err
+		}
+	}
+	if v, ok := given["ecosystems"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("ecosystems"))
+		if it.Ecosystems, err = ec.unmarshalOString2ᚕstringᚄ(ctx, v); err != nil {
+			return it, err
+		}
+	}
+	if v, ok := given["query"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("query"))
+		if it.Query, err = ec.unmarshalOString2string(ctx, v); err != nil {
+			return it, err
+		}
+	}
+	if v, ok := given["assignee"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("assignee"))
+		if it.Assignee, err = ec.unmarshalOID2atriumᚋplatformᚐUID(ctx, v); err != nil {
+			return it, err
+		}
+	}
+	if v, ok := given["firstSeenSince"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("firstSeenSince"))
+		if it.FirstSeenSince, err = ec.unmarshalODateTime2atriumᚋplatformᚐTime(ctx, v); err != nil {
+			return it, err
+		}
+	}
+	if v, ok := given["resolvedSince"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("resolvedSince"))
+		if it.ResolvedSince, err = ec.unmarshalODateTime2atriumᚋplatformᚐTime(ctx, v); err != nil {
+			return it, err
+		}
+	}
+	if v, ok := given["updatedSince"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("updatedSince"))
+		if it.UpdatedSince, err = ec.unmarshalODateTime2atriumᚋplatformᚐTime(ctx, v); err != nil {
+			return it, err
+		}
+	}
+	if v, ok := given["dueBefore"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("dueBefore"))
+		if it.DueBefore, err = ec.unmarshalODateTime2atriumᚋplatformᚐTime(ctx, v); err != nil {
+			return it, err
+		}
+	}
+	if v, ok := given["deprecatedTags"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("deprecatedTags"))
+		if it.WithoutLiveTags, err = ec.unmarshalOBoolean2bool(ctx, v); err != nil {
+			return it, err
+		}
+	}
+	if v, ok := given["digests"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("digests"))
+		if it.Digests, err = ec.unmarshalOString2ᚕstringᚄ(ctx, v); err != nil {
+			return it, err
+		}
+	}
+	if v, ok := given["advisories"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("advisories"))
+		if it.Advisories, err = ec.unmarshalOID2ᚕatriumᚋplatformᚐUIDᚄ(ctx, v); err != nil {
+			return it, err
+		}
+	}
+	if v, ok := given["uids"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("uids"))
+		if it.UIDs, err = ec.unmarshalOID2ᚕatriumᚋplatformᚐUIDᚄ(ctx, v); err != nil {
+			return it, err
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputFindingOrder(ctx context.Context, value any) (it scalar.Order, err error) {
+	given, _ := value.(map[string]any)
+	if value == nil {
+		return it, nil
+	}
+	if v, ok := given["field"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("field"))
+		if it.Field, err = ec.unmarshalNFindingOrderField2string(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -5816,6 +6264,34 @@ func (ec *executionContext) unmarshalNFieldSet2string(ctx context.Context, v any
 	return value, graphql.ErrorOnPath(ctx, err)
 }
 
+func (ec *executionContext) unmarshalNFindingBasis2atriumᚋplatformᚐFindingBasis(ctx context.Context, v any) (platform.FindingBasis, error) {
+	value, err := scalar.UnmarshalFindingBasis(v)
+	return value, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalNFindingByUIDsInput2ᚕᚖatriumᚋgraphᚐFindingByUIDsInput(ctx context.Context, v any) ([]*FindingByUIDsInput, error) {
+	list := graphql.CoerceList(v)
+	all := make([]*FindingByUIDsInput, len(list))
+	for i := range list {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
+		var err error
+		if all[i], err = ec.unmarshalOFindingByUIDsInput2ᚖatriumᚋgraphᚐFindingByUIDsInput(ctx, list[i]); err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
+}
+
+func (ec *executionContext) unmarshalNFindingOrderField2string(ctx context.Context, v any) (string, error) {
+	value, err := scalar.UnmarshalOrderField(v)
+	return value, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalNFindingState2atriumᚋplatformᚐFindingState(ctx context.Context, v any) (platform.FindingState, error) {
+	value, err := scalar.UnmarshalFindingState(v)
+	return value, graphql.ErrorOnPath(ctx, err)
+}
+
 func (ec *executionContext) unmarshalNGitHubAppInstallationsInput2map(ctx context.Context, v any) (map[string]any, error) {
 	value, err := ec.unmarshalInputGitHubAppInstallationsInput(ctx, v)
 	return value, graphql.ErrorOnPath(ctx, err)
@@ -6701,6 +7177,62 @@ func (ec *executionContext) unmarshalOExternalGroupRoleMappingOrder2ᚖatriumᚋ
 func (ec *executionContext) unmarshalOFalsePositiveType2string(ctx context.Context, v any) (string, error) {
 	value, err := scalar.UnmarshalType(v)
 	return value, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalOFindingBasis2ᚕatriumᚋplatformᚐFindingBasisᚄ(ctx context.Context, v any) ([]platform.FindingBasis, error) {
+	if v == nil {
+		return nil, nil
+	}
+	list := graphql.CoerceList(v)
+	all := make([]platform.FindingBasis, len(list))
+	for i := range list {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
+		var err error
+		if all[i], err = ec.unmarshalNFindingBasis2atriumᚋplatformᚐFindingBasis(ctx, list[i]); err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
+}
+
+func (ec *executionContext) unmarshalOFindingByUIDsInput2ᚖatriumᚋgraphᚐFindingByUIDsInput(ctx context.Context, v any) (*FindingByUIDsInput, error) {
+	if v == nil {
+		return nil, nil
+	}
+	value, err := ec.unmarshalInputFindingByUIDsInput(ctx, v)
+	return &value, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalOFindingFilter2ᚖatriumᚋgraphᚋscalarᚐFindingFilter(ctx context.Context, v any) (*scalar.FindingFilter, error) {
+	if v == nil {
+		return nil, nil
+	}
+	value, err := ec.unmarshalInputFindingFilter(ctx, v)
+	return &value, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalOFindingOrder2ᚖatriumᚋgraphᚋscalarᚐOrder(ctx context.Context, v any) (*scalar.Order, error) {
+	if v == nil {
+		return nil, nil
+	}
+	value, err := ec.unmarshalInputFindingOrder(ctx, v)
+	return &value, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalOFindingState2ᚕatriumᚋplatformᚐFindingStateᚄ(ctx context.Context, v any) ([]platform.FindingState, error) {
+	if v == nil {
+		return nil, nil
+	}
+	list := graphql.CoerceList(v)
+	all := make([]platform.FindingState, len(list))
+	for i := range list {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
+		var err error
+		if all[i], err = ec.unmarshalNFindingState2atriumᚋplatformᚐFindingState(ctx, list[i]); err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
 }
 
 func (ec *executionContext) unmarshalOFloat2ᚖfloat64(ctx context.Context, v any) (*float64, error) {

@@ -153,6 +153,10 @@ type ExternalGroupRoleMappingByUIDsInput struct {
 	UID platform.UID `json:"UID"`
 }
 
+type FindingByUIDsInput struct {
+	UID platform.UID `json:"UID"`
+}
+
 // Where one GitHub app is installed.
 type GitHubAppInstallations struct {
 	// Number of the app.

@@ -6,6 +6,7 @@ import (
 	"atrium/graph/scalar"
 	"atrium/internal/graphql/execute"
 	"atrium/platform"
+	"atrium/platform/affected"
 	"context"
 	_ "embed"
 	"errors"
@@ -44,6 +45,9 @@ func NewSchema(resolvers ResolverRoot) *execute.Schema {
 		"AdvisoryScanDetection":                       fieldsAdvisoryScanDetection(resolvers),
 		"AdvisorySeverity":                            fieldsAdvisorySeverity(resolvers),
 		"AdvisorySummary":                             fieldsAdvisorySummary(resolvers),
+		"AffectedEvent":                               fieldsAffectedEvent(resolvers),
+		"AffectedRange":                               fieldsAffectedRange(resolvers),
+		"AffectedVersions":                            fieldsAffectedVersions(resolvers),
 		"AmazonAccount":                               fieldsAmazonAccount(resolvers),
 		"Artifact":                                    fieldsArtifact(resolvers),
 		"ArtifactConnection":                          fieldsArtifactConnection(resolvers),
@@ -107,6 +111,17 @@ func NewSchema(resolvers ResolverRoot) *execute.Schema {
 		"ExternalGroupRoleMapping":                    fieldsExternalGroupRoleMapping(resolvers),
 		"ExternalGroupRoleMappingConnection":          fieldsExternalGroupRoleMappingConnection(resolvers),
 		"ExternalGroupRoleMappingEdge":                fieldsExternalGroupRoleMappingEdge(resolvers),
+		"Finding":                                     fieldsFinding(resolvers),
+		"FindingConnection":                           fieldsFindingConnection(resolvers),
+		"FindingCount":                                fieldsFindingCount(resolvers),
+		"FindingEcosystemFacet":                       fieldsFindingEcosystemFacet(resolvers),
+		"FindingEdge":                                 fieldsFindingEdge(resolvers),
+		"FindingFacets":                               fieldsFindingFacets(resolvers),
+		"FindingGroupFacet":                           fieldsFindingGroupFacet(resolvers),
+		"FindingRepoFacet":                            fieldsFindingRepoFacet(resolvers),
+		"FindingSeverityFacet":                        fieldsFindingSeverityFacet(resolvers),
+		"FindingStateFacet":                           fieldsFindingStateFacet(resolvers),
+		"FindingSummary":                              fieldsFindingSummary(resolvers),
 		"GitHubAccount":                               fieldsGitHubAccount(resolvers),
 		"GitHubAppInstallations":                      fieldsGitHubAppInstallations(resolvers),
 		"GitHubInstallation":                          fieldsGitHubInstallation(resolvers),
@@ -201,6 +216,10 @@ type ResolverRoot interface {
 	EventActor() EventActorResolver
 	EventSubscription() EventSubscriptionResolver
 	ExternalGroupRoleMapping() ExternalGroupRoleMappingResolver
+	Finding() FindingResolver
+	FindingConnection() FindingConnectionResolver
+	FindingGroupFacet() FindingGroupFacetResolver
+	FindingRepoFacet() FindingRepoFacetResolver
 	GitHubAccount() GitHubAccountResolver
 	Group() GroupResolver
 	GroupInvite() GroupInviteResolver
@@ -237,6 +256,8 @@ type AccountAssociationResolver interface {
 type AdvisoryResolver interface {
 	Group(ctx context.Context, objs []*platform.Advisory) ([]*platform.Group, error)
 	Vulnerabilities(ctx context.Context, objs []*platform.Advisory) ([][]*platform.Vulnerability, error)
+	Affected(ctx context.Context, objs []*platform.Advisory) ([]*affected.Set, error)
+	Findings(ctx context.Context, objs []*platform.Advisory, where *scalar.FindingFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.Connection[*platform.Finding], error)
 	ViewerCan(ctx context.Context, objs []*platform.Advisory, capabilities []platform.Capability) ([]bool, error)
 	ViewerCapabilities(ctx context.Context, objs []*platform.Advisory) ([][]platform.Capability, error)
 }
@@ -278,6 +299,7 @@ type EntityResolver interface {
 	FindManyEventByIDs(ctx context.Context, reps []*EventByIDsInput) ([]*platform.Event, error)
 	FindManyEventSubscriptionByUIDs(ctx context.Context, reps []*EventSubscriptionByUIDsInput) ([]*platform.Subscription, error)
 	FindManyExternalGroupRoleMappingByUIDs(ctx context.Context, reps []*ExternalGroupRoleMappingByUIDsInput) ([]*platform.ExternalGroupRoleMapping, error)
+	FindManyFindingByUIDs(ctx context.Context, reps []*FindingByUIDsInput) ([]*platform.Finding, error)
 	FindManyGroupByUIDs(ctx context.Context, reps []*GroupByUIDsInput) ([]*platform.Group, error)
 	FindManyGroupInviteByUIDs(ctx context.Context, reps []*GroupInviteByUIDsInput) ([]*platform.GroupInvite, error)
 	FindManyIdentityByUIDs(ctx context.Context, reps []*IdentityByUIDsInput) ([]*platform.Identity, error)
@@ -318,6 +340,33 @@ type ExternalGroupRoleMappingResolver interface {
 	ViewerCapabilities(ctx context.Context, objs []*platform.ExternalGroupRoleMapping) ([][]platform.Capability, error)
 }
 
+// A FindingResolver reads the fields of Finding that its objects do not hold.
+type FindingResolver interface {
+	Advisory(ctx context.Context, objs []*platform.Finding) ([]*platform.Advisory, error)
+	Image(ctx context.Context, objs []*platform.Finding) ([]*platform.Image, error)
+	Repo(ctx context.Context, objs []*platform.Finding) ([]*platform.Repo, error)
+	Tags(ctx context.Context, objs []*platform.Finding, where *scalar.TagFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.Connection[*platform.Tag], error)
+	Assignee(ctx context.Context, objs []*platform.Finding) ([]*platform.Identity, error)
+	FixedIn(ctx context.Context, objs []*platform.Finding, first *int, after *string) ([]*scalar.Connection[*platform.Tag], error)
+	ViewerCan(ctx context.Context, objs []*platform.Finding, capabilities []platform.Capability) ([]bool, error)
+	ViewerCapabilities(ctx context.Context, objs []*platform.Finding) ([][]platform.Capability, error)
+}
+
+// A FindingConnectionResolver reads the fields of FindingConnection that its objects do not hold.
+type FindingConnectionResolver interface {
+	Facets(ctx context.Context, objs []*scalar.Connection[*platform.Finding]) ([]*platform.FindingFacets, error)
+}
+
+// A FindingGroupFacetResolver reads the fields of FindingGroupFacet that its objects do not hold.
+type FindingGroupFacetResolver interface {
+	Group(ctx context.Context, objs []*platform.Facet[platform.UID]) ([]*platform.Group, error)
+}
+
+// A FindingRepoFacetResolver reads the fields of FindingRepoFacet that its objects do not hold.
+type FindingRepoFacetResolver interface {
+	Repo(ctx context.Context, objs []*platform.Facet[platform.UID]) ([]*platform.Repo, error)
+}
+
 // A GitHubAccountResolver reads the fields of GitHubAccount that its objects do not hold.
 type GitHubAccountResolver interface {
 	AppInstallations(ctx context.Context, objs []*platform.GitHubAccount) ([][]*GitHubAppInstallations, error)
@@ -341,6 +390,8 @@ type GroupResolver interface {
 	Tags(ctx context.Context, objs []*platform.Group, where *scalar.TagFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.Connection[*platform.Tag], error)
 	Advisories(ctx context.Context, objs []*platform.Group, directOnly *bool, where *scalar.AdvisoryFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.Connection[*platform.Advisory], error)
 	AdvisorySummary(ctx context.Context, objs []*platform.Group) ([]*platform.AdvisorySummary, error)
+	Findings(ctx context.Context, objs []*platform.Group, where *scalar.FindingFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.Connection[*platform.Finding], error)
+	FindingSummary(ctx context.Context, objs []*platform.Group) ([]*platform.FindingSummary, error)
 	IdentityProviders(ctx context.Context, objs []*platform.Group, directOnly *bool, where *scalar.IdentityProviderFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.Connection[*platform.IdentityProvider], error)
 	AccountAssociation(ctx context.Context, objs []*platform.Group) ([]*platform.AccountAssociation, error)
 	Invites(ctx context.Context, objs []*platform.Group, directOnly *bool, where *scalar.GroupInviteFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.Connection[*platform.GroupInvite], error)
@@ -392,6 +443,10 @@ type IdentityProviderResolver interface {
 // A ImageResolver reads the fields of Image that its objects do not hold.
 type ImageResolver interface {
 	Size(ctx context.Context, objs []*platform.Image, architecture *string) ([]*int64, error)
+	Repo(ctx context.Context, objs []*platform.Image) ([]*platform.Repo, error)
+	Tags(ctx context.Context, objs []*platform.Image, where *scalar.TagFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.Connection[*platform.Tag], error)
+	Findings(ctx context.Context, objs []*platform.Image, where *scalar.FindingFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.Connection[*platform.Finding], error)
+	FindingSummary(ctx context.Context, objs []*platform.Image) ([]*platform.FindingSummary, error)
 }
 
 // A MutationResolver reads the fields of Mutation that its objects do not hold.
@@ -461,6 +516,9 @@ type QueryResolver interface {
 	AuditLog(ctx context.Context, descendantsOf *platform.UID, actor *string, subject *platform.UID, target *platform.UID, types []string, kinds []string, since *platform.Time, until *platform.Time, denied *bool, first *int, after *string, last *int, before *string) (*scalar.AuditLogConnection, error)
 	ExternalGroupRoleMapping(ctx context.Context, uid platform.UID) (*platform.ExternalGroupRoleMapping, error)
 	ExternalGroupRoleMappings(ctx context.Context, descendantsOf *platform.UID, childrenOf *platform.UID, where *scalar.ExternalGroupRoleMappingFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) (*scalar.Connection[*platform.ExternalGroupRoleMapping], error)
+	Finding(ctx context.Context, uid platform.UID) (*platform.Finding, error)
+	Findings(ctx context.Context, descendantsOf *platform.UID, childrenOf *platform.UID, where *scalar.FindingFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) (*scalar.Connection[*platform.Finding], error)
+	FindingSummary(ctx context.Context, within *platform.UID) (*platform.FindingSummary, error)
 	Group(ctx context.Context, uid *platform.UID, path *string) (*platform.Group, error)
 	Groups(ctx context.Context, descendantsOf *platform.UID, childrenOf *platform.UID, where *scalar.GroupFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) (*scalar.Connection[*platform.Group], error)
 	GroupInvite(ctx context.Context, uid platform.UID) (*platform.GroupInvite, error)
@@ -495,6 +553,8 @@ type RepoResolver interface {
 	Tag(ctx context.Context, objs []*platform.Repo, name string) ([]*platform.Tag, error)
 	Advisories(ctx context.Context, objs []*platform.Repo, where *scalar.AdvisoryFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.Connection[*platform.Advisory], error)
 	AdvisorySummary(ctx context.Context, objs []*platform.Repo) ([]*platform.AdvisorySummary, error)
+	Findings(ctx context.Context, objs []*platform.Repo, where *scalar.FindingFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.Connection[*platform.Finding], error)
+	FindingSummary(ctx context.Context, objs []*platform.Repo) ([]*platform.FindingSummary, error)
 	ViewerCan(ctx context.Context, objs []*platform.Repo, capabilities []platform.Capability) ([]bool, error)
 	ViewerCapabilities(ctx context.Context, objs []*platform.Repo) ([][]platform.Capability, error)
 }
@@ -532,6 +592,8 @@ type TagResolver interface {
 	Image(ctx context.Context, objs []*platform.Tag) ([]*platform.Image, error)
 	Advisories(ctx context.Context, objs []*platform.Tag, where *scalar.AdvisoryFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.Connection[*platform.Advisory], error)
 	AdvisorySummary(ctx context.Context, objs []*platform.Tag) ([]*platform.AdvisorySummary, error)
+	Findings(ctx context.Context, objs []*platform.Tag, where *scalar.FindingFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.Connection[*platform.Finding], error)
+	FindingSummary(ctx context.Context, objs []*platform.Tag) ([]*platform.FindingSummary, error)
 	ViewerCan(ctx context.Context, objs []*platform.Tag, capabilities []platform.Capability) ([]bool, error)
 	ViewerCapabilities(ctx context.Context, objs []*platform.Tag) ([][]platform.Capability, error)
 }

@@ -55,6 +55,10 @@ type (
 	}
 	// CreateExternalGroupRoleMappingPayload answers a mutation.
 	CreateExternalGroupRoleMappingPayload = Created[*platform.ExternalGroupRoleMapping]
+	// FindingConnection is a page.
+	FindingConnection = Connection[*platform.Finding]
+	// FindingEdge is an object of a page.
+	FindingEdge = Edge[*platform.Finding]
 	// GroupConnection is a page.
 	GroupConnection = Connection[*platform.Group]
 	// GroupEdge is an object of a page.
