@@ -23,7 +23,7 @@ run: build ## Build, then serve in development mode on an embedded database (ARG
 
 # The pages that the program embeds. If they cannot be built, build.sh says so, and the program has only small pages.
 GRAPHIQL := internal/web/dist/main.js.gz
-$(GRAPHIQL): internal/web/build.sh internal/web/build.mjs internal/web/package.json internal/web/package-lock.json $(wildcard internal/web/graphiql/*) $(wildcard internal/web/builtin/*.js) \
+$(GRAPHIQL): internal/web/build.sh internal/web/build.mjs internal/web/package.json internal/web/package-lock.json $(wildcard internal/web/graphiql/*) internal/web/reference/build.mjs $(wildcard internal/web/builtin/*.js) \
 	$(wildcard internal/web/console/*.*) $(wildcard internal/web/console/pages/*) $(wildcard schema/*.graphqls)
 	@internal/web/build.sh
 

@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// The bundle of GraphiQL is embedded in gzip form. The files of the small page are embedded uncompressed.
+// The bundles are embedded in gzip form. The files of the small page are embedded uncompressed.
 const (
 	bundleFolder  = "dist"
 	gzipExtension = ".gz"

@@ -53,8 +53,8 @@ files.push(['licences.txt', readLicences(metafile)]);
 // The server takes main.js as the sign that all other files are there, so it is written last.
 files.sort(([a], [b]) => (a === 'main.js') - (b === 'main.js'));
 
-// The folder dist/console belongs to the console.
-for (const old of readdirSync('dist')) if (old !== '.gitignore' && old !== 'console') rmSync('dist/' + old);
+// The folders belong to the console and to the reference.
+for (const old of readdirSync('dist', { withFileTypes: true })) if (old.isFile() && old.name !== '.gitignore') rmSync('dist/' + old.name);
 let total = 0;
 for (const [name, contents] of files) {
   const packed = gzipSync(contents, { level: 9 });

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# This script builds GraphiQL and the console into dist/. It needs Node 22 or newer, and npm; scripts/node
+# This script builds GraphiQL, the console and the reference into dist/. It needs Node 22 or newer, and npm; scripts/node
 # replaces an older one. If it cannot build them, it says why
 # and succeeds, because the server also has small built-in pages.
 set -uo pipefail
@@ -26,5 +26,6 @@ if [ ! node_modules/.package-lock.json -nt package-lock.json ]; then
 		--fetch-timeout=60000 >"$log" 2>&1 || { tail -n 5 "$log" >&2; skip "npm ci failed"; }
 	touch node_modules/.package-lock.json
 fi
+node reference/build.mjs || skip "reference/build.mjs failed"
 node build.mjs || skip "build.mjs failed"
 node console/generate.mjs && node console/build.mjs || skip "the console failed"

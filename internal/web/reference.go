@@ -5,13 +5,15 @@ import (
 	"crypto/sha256"
 	"embed"
 	"html/template"
+	"io/fs"
 	"net/http"
-
-	"github.com/swaggest/swgui/v5/static"
 )
 
-//go:embed reference
+//go:embed reference/*.html reference/*.css reference/reference.js
 var referenceFiles embed.FS
+
+// referenceBundle is the folder of Swagger UI.
+const referenceBundle = bundleFolder + "/reference"
 
 // ReferenceOptions configures the reference.
 type ReferenceOptions struct {
@@ -29,26 +31,33 @@ type ReferenceOptions struct {
 }
 
 // Reference serves a page at /docs that shows an OpenAPI document, and the files of the page below /docs/. Every other
-// path is not found. The page is Swagger UI, from a Go module, below the header of the playground and with its content
-// security policy. The header needs files of the playground.
-func Reference(opts ReferenceOptions) http.Handler {
-	page := newReferencePage(opts)
+// path is not found. The page is Swagger UI, which `make build` embeds if Node is installed, below the header of the playground
+// and with its content security policy. Without it the page says so. The header needs files of the playground.
+func Reference(opts ReferenceOptions) http.Handler { return newReference(opts, embedded) }
+
+func newReference(opts ReferenceOptions, files fs.FS) http.Handler {
 	mux := http.NewServeMux()
+	name, status := "index.html", http.StatusOK
+	if _, err := fs.Stat(files, referenceBundle+"/swagger-ui-bundle.js"+gzipExtension); err != nil {
+		name, status = "missing.html", http.StatusNotImplemented
+	} else {
+		for name, file := range loadFolder(files, referenceBundle) {
+			mux.Handle("GET /docs/"+name, file)
+		}
+	}
+	page := newReferencePage(opts, name, status)
 	mux.Handle("GET /docs", page)
 	mux.Handle("GET /docs/{$}", page)
-	for _, name := range []string{"swagger-ui-bundle.js", "swagger-ui.css"} {
-		mux.Handle("GET /docs/"+name, newAsset(name, readEmbedded(static.FS, name+gzipExtension), true))
-	}
 	for _, name := range []string{"reference.js", "reference.css"} {
 		mux.Handle("GET /docs/"+name, newAsset(name, readEmbedded(referenceFiles, "reference/"+name), false))
 	}
 	return addSecurityHeaders(mux)
 }
 
-// newReferencePage serves the page with a token for a local browser only.
-func newReferencePage(opts ReferenceOptions) http.Handler {
+// newReferencePage serves the named template with a token for a local browser only.
+func newReferencePage(opts ReferenceOptions, name string, status int) http.Handler {
 	parsed := template.Must(template.ParseFS(embedded, "builtin/shared.html"))
-	template.Must(parsed.ParseFS(referenceFiles, "reference/index.html"))
+	template.Must(parsed.ParseFS(referenceFiles, "reference/"+name))
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		s := settings{Endpoint: opts.Endpoint, Document: opts.Document}
 		if opts.Token != nil && isLocal(r) {
@@ -56,12 +65,13 @@ func newReferencePage(opts ReferenceOptions) http.Handler {
 		}
 		var html bytes.Buffer
 		view := pageView{Page: "REST reference", Playground: opts.Playground, Console: opts.Console, Endpoint: opts.Endpoint, Settings: s}
-		if err := parsed.ExecuteTemplate(&html, "index.html", view); err != nil {
+		if err := parsed.ExecuteTemplate(&html, name, view); err != nil {
 			http.Error(w, "the page of the reference could not be generated", http.StatusInternalServerError)
 			return
 		}
 		w.Header().Set("Cache-Control", "no-store") // the page may hold a token
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
+		w.WriteHeader(status)
 		_, _ = w.Write(html.Bytes())
 	})
 }

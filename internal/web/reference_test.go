@@ -5,13 +5,16 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"testing/fstest"
 
 	"atrium/internal/web"
 )
 
 func TestTheReferenceIsWholeAndUnderThePolicy(t *testing.T) {
 	t.Parallel()
-	reference := web.Reference(web.ReferenceOptions{Document: "/openapi.json", Endpoint: "/graphql", Token: func(*http.Request) string { return "secret" }, Playground: true})
+	reference := web.ReferenceFrom(web.ReferenceOptions{Document: "/openapi.json", Endpoint: "/graphql", Token: func(*http.Request) string { return "secret" }, Playground: true}, fstest.MapFS{
+		"dist/reference/swagger-ui-bundle.js.gz": {Data: compressText("let ui")}, "dist/reference/swagger-ui.css.gz": {Data: compressText("main {}")}, "dist/reference/licences.txt.gz": {Data: compressText("a licence")},
+	})
 	page, html := request{path: "/docs"}.send(reference)
 	if page.Code != http.StatusOK || settings(t, html).Document != "/openapi.json" || settings(t, html).Token != "secret" || !strings.Contains(html, `href="/">Playground`) {
 		t.Fatalf("status %d, want 200: %s, want it to contain %q", page.Code, html, `href="/">Playground`)
@@ -45,5 +48,13 @@ func TestTheReferenceIsWholeAndUnderThePolicy(t *testing.T) {
 	}
 	if answer, _ := (request{method: http.MethodPost, path: "/docs"}).send(reference); answer.Code != http.StatusMethodNotAllowed || answer.Header().Get("Allow") == "" {
 		t.Errorf("POST: status %d, want 405: %v", answer.Code, answer.Header())
+	}
+}
+
+func TestWithoutTheBundleTheReferenceSaysSo(t *testing.T) {
+	t.Parallel()
+	page, html := request{path: "/docs"}.send(web.ReferenceFrom(web.ReferenceOptions{Document: "/openapi.json", Endpoint: "/graphql"}, fstest.MapFS{}))
+	if page.Code != http.StatusNotImplemented || !strings.Contains(html, "does not contain the page") || !strings.Contains(html, `href="/openapi.json"`) {
+		t.Errorf("status %d, want 501 and a link to the document: %s", page.Code, html)
 	}
 }
