@@ -2,7 +2,8 @@
 #
 #     docker build --build-arg VERSION="$(git describe --tags --always --dirty)" -t atrium .
 #
-# `make image` builds the last stage without a daemon and without a registry, from the program of `make build`.
+# `make image` builds the last stage without a daemon and without a registry, from the program of `make build`; `make images`
+# builds it for amd64 and arm64.
 
 FROM docker.io/library/node:24.21.0-bookworm-slim@sha256:d6aa754f16b3197301076f047b5def2f02ea1dbbc2ca920407d46d7ec7f87b20 AS page
 WORKDIR /src
@@ -18,16 +19,22 @@ RUN go mod download
 COPY . .
 COPY --from=page /src/internal/web/dist ./internal/web/dist
 ARG VERSION=dev
-RUN CGO_ENABLED=0 go build -trimpath -buildvcs=false -ldflags "-s -w -X main.version=$VERSION" -o /files/usr/bin/atrium ./cmd/atrium \
+RUN go run ./internal/devtool/licences \
+ && CGO_ENABLED=0 go build -trimpath -buildvcs=false -ldflags "-s -w -X main.version=$VERSION" -o /files/usr/bin/atrium ./cmd/atrium \
  && deploy/image/files /files
 
 FROM scratch AS image
 COPY --from=files /files /
-ARG VERSION=dev
+ARG VERSION=dev REVISION=unknown SOURCE=https://github.com/atrium/atrium
 LABEL org.opencontainers.image.title="Atrium" \
       org.opencontainers.image.description="The inventory of a container platform, by GraphQL, REST and gRPC" \
       org.opencontainers.image.licenses="Apache-2.0" \
-      org.opencontainers.image.version="$VERSION"
+      org.opencontainers.image.version="$VERSION" \
+      org.opencontainers.image.revision="$REVISION" \
+      org.opencontainers.image.source="$SOURCE" \
+      org.opencontainers.image.url="$SOURCE" \
+      org.opencontainers.image.documentation="$SOURCE/tree/main/docs" \
+      org.opencontainers.image.vendor="Atrium"
 ENV PATH=/usr/bin ATRIUM_ADDR=0.0.0.0:8080
 USER 65532:65532
 WORKDIR /var/lib/atrium

@@ -27,15 +27,28 @@ $(GRAPHIQL): internal/web/build.sh internal/web/build.mjs internal/web/package.j
 	$(wildcard internal/web/console/*.*) $(wildcard internal/web/console/pages/*) $(wildcard schema/*.graphqls)
 	@internal/web/build.sh
 
+# The licences of everything that is part of the program, which `atrium licences` prints.
+LICENCES := internal/licences/dist/licences.txt.gz
+$(LICENCES): $(GRAPHIQL) go.mod LICENSE internal/devtool/licences/main.go
+	@CGO_ENABLED=0 go run ./internal/devtool/licences
+
 # The version is set here, so that Go does not call git, which fails in a clone of another user.
 .PHONY: build
-build: $(GRAPHIQL) ## Build the program into bin/atrium (BIN=path overrides)
+build: $(LICENCES) ## Build the program into bin/atrium (BIN=path overrides)
 	CGO_ENABLED=0 go build -trimpath -buildvcs=false -ldflags '-s -w -X main.version=$(VERSION)' -o $(BIN) ./cmd/atrium
 
 IMAGE ?= bin/atrium-image.tar
 .PHONY: image
 image: build ## Build the container image, without a daemon or a registry, into bin/atrium-image.tar (IMAGE=path)
-	deploy/image/build $(BIN) $(VERSION) $(IMAGE)
+	deploy/image/build $(VERSION) $(IMAGE) $(BIN)
+
+# skopeo copy --all dir:bin/images publishes both images with their index.
+.PHONY: images
+images: $(LICENCES) ## Build the container images for amd64 and arm64 into the folder bin/images
+	for arch in amd64 arm64; do \
+		CGO_ENABLED=0 GOOS=linux GOARCH=$$arch go build -trimpath -buildvcs=false -ldflags '-s -w -X main.version=$(VERSION)' -o bin/$$arch/atrium ./cmd/atrium || exit 1; \
+	done
+	deploy/image/build $(VERSION) bin/images bin/amd64/atrium bin/arm64/atrium
 
 # Building GoReleaser takes minutes. The e2e suite `packages` checks its configuration in seconds.
 GORELEASER := VERSION=$(VERSION) go tool -modfile=scripts/tools/goreleaser/go.mod goreleaser
@@ -43,7 +56,12 @@ GORELEASER := VERSION=$(VERSION) go tool -modfile=scripts/tools/goreleaser/go.mo
 .PHONY: packages
 packages: ## Build archives, Debian and RPM packages, SBOMs and checksums into bin/packages
 	$(GORELEASER) check
-	$(GORELEASER) release --snapshot --clean
+	$(GORELEASER) release --snapshot --clean --skip=sign
+
+# Only the services that sign and publish are left out: they need the identity of a workflow.
+.PHONY: release-check
+release-check: build ## Check everything that a release consists of, without a network: configuration, SBOM, licences, images, chart
+	BIN=$(abspath $(BIN)) e2e/run packages image
 
 .PHONY: release
 release: ## Publish the release of the tag at this commit (needs GITHUB_TOKEN)

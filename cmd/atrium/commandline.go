@@ -52,6 +52,7 @@ type commandLine struct {
 	Recount    recountCommand    `cmd:"" help:"Recompute the counters of the database."`
 	RotateKeys rotateKeysCommand `cmd:"" help:"Create a new key to seal page tokens; existing tokens stay valid."`
 	Version    versionCommand    `cmd:"" help:"Print the version."`
+	Licences   licencesCommand   `cmd:"" help:"Print the licences of everything that is part of the program."`
 	Completion completionCommand `cmd:"" help:"Print a script that completes commands in a shell."`
 	Complete   completeCommand   `cmd:"" name:"complete-words" hidden:"" help:"List the possible next words."`
 

@@ -3,7 +3,7 @@
 
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
-import { lstatSync, mkdirSync, readFileSync, statSync } from 'node:fs';
+import { lstatSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import https from 'node:https';
 import { join } from 'node:path';
 import { check, finish, run, temporaryFolder } from '../lib.mjs';
@@ -21,7 +21,7 @@ async function must(name, ...args) {
 
 let config;
 await check('the image is built by buildah alone', async () => {
-  const said = await must(join(import.meta.dirname, '../../deploy/image/build'), program, version, archive);
+  const said = await must(join(import.meta.dirname, '../../deploy/image/build'), version, archive, program);
   mkdirSync(join(folder, 'layers'));
   mkdirSync(root);
   await must('tar', '-xf', archive, '-C', join(folder, 'layers'));
@@ -42,16 +42,41 @@ await check('its configuration has the user, the command and the health check', 
   assert.deepEqual(Object.keys(config.Volumes), ['/var/lib/atrium']);
   assert.equal(config.WorkingDir, '/var/lib/atrium');
   assert.equal(config.Labels['org.opencontainers.image.version'], version);
+  assert.match(config.Labels['org.opencontainers.image.source'], /^https:\/\/github\.com\//);
+  assert.match(config.Labels['org.opencontainers.image.revision'], /^[0-9a-f]{40}$/);
+  assert.match(config.Labels['org.opencontainers.image.created'], /^\d{4}-\d\d-\d\dT/);
 });
 
-await check('it contains only the program, certificates and a home folder', async () => {
+await check('it contains only the program, certificates, licences and a home folder', async () => {
   const files = (await must('find', root, '-type', 'f', '-printf', '%P\n')).trim().split('\n').sort();
-  assert.deepEqual(files, ['etc/group', 'etc/passwd', 'etc/ssl/certs/ca-certificates.crt', 'usr/bin/atrium']);
+  assert.deepEqual(files, ['etc/group', 'etc/passwd', 'etc/ssl/certs/ca-certificates.crt', 'usr/bin/atrium', 'usr/share/doc/atrium/licences.txt']);
   const writable = (await must('find', root, '-perm', '/o+w', '-printf', '%P\n')).trim();
   assert.equal(writable, 'tmp');
   assert.ok((await must('grep', '-c', 'BEGIN CERTIFICATE', join(root, 'etc/ssl/certs/ca-certificates.crt'))) > 100);
   return `program ${(statSync(join(root, 'usr/bin/atrium')).size / 1e6).toFixed(1)} MB`;
 });
+
+await check('an index has an image for each architecture, and building it again gives the same layers', async () => {
+  // The image of the other architecture is not run here, so any static program for it will do.
+  const source = join(folder, 'other'), other = join(folder, 'arm64');
+  mkdirSync(source);
+  writeFileSync(join(source, 'go.mod'), 'module other\n');
+  writeFileSync(join(source, 'main.go'), 'package main\n\nfunc main() {}\n');
+  await must('env', 'CGO_ENABLED=0', 'GOOS=linux', 'GOARCH=arm64', 'go', 'build', '-C', source, '-buildvcs=false', '-o', other, '.');
+  const build = async (name) => {
+    await must(join(import.meta.dirname, '../../deploy/image/build'), version, join(folder, name), program, other);
+    const read = (file) => JSON.parse(readFileSync(join(folder, name, file), 'utf8'));
+    return read('manifest.json').manifests.map(({ digest, platform }) => {
+      const manifest = read(`${digest.slice(7)}.manifest.json`), image = read(manifest.config.digest.slice(7));
+      assert.equal(image.architecture, platform.architecture);
+      assert.equal(image.config.Healthcheck.Test[0], 'CMD');
+      return [`${platform.os}/${platform.architecture}`, image.config.Labels, image.created, manifest.layers];
+    });
+  };
+  const images = await build('index');
+  assert.deepEqual(images.map(([platform]) => platform).sort(), ['linux/amd64', 'linux/arm64']);
+  assert.deepEqual(await build('again'), images); // Only the names that buildah gives to its containers differ.
+}, 240);
 
 // Only root may become another user. Other users run it as root of a new namespace.
 const own = process.getuid() !== 0;

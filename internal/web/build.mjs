@@ -5,7 +5,7 @@ import { build } from 'esbuild';
 import { readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { readLicences } from './licences.mjs';
+import { describePackages, readPackages } from './licences.mjs';
 
 // GraphiQL's style sheet contains its fonts for all scripts. The bundle has only the Latin fonts, because readers of other scripts
 // have fonts for them.
@@ -49,7 +49,7 @@ const { outputFiles, metafile } = await build({
 });
 
 const files = outputFiles.map(({ path, contents }) => [basename(path), contents]);
-files.push(['licences.txt', readLicences(metafile)]);
+files.push(...describePackages(readPackages(metafile)));
 // The server takes main.js as the sign that all other files are there, so it is written last.
 files.sort(([a], [b]) => (a === 'main.js') - (b === 'main.js'));
 

@@ -1,13 +1,20 @@
-// The licences require that their texts are distributed with the code.
+// The licences require that their texts are distributed with the code. The list of contents of a release names the packages.
 
 import { readFileSync, readdirSync } from 'node:fs';
 
-/** Returns the licences of all packages in a bundle as one text. */
-export function readLicences(metafile) {
-  const packages = new Set(Object.keys(metafile.inputs).map((path) => path.match(/.*node_modules\/(?:@[^/]+\/)?[^/]+/)?.[0]).filter(Boolean));
-  return [...packages].sort().map((path) => {
-    const { name, version, license } = JSON.parse(readFileSync(path + '/package.json', 'utf8'));
-    const texts = readdirSync(path).filter((file) => /^licen[cs]e/i.test(file)).map((file) => readFileSync(`${path}/${file}`, 'utf8'));
-    return [`${name} ${version} (${license})`, ...texts].join('\n\n');
-  }).join(`\n\n${'-'.repeat(80)}\n\n`);
+/** Returns the packages in a bundle, each with its folder and the texts of its licence. */
+export function readPackages(metafile) {
+  const folders = new Set(Object.keys(metafile.inputs).map((path) => path.match(/.*node_modules\/(?:@[^/]+\/)?[^/]+/)?.[0]).filter(Boolean));
+  return [...folders].sort().map((folder) => {
+    const { name, version, license } = JSON.parse(readFileSync(folder + '/package.json', 'utf8'));
+    const texts = readdirSync(folder).filter((file) => /^(licen[cs]e|notice)/i.test(file)).map((file) => readFileSync(`${folder}/${file}`, 'utf8'));
+    return { name, version, license, folder, texts };
+  });
+}
+
+/** Returns the files of a bundle that tell about its packages. */
+export function describePackages(packages) {
+  const text = packages.map(({ name, version, license, texts }) => [`${name} ${version} (${license})`, ...texts].join('\n\n')).join(`\n\n${'-'.repeat(80)}\n\n`);
+  const list = packages.map(({ name, version, license, folder }) => ({ name, version, license, folder }));
+  return [['licences.txt', text], ['packages.json', JSON.stringify(list)]];
 }

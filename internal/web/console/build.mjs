@@ -5,7 +5,7 @@ import { build } from 'esbuild';
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { readLicences } from '../licences.mjs';
+import { describePackages, readPackages } from '../licences.mjs';
 
 const { outputFiles, metafile } = await build({
   entryPoints: { main: 'console/main.tsx', style: 'console/style.css' },
@@ -28,7 +28,7 @@ const modules = new Set(['main.js']);
 for (const name of modules) for (const { path, kind } of outputs[name]) if (kind === 'import-statement') modules.add(basename(path));
 
 const files = outputFiles.map(({ path, contents }) => [basename(path), contents]);
-files.push(['licences.txt', readLicences(metafile)], ['modules.json', JSON.stringify([...modules])]);
+files.push(...describePackages(readPackages(metafile)), ['modules.json', JSON.stringify([...modules])]);
 // The server takes main.js as the sign that all other files are there, so it is written last.
 files.sort(([a], [b]) => (a === 'main.js') - (b === 'main.js'));
 

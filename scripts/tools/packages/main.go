@@ -1,6 +1,6 @@
 // Command packages checks the files for deployment with the libraries of the programs that
 // read them: the chart with those of Helm and Kubernetes, and compose.yaml with that of
-// Compose. It also lists the modules of a program.
+// Compose. It also lists the packages of the pages.
 package main
 
 import (
@@ -12,7 +12,7 @@ const usage = `usage: packages chart FOLDER PROGRAM     lint and render the char
        packages compose FILE             load compose.yaml with and without its secrets
        packages dockerfile FILE          reject base images that are not pinned
        packages workflows FILE...        reject actions in workflows that are not pinned
-       packages contents PROGRAM FILE    list the modules of a program in the form of CycloneDX`
+       packages contents FILE            add the packages of the pages to a list of contents by cyclonedx-gomod`
 
 func main() {
 	if err := run(os.Args[1:]); err != nil {
@@ -32,8 +32,8 @@ func run(args []string) error {
 			return checkDockerfile(rest[0])
 		case command == "workflows":
 			return checkWorkflows(rest)
-		case command == "contents" && len(rest) == 2:
-			return listContents(rest[0], rest[1])
+		case command == "contents" && len(rest) == 1:
+			return addPages(rest[0])
 		}
 	}
 	return fmt.Errorf("%s", usage)
