@@ -9,6 +9,8 @@ import (
 )
 
 const usage = `usage: packages chart FOLDER PROGRAM     lint and render the chart, and let the program check the settings
+       packages archive FOLDER VERSION IMAGE TARGET
+                                         write the archive of the chart for a release
        packages compose FILE             load compose.yaml with and without its secrets
        packages dockerfile FILE          reject base images that are not pinned
        packages workflows FILE...        reject actions in workflows that are not pinned
@@ -26,6 +28,8 @@ func run(args []string) error {
 		switch command, rest := args[0], args[1:]; {
 		case command == "chart" && len(rest) == 2:
 			return checkChart(rest[0], rest[1])
+		case command == "archive" && len(rest) == 4:
+			return archiveChart(rest[0], rest[1], rest[2], rest[3])
 		case command == "compose" && len(rest) == 1:
 			return checkCompose(rest[0])
 		case command == "dockerfile" && len(rest) == 1:
