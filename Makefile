@@ -157,6 +157,7 @@ generate: ## Generate the GraphQL layer and the gRPC stubs from schema/, the Ope
 	go run ./internal/devtool/gqlgen
 	go -C scripts/tools/proto run ./generate ../../..
 	go -C scripts/tools/guide run . ../../..
+	go -C scripts/tools/packages run . readme ../../../deploy/helm/atrium
 	ATRIUM_WRITE_OPENAPI=1 go test ./internal/rest -run='^TestTheDescriptionIsThatOfTheRoutes$$' -count=1
 
 # gqlgen's own executor, with which tests compare ours. It is as long as half of the program, so it is not committed, but

@@ -42,10 +42,28 @@ for (const [name, file, from, to, why] of [
   ['a port that no container has', 'templates/service.yaml', 'targetPort: http', 'targetPort: web', /port web that no container has/],
   ['a root that can be written to', 'templates/_helpers.tpl', 'readOnlyRootFilesystem: true', 'readOnlyRootFilesystem: false', /may write to its root/],
   ['a setting that the program does not have', 'values.yaml', 'drain-delay: 10s', 'drain-wait: 10s', /the program rejects its settings/],
+  ['metrics that everybody can read', 'templates/networkpolicy.yaml', 'from: {{ toYaml .Values.networkPolicy.metricsFrom | nindent 8 }}', '', /shows metrics and profiles to everybody/],
+  ['replicas beside an autoscaler', 'templates/deployment.yaml', '{{- if not .Values.autoscaling.enabled }}', '{{- if true }}', /does not decide how many replicas/],
+  ['a user that OpenShift refuses', 'templates/_helpers.tpl', 'omit $context "runAsUser" "runAsGroup" "fsGroup"', '$context', /chooses its user is true/],
+  ['a migration without the volumes of the server', 'templates/migration.yaml', '{{- with include "atrium.volumes" . | trim }}', '{{- with "" }}', /the migration: it mounts|the migration has no volume/],
+  ['an ingress that leads nowhere', 'templates/ingress.yaml', 'port: {name: http}', 'port: {name: web}', /the Ingress leads to the Service/],
+  ['a README of other values', 'values.yaml', '  maxReplicas: 6', '  maxReplicas: 7', /README.md of the chart is not that of its values/],
   ['pods that are killed too early', 'values.yaml', 'terminationGracePeriodSeconds: 30', 'terminationGracePeriodSeconds: 20', /must be 30 or more/],
 ]) {
   await check(`the check of the chart finds ${name}`, () => refuses(packages('chart', spoilt(name, file, from, to), program), why));
 }
+
+await check('the chart of a release has its version, and names its image by the digest', async () => {
+  const image = `ghcr.io/acme/atrium@sha256:${'0123456789abcdef'.repeat(4)}`, folder = temporaryFolder();
+  const path = await accepts(packages('archive', chart, 'v1.2.3', image, folder));
+  assert.equal(path, join(folder, 'atrium-1.2.3.tgz'));
+  await accepts(run('tar', ['-xzf', path, '-C', folder]));
+  const read = (name) => readFileSync(join(folder, 'atrium', name), 'utf8');
+  assert.match(read('Chart.yaml'), /^appVersion: v1\.2\.3$[^]*^version: 1\.2\.3$/m);
+  assert.ok(read('values.yaml').includes('\n  repository: ghcr.io/acme/atrium\n') && read('values.yaml').includes('\n  digest: sha256:0123'));
+  assert.ok(read('files/alerts.yaml').includes('AtriumDown') && read('files/dashboard.json').includes('"Atrium"'));
+  await refuses(packages('archive', chart, 'v1.2.3', 'ghcr.io/acme/atrium:v1.2.3', folder), /must have a digest/);
+});
 
 await check('Compose loads compose.yaml only with its secrets', () => accepts(packages('compose', 'compose.yaml')));
 for (const [name, from, to, why] of [

@@ -3,6 +3,8 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io"
+	"log"
 	"maps"
 	"os"
 	"os/exec"
@@ -17,12 +19,15 @@ import (
 	"helm.sh/helm/v3/pkg/lint"
 	"helm.sh/helm/v3/pkg/lint/support"
 	apps "k8s.io/api/apps/v1"
+	scaling "k8s.io/api/autoscaling/v2"
 	batch "k8s.io/api/batch/v1"
 	core "k8s.io/api/core/v1"
+	network "k8s.io/api/networking/v1"
 	policy "k8s.io/api/policy/v1"
 	meta "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/util/yaml"
+	gateway "sigs.k8s.io/gateway-api/apis/v1"
 	strict "sigs.k8s.io/json"
 	convert "sigs.k8s.io/yaml"
 )
@@ -38,13 +43,23 @@ podDisruptionBudget: {enabled: false}
 replicas: 1
 `,
 	"all of it": `
-image: {repository: registry.example.com/atrium, tag: v1.2.3}
+image: {repository: registry.example.com/atrium, tag: v1.2.3, digest: "sha256:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"}
+commonLabels: {team: platform}
+autoscaling: {enabled: true, maxReplicas: 9, behavior: {scaleDown: {stabilizationWindowSeconds: 600}}}
+ingress: {enabled: true, className: nginx, annotations: {a: b}, hosts: [atrium.example.com], tlsSecretName: edge}
+httpRoute: {enabled: true, parentRefs: [{name: gateway}], hostnames: [atrium.example.com]}
+networkPolicy: {enabled: true, from: [{podSelector: {}}], metricsFrom: [{namespaceSelector: {matchLabels: {a: monitoring}}}]}
+serviceAccount: {annotations: {eks.amazonaws.com/role-arn: a}}
+caBundle: {configMapName: authorities}
+envFrom: [{configMapRef: {name: more}}]
+extraVolumes: [{name: documents, configMap: {name: documents}}]
+extraVolumeMounts: [{name: documents, mountPath: /etc/atrium/documents, readOnly: true}]
 imagePullSecrets: [{name: pull}]
 settings: {audience: [https://atrium.example.com], public-url: https://atrium.example.com, drain-delay: 20s, drain-timeout: 1m, rate-limit: 50}
 terminationGracePeriodSeconds: 85
 tls: {secretName: atrium-tls}
 service: {type: LoadBalancer, port: 443, annotations: {example.com/a: b}}
-metrics: {serviceMonitor: {enabled: true, labels: {release: prometheus}}}
+metrics: {serviceMonitor: {enabled: true, labels: {release: prometheus}}, prometheusRule: {enabled: true, labels: {release: prometheus}}, dashboard: {enabled: true}}
 podDisruptionBudget: {maxUnavailable: 50%}
 env: [{name: OTEL_EXPORTER_OTLP_ENDPOINT, value: "http://collector:4318"}]
 podAnnotations: {a: b}
@@ -53,9 +68,17 @@ nodeSelector: {a: b}
 tolerations: [{key: a, operator: Exists}]
 affinity: {nodeAffinity: {requiredDuringSchedulingIgnoredDuringExecution: {nodeSelectorTerms: [{matchExpressions: [{key: a, operator: Exists}]}]}}}
 priorityClassName: high
-migration: {resources: {limits: {memory: 512Mi}}}
+migration: {resources: {limits: {memory: 512Mi}}, annotations: {argocd.argoproj.io/hook: PreSync}, podAnnotations: {a: b}, serviceAccountName: migrator}
+`,
+	onOpenShift: `
+caBundle: {secretName: authorities, key: ca-bundle.crt}
+networkPolicy: {enabled: true}
 `,
 }
+
+// onOpenShift is the name of the variant that is rendered for OpenShift, whose restricted policy refuses pods that choose
+// their user.
+const onOpenShift = "on OpenShift"
 
 // refusals has values that the schema of the chart must reject.
 var refusals = map[string]string{
@@ -64,12 +87,18 @@ var refusals = map[string]string{
 	"development mode":                  `{settings: {dev: true}}`,
 	"a port that the chart has to know": `{settings: {addr: "0.0.0.0:1"}}`,
 	"secrets that are nowhere":          `{secrets: {as: disk}}`,
+	"a digest that is none":             `{image: {digest: latest}}`,
+	"an ingress without hosts":          `{ingress: {enabled: true}}`,
+	"a route without a gateway":         `{httpRoute: {enabled: true}}`,
+	"two bundles of authorities":        `{caBundle: {configMapName: a, secretName: b}}`,
+	"root":                              `{podSecurityContext: {runAsUser: 0}}`,
 }
 
 // checkChart lints the chart, and checks what it renders.
 func checkChart(folder, program string) error {
+	log.SetOutput(io.Discard) // Helm says for each link that it follows it.
 	for _, name := range slices.Sorted(maps.Keys(variants)) {
-		objects, err := render(folder, variants[name])
+		objects, err := render(folder, variants[name], name == onOpenShift)
 		if err == nil {
 			err = errors.Join(objects.check(), objects.checkSettings(program))
 		}
@@ -78,8 +107,11 @@ func checkChart(folder, program string) error {
 		}
 		fmt.Printf("%s: %d objects\n", name, objects.count)
 	}
+	if err := writeReadme(folder, true); err != nil {
+		return err
+	}
 	for _, name := range slices.Sorted(maps.Keys(refusals)) {
-		if _, err := render(folder, refusals[name]); err == nil {
+		if _, err := render(folder, refusals[name], false); err == nil {
 			return fmt.Errorf("%s accepts %s", folder, name)
 		}
 	}
@@ -94,13 +126,20 @@ type manifests struct {
 	monitor    *monitoring.ServiceMonitor
 	account    *core.ServiceAccount
 	settings   *core.ConfigMap
+	dashboard  *core.ConfigMap
+	scaler     *scaling.HorizontalPodAutoscaler
+	ingress    *network.Ingress
+	route      *gateway.HTTPRoute
+	network    *network.NetworkPolicy
+	rules      *monitoring.PrometheusRule
+	openShift  bool
 	services   []*core.Service
 	count      int
 }
 
 // render does what `helm lint --strict` and `helm template` do. It decodes each object
 // as strictly as a Kubernetes API server with strict field validation.
-func render(folder, text string) (*manifests, error) {
+func render(folder, text string, openShift bool) (*manifests, error) {
 	values, err := chartutil.ReadValues([]byte(text))
 	if err != nil {
 		return nil, err
@@ -118,7 +157,11 @@ func render(folder, text string) (*manifests, error) {
 	if err != nil {
 		return nil, err
 	}
-	all, err := chartutil.ToRenderValues(chart, values, chartutil.ReleaseOptions{Name: "shop", Namespace: "apps", IsInstall: true}, nil)
+	capabilities := chartutil.DefaultCapabilities.Copy()
+	if openShift {
+		capabilities.APIVersions = append(capabilities.APIVersions, "security.openshift.io/v1")
+	}
+	all, err := chartutil.ToRenderValues(chart, values, chartutil.ReleaseOptions{Name: "shop", Namespace: "apps", IsInstall: true}, capabilities)
 	if err != nil {
 		return nil, err
 	}
@@ -126,7 +169,7 @@ func render(folder, text string) (*manifests, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := &manifests{}
+	m := &manifests{openShift: openShift}
 	for _, name := range slices.Sorted(maps.Keys(files)) {
 		if !strings.HasSuffix(name, ".yaml") {
 			continue
@@ -159,7 +202,20 @@ func (m *manifests) decode(document []byte) error {
 	case "v1 ServiceAccount":
 		return into(document, &m.account)
 	case "v1 ConfigMap":
+		if strings.Contains(string(document), "\n  atrium.json: ") {
+			return into(document, &m.dashboard)
+		}
 		return into(document, &m.settings)
+	case "autoscaling/v2 HorizontalPodAutoscaler":
+		return into(document, &m.scaler)
+	case "networking.k8s.io/v1 Ingress":
+		return into(document, &m.ingress)
+	case "networking.k8s.io/v1 NetworkPolicy":
+		return into(document, &m.network)
+	case "gateway.networking.k8s.io/v1 HTTPRoute":
+		return into(document, &m.route)
+	case "monitoring.coreos.com/v1 PrometheusRule":
+		return into(document, &m.rules)
 	case "v1 Service":
 		var service *core.Service
 		err := into(document, &service)
@@ -217,7 +273,8 @@ func (m *manifests) check() error {
 				fail("the Service %s selects the pod of the migration", service.Name)
 			}
 		}
-		faults = append(faults, findExcessRights("the migration", job.Spec)...)
+		faults = append(faults, findExcessRights("the migration", job.Spec, m.openShift)...)
+		faults = append(faults, findDifferences(job.Spec, pod)...)
 		if !strings.Contains(m.job.Annotations["helm.sh/hook"], "pre-upgrade") {
 			fail("the migration is not run before an upgrade")
 		}
@@ -231,7 +288,14 @@ func (m *manifests) check() error {
 			fail("the job of Prometheus is %q, and the alert rules are for atrium", job)
 		}
 	}
-	faults = append(faults, findExcessRights("the server", pod)...)
+	faults = append(faults, findExcessRights("the server", pod, m.openShift)...)
+	faults = append(faults, m.checkEdge(), m.checkMonitoring())
+	if m.scaler != nil && (m.deployment.Spec.Replicas != nil || m.scaler.Spec.ScaleTargetRef.Name != m.deployment.Name) {
+		fail("the HorizontalPodAutoscaler does not decide how many replicas there are")
+	}
+	if m.network != nil {
+		finds("the NetworkPolicy", m.network.Spec.PodSelector.MatchLabels)
+	}
 	for name, probe := range map[string]*core.Probe{"startup": container.StartupProbe, "readiness": container.ReadinessProbe, "liveness": container.LivenessProbe} {
 		if probe == nil || probe.HTTPGet == nil || probe.HTTPGet.Port.StrVal != "http" {
 			fail("there is no probe of %s", name)
@@ -244,13 +308,15 @@ func (m *manifests) check() error {
 }
 
 // findExcessRights lists the rights that a pod has and does not need.
-func findExcessRights(what string, pod core.PodSpec) (faults []error) {
+func findExcessRights(what string, pod core.PodSpec, openShift bool) (faults []error) {
 	fail := func(format string, args ...any) {
 		faults = append(faults, fmt.Errorf("%s: %s", what, fmt.Sprintf(format, args...)))
 	}
 	is := func(b *bool, want bool) bool { return b != nil && *b == want }
-	if s := pod.SecurityContext; s == nil || !is(s.RunAsNonRoot, true) || s.RunAsUser == nil || *s.RunAsUser != 65532 || s.SeccompProfile == nil {
+	if s := pod.SecurityContext; s == nil || !is(s.RunAsNonRoot, true) || s.SeccompProfile == nil {
 		fail("it may run as root or without seccomp")
+	} else if chooses := s.RunAsUser != nil || s.RunAsGroup != nil || s.FSGroup != nil; chooses == openShift {
+		fail("that it chooses its user is %t, and that this is OpenShift is %t", chooses, openShift)
 	}
 	if !is(pod.AutomountServiceAccountToken, false) {
 		fail("it has a token of the cluster")

@@ -124,7 +124,9 @@ func readLock(path string) (map[string]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	var lock struct{ Packages map[string]struct{ Integrity string } }
+	var lock struct {
+		Packages map[string]struct{ Integrity string }
+	}
 	if err := json.Unmarshal(text, &lock); err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}

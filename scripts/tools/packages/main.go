@@ -9,6 +9,7 @@ import (
 )
 
 const usage = `usage: packages chart FOLDER PROGRAM     lint and render the chart, and let the program check the settings
+       packages readme FOLDER            make the table in README.md of the chart from its values
        packages archive FOLDER VERSION IMAGE TARGET
                                          write the archive of the chart for a release
        packages compose FILE             load compose.yaml with and without its secrets
@@ -28,6 +29,8 @@ func run(args []string) error {
 		switch command, rest := args[0], args[1:]; {
 		case command == "chart" && len(rest) == 2:
 			return checkChart(rest[0], rest[1])
+		case command == "readme" && len(rest) == 1:
+			return writeReadme(rest[0], false)
 		case command == "archive" && len(rest) == 4:
 			return archiveChart(rest[0], rest[1], rest[2], rest[3])
 		case command == "compose" && len(rest) == 1:

@@ -16,19 +16,67 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
 app.kubernetes.io/managed-by: {{ .Release.Service }}
 app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
 app.kubernetes.io/part-of: atrium
+{{- with .Values.commonLabels }}
+{{ toYaml . }}
+{{- end }}
 {{- end -}}
 
 {{- define "atrium.image" -}}
-{{ .Values.image.repository }}:{{ .Values.image.tag | default .Chart.AppVersion }}
+{{ .Values.image.repository }}{{ if .Values.image.digest }}@{{ .Values.image.digest }}{{ else }}:{{ .Values.image.tag | default .Chart.AppVersion }}{{ end }}
 {{- end -}}
 
-{{/* The user of the image, who may do nothing. */}}
+{{/* OpenShift gives each namespace its own numbers, and refuses others. */}}
 {{- define "atrium.podSecurity" -}}
-runAsNonRoot: true
-runAsUser: 65532
-runAsGroup: 65532
-fsGroup: 65532
-seccompProfile: {type: RuntimeDefault}
+{{- $context := .Values.podSecurityContext -}}
+{{- if .Capabilities.APIVersions.Has "security.openshift.io/v1" }}{{ $context = omit $context "runAsUser" "runAsGroup" "fsGroup" }}{{ end -}}
+{{- toYaml $context -}}
+{{- end -}}
+
+{{- define "atrium.serviceAccount" -}}
+{{- .Values.serviceAccount.name | default (.Values.serviceAccount.create | ternary (include "atrium.name" .) "default") -}}
+{{- end -}}
+
+{{/* What server and migration have alike: variables, volumes, and where these are. */}}
+{{- define "atrium.env" -}}
+env:
+  {{- include "atrium.secretEnv" . | nindent 2 }}
+  {{- if or .Values.caBundle.configMapName .Values.caBundle.secretName }}
+  # Certificates in a folder count beside those in the file of the image.
+  - {name: SSL_CERT_DIR, value: /etc/atrium/ca}
+  {{- end }}
+  {{- with .Values.env }}{{ toYaml . | nindent 2 }}{{ end }}
+{{- with .Values.envFrom }}
+envFrom: {{ toYaml . | nindent 2 }}
+{{- end }}
+{{- end -}}
+
+{{- define "atrium.volumeMounts" -}}
+{{- if eq .Values.secrets.as "file" }}
+- {name: secrets, mountPath: /etc/atrium/secrets, readOnly: true}
+{{- end }}
+{{- if or .Values.caBundle.configMapName .Values.caBundle.secretName }}
+- {name: ca, mountPath: /etc/atrium/ca, readOnly: true}
+{{- end }}
+{{- with .Values.extraVolumeMounts }}
+{{ toYaml . }}
+{{- end }}
+{{- end -}}
+
+{{- define "atrium.volumes" -}}
+{{- if eq .Values.secrets.as "file" }}
+- {{- include "atrium.secretVolume" . | nindent 2 }}
+{{- end }}
+{{- with .Values.caBundle.configMapName }}
+- name: ca
+  configMap: {name: {{ . | quote }}, items: [{key: {{ $.Values.caBundle.key | quote }}, path: ca.crt}]}
+{{- end }}
+{{- with .Values.caBundle.secretName }}
+- name: ca
+  secret: {secretName: {{ . | quote }}, defaultMode: 0440, items: [{key: {{ $.Values.caBundle.key | quote }}, path: ca.crt}]}
+{{- end }}
+{{- with .Values.extraVolumes }}
+{{ toYaml . }}
+{{- end }}
 {{- end -}}
 
 {{- define "atrium.containerSecurity" -}}
