@@ -7,6 +7,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"time"
 
 	"atrium/internal/server"
@@ -16,6 +17,8 @@ type backupCommand struct {
 	databaseFlags
 	File      string `arg:"" help:"File to create."`
 	Overwrite bool   `help:"Replace the file if it exists."`
+
+	BeforeUpgrade bool `help:"Back up into the folder FILE, once for each version of the program. Do nothing if there is no database yet, or with PostgreSQL."`
 }
 
 // Help returns the detailed help.
@@ -24,10 +27,35 @@ func (c *backupCommand) Help() string {
 keys and secrets, so only its owner may read it. With PostgreSQL use pg_dump.
 
 Example:
-  atrium backup backups/$(date +%F).db`
+  atrium backup backups/$(date +%F).db
+
+A service can run this before each start, so that a new version of the program backs up before it migrates:
+  atrium backup --before-upgrade backups`
+}
+
+// prepareUpgrade finds the file for the backup before an upgrade. isNeeded is false if there is nothing to back up.
+func (c *backupCommand) prepareUpgrade() (isNeeded bool, err error) {
+	path, embedded := c.file()
+	if !embedded {
+		return false, nil
+	}
+	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	if err := os.MkdirAll(c.File, 0o700); err != nil {
+		return false, errors.New(explainFileError(err))
+	}
+	c.File = filepath.Join(c.File, "before-"+version+".db")
+	_, err = os.Stat(c.File)
+	return errors.Is(err, fs.ErrNotExist), nil
 }
 
 func (c *backupCommand) run(ctx context.Context, p program) error {
+	if c.BeforeUpgrade {
+		if isNeeded, err := c.prepareUpgrade(); err != nil || !isNeeded {
+			return err
+		}
+	}
 	if err := c.exists(); err != nil {
 		return err
 	}

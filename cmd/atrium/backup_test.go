@@ -276,3 +276,33 @@ func TestARepairReportsWhatItFound(t *testing.T) {
 		}
 	})
 }
+
+func TestEachVersionBacksUpOnceBeforeAnUpgrade(t *testing.T) {
+	t.Parallel()
+	folder := filepath.Join(t.TempDir(), "backups")
+	url, file := "sqlite:"+filepath.Join(t.TempDir(), "atrium.db"), filepath.Join(folder, "before-"+version+".db")
+	if output := mustRun(t, url, "backup", "--before-upgrade", folder); output != "" {
+		t.Errorf("without a database, the command says %q, want nothing", output)
+	}
+	mustRun(t, url, "migrate", "up")
+	if output := mustRun(t, url, "backup", "--before-upgrade", folder); !strings.HasPrefix(output, "backed up to "+file) {
+		t.Errorf("the first start of a version says %q, want a backup to %s", output, file)
+	}
+	first, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	mustRun(t, url, "rotate-keys") // The second start of the version must not replace the copy from before the upgrade.
+	if output := mustRun(t, url, "backup", "--before-upgrade", folder); output != "" {
+		t.Errorf("the second start of a version says %q, want nothing", output)
+	}
+	if second, err := os.ReadFile(file); err != nil || !bytes.Equal(first, second) {
+		t.Errorf("the second start has replaced the backup (%v)", err)
+	}
+	if info, err := os.Stat(folder); err != nil || info.Mode().Perm() != 0o700 {
+		t.Errorf("the folder has the mode %v (%v), want 0700: backups contain keys", info.Mode(), err)
+	}
+	if output := mustRun(t, "postgres://127.0.0.1:1/none", "backup", "--before-upgrade", folder); output != "" {
+		t.Errorf("with PostgreSQL, the command says %q, want nothing", output)
+	}
+}

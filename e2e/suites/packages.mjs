@@ -69,6 +69,8 @@ await check('Compose loads compose.yaml only with its secrets', () => accepts(pa
 for (const [name, from, to, why] of [
   ['a field that Compose does not have', 'read_only:', 'readonly:', /readonly/],
   ['a port that all can reach', '127.0.0.1:8080:8080', '8080:8080', /is reached from other machines at port 8080/],
+  ['logs that fill the disk', 'max-size: 10m, ', '', /may fill the disk with logs/],
+  ['a service without limits', '    cpus: 1.0\n', '', /has no limits of memory, CPU and processes/],
   ['an image without a digest', 'postgres:17.10-bookworm@sha256:9b', 'postgres:17.10-bookworm@sha256:', /image without a version and a digest/],
   ['a file that is not there', './deploy/grafana/atrium.json', './deploy/grafana/other.json', /mounts what is not there/],
 ]) {

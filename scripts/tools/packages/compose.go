@@ -15,7 +15,7 @@ import (
 // checkCompose loads a project as `docker compose config` does, and finds faults that this
 // command does not check.
 func checkCompose(path string) error {
-	secrets := types.Mapping{"POSTGRES_PASSWORD": "secret", "ATRIUM_ENCRYPTION_KEY": "key"}
+	secrets := types.Mapping{"POSTGRES_PASSWORD": "secret", "GRAFANA_PASSWORD": "other", "ATRIUM_ENCRYPTION_KEY": "key"}
 	for name := range secrets {
 		without := secrets.Clone()
 		delete(without, name)
@@ -34,6 +34,12 @@ func checkCompose(path string) error {
 		}
 		if service.Build == nil && !hasDigest.MatchString(service.Image) {
 			fail("has an image without a version and a digest: %s", service.Image)
+		}
+		if service.Logging == nil || service.Logging.Options["max-size"] == "" {
+			fail("may fill the disk with logs")
+		}
+		if service.MemLimit == 0 || service.CPUS == 0 || service.PidsLimit == 0 {
+			fail("has no limits of memory, CPU and processes")
 		}
 		if service.HealthCheck == nil && service.Build == nil {
 			fail("has no health check")
