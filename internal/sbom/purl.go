@@ -82,6 +82,9 @@ func (p *Package) applyPURL(u purl, distribution string) {
 		p.Architecture = ""
 	}
 	p.Version = u.withEpoch(p.Version)
+	if u.kind == packageurl.TypeGolang && (p.Name == "std" || p.Name == "go" || p.Name == "stdlib") { // as cyclonedx-gomod and others write the standard library
+		p.Name, p.Version = "stdlib", strings.TrimPrefix(p.Version, "go")
+	}
 	if named := u.qualifiers["distro"]; named != "" {
 		distribution = named
 	}
@@ -165,6 +168,9 @@ func (p purl) ecosystem(distribution string) string {
 		return ecosystems[p.kind]
 	}
 	id, version, _ := strings.Cut(distribution, "-")
+	if number := codeNames[strings.ToLower(distribution[strings.LastIndexByte(distribution, '-')+1:])]; number != "" {
+		version = number
+	}
 	known, found := distributions[strings.ToLower(p.namespace)]
 	if !found {
 		if known, found = distributions[strings.ToLower(id)]; !found {
@@ -177,11 +183,18 @@ func (p purl) ecosystem(distribution string) string {
 	return known.name + ":" + release(known.name, version, known.parts)
 }
 
+// codeNames has the numbers of releases of Debian and Ubuntu that are named in words.
+var codeNames = map[string]string{
+	"jessie": "8", "stretch": "9", "buster": "10", "bullseye": "11", "bookworm": "12", "trixie": "13", "forky": "14", "duke": "15",
+	"trusty": "14.04", "xenial": "16.04", "bionic": "18.04", "focal": "20.04", "groovy": "20.10", "hirsute": "21.04", "impish": "21.10", "jammy": "22.04",
+	"kinetic": "22.10", "lunar": "23.04", "mantic": "23.10", "noble": "24.04", "oracular": "24.10", "plucky": "25.04", "questing": "25.10", "resolute": "26.04",
+}
+
 // release returns the release of a distribution: v3.18 of Alpine 3.18.4, and 12 of Debian 12.5.
 func release(name, version string, parts int) string {
 	all := strings.SplitN(version, ".", parts+1)
 	text := strings.Join(all[:min(parts, len(all))], ".")
-	if name == "Alpine" {
+	if name == "Alpine" && text != "edge" {
 		return "v" + strings.TrimPrefix(text, "v")
 	}
 	return text
