@@ -93,8 +93,6 @@ type FindingWrites interface {
 
 	// TriageRules reads the rules of scopes that name one of vulnerabilities.
 	TriageRules(ctx context.Context, scopes []UID, vulnerabilities []string) ([]*TriageRule, error)
-	// Exploitations reads what catalogues say of vulnerabilities; missing ones are left out.
-	Exploitations(ctx context.Context, ids []string) ([]Exploitation, error)
 
 	// ForgetRepo removes a repo that is about to be deleted from all counters of findings.
 	ForgetRepo(ctx context.Context, repo UID) error

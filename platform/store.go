@@ -158,6 +158,7 @@ type Tx interface {
 	ImageWrites
 	FindingWrites
 	SBOMWrites
+	ExploitationWrites
 	IssuerWrites
 	KeyWrites
 	WebhookWrites

@@ -28,6 +28,8 @@ type commandLine struct {
 		Registry  importRegistryCommand  `cmd:"" help:"Import repos, tags and images from JSON lines."`
 		SBOM      importSBOMCommand      `cmd:"" name:"sbom" help:"Import what images hold, from SPDX and CycloneDX documents."`
 		OCI       importOCICommand       `cmd:"" name:"oci" help:"Import repos, tags and images from OCI registries."`
+		KEV       importKEVCommand       `cmd:"" name:"kev" help:"Import which vulnerabilities are known to be exploited."`
+		EPSS      importEPSSCommand      `cmd:"" name:"epss" help:"Import how likely vulnerabilities are exploited."`
 		Artifacts importArtifactsCommand `cmd:"" help:"Import libraries and their versions from JSON lines."`
 	} `cmd:"" help:"Import data from other systems."`
 	Query  queryCommand `cmd:"" help:"Send a GraphQL document to a running server."`

@@ -6,6 +6,8 @@
 //	osvrecord.go the format of an OSV record; elements.go limits the lengths of its lists
 //	archive.go   reads the documents of a folder, a tar or a zip, one at a time
 //	yaml.go      converts a YAML document to JSON
+//	sbom.go      SPDX and CycloneDX documents; pipe.go copies a pipe to a file
+//	exploitation.go  what is known to be exploited (KEV), and what is likely to be (EPSS)
 //	registry.go  JSON lines of repos, tags and images
 //	artifacts.go JSON lines of libraries with their versions
 //	oci.go       OCI registries: imports repos, tags and images in order

@@ -24,6 +24,7 @@ type fakeCore struct {
 	vulnerabilities map[string]*platform.Vulnerability
 	artifacts       map[string]*platform.ImportedArtifact
 	sboms           map[string]*platform.ImportedSBOM // by repo, digest and architecture
+	exploitations   map[string]*platform.Exploitation
 	batches         []int
 	rejected        string // Records with this key are rejected.
 	err             error  // Every call returns this error.
@@ -34,6 +35,7 @@ func newFakeCore() *fakeCore {
 		repos: map[string]*platform.ImportedRepo{}, tags: map[string]*platform.ImportedTag{}, images: map[string]*platform.Image{},
 		advisories: map[string]*platform.Advisory{}, vulnerabilities: map[string]*platform.Vulnerability{},
 		artifacts: map[string]*platform.ImportedArtifact{}, sboms: map[string]*platform.ImportedSBOM{},
+		exploitations: map[string]*platform.Exploitation{},
 	}
 }
 
@@ -95,6 +97,18 @@ func (c *fakeCore) destination() destination {
 			return put(c, c.sboms, rows, func(b *platform.ImportedSBOM) string {
 				return strings.TrimSpace(string(b.Repo) + "@" + b.Digest + " " + b.Architecture)
 			})
+		},
+		exploitations: func(_ context.Context, of platform.Catalogue, rows []*platform.Exploitation) (platform.Imported, error) {
+			return put(c, c.exploitations, rows, func(e *platform.Exploitation) string { return e.ID })
+		},
+		keepKnownExploited: func(_ context.Context, ids []string) (removed int, err error) {
+			for id := range c.exploitations {
+				if !slices.Contains(ids, id) {
+					delete(c.exploitations, id)
+					removed++
+				}
+			}
+			return removed, nil
 		},
 		findRepoOfPath: func(_ context.Context, path string) (platform.UID, error) {
 			if c.repos[path] == nil {

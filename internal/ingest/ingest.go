@@ -104,6 +104,11 @@ type destination struct {
 	vulnerabilities func(context.Context, []*platform.Vulnerability) (platform.Imported, error)
 	artifacts       func(context.Context, []*platform.ImportedArtifact) (artifacts, versions platform.Imported, err error)
 	sboms           func(context.Context, []*platform.ImportedSBOM) (platform.Imported, error)
+	exploitations   func(context.Context, platform.Catalogue, []*platform.Exploitation) (platform.Imported, error)
+
+	// keepKnownExploited takes all vulnerabilities but these out of the catalogue of those that
+	// are known to be exploited.
+	keepKnownExploited func(ctx context.Context, ids []string) (removed int, err error)
 
 	// writesAtOnce reports whether imports need not wait for each other.
 	writesAtOnce bool
@@ -142,6 +147,9 @@ func newDestination(p *platform.Platform, o Options, options platform.ImportOpti
 		vulnerabilities: p.Vulnerabilities.Import,
 		artifacts:       p.Artifacts.Import,
 		sboms:           p.Images.ImportSBOMs,
+		exploitations:   p.Vulnerabilities.ImportExploitations,
+
+		keepKnownExploited: p.Vulnerabilities.KeepKnownExploited,
 		findRepo: func(ctx context.Context, name string) (platform.UID, error) {
 			page, err := p.Repos.List(ctx, platform.ListRequest[*platform.RepoFilter]{
 				UIDP:   platform.UIDFilter{ChildrenOf: o.Group},

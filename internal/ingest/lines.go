@@ -101,7 +101,7 @@ func (l *reporter) readLines(ctx context.Context, name string, passes int64, rep
 	case err != nil:
 		reportUnreadable(Place{File: name, Line: number}, err)
 	case !found:
-		reportUnreadable(Place{File: name}, errors.New("contains no records: looked for JSON objects, one per line"))
+		reportUnreadable(Place{File: name}, errors.New("contains no records: looked for one on each line"))
 	}
 	return failed
 }

@@ -131,7 +131,7 @@ func TestAFileWithoutLinesIsAClearFailure(t *testing.T) {
 	for _, content := range []string{"", "\n \n", gzipOf(t, "")} {
 		file := write(t, filepath.Join(t.TempDir(), "lines.jsonl"), content)
 		sum, r := importRegistryFile(t, newFakeCore(), file)
-		r.check(t, file+": contains no records: looked for JSON objects, one per line")
+		r.check(t, file+": contains no records: looked for one on each line")
 		if sum.Failed() != 1 {
 			t.Errorf("got %+v, want Failed 1", sum)
 		}

@@ -344,19 +344,6 @@ func (tx *transaction) TriageRules(ctx context.Context, scopes []platform.UID, v
 	return found, err
 }
 
-// Exploitations reads what catalogues say of vulnerabilities.
-func (tx *transaction) Exploitations(ctx context.Context, ids []string) ([]platform.Exploitation, error) {
-	var found []platform.Exploitation
-	q := tx.dialect.statement().add("SELECT t.id, t.known_date, t.epss FROM exploitation t WHERE t.id ?", keyList(ids))
-	err := tx.conn.Run(ctx, q.build(func(scan func(...any) error) error {
-		var e platform.Exploitation
-		err := scan(&e.ID, timeColumn{&e.KnownDate}, epssColumn{&e.EPSS})
-		found = append(found, e)
-		return err
-	}))
-	return found, err
-}
-
 // ForgetRepo takes a repo, its images and their findings out of the counters.
 func (tx *transaction) ForgetRepo(ctx context.Context, repo platform.UID) error {
 	w := newWriter(findings, tx)
