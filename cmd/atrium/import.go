@@ -85,12 +85,13 @@ or of the group. Without --no-events, each changed repo and tag makes an event.
 
   repo:   name; description, readme (Markdown)
   tag:    repo, name, digest (sha256: and 64 hex digits); deprecated
-  image:  repo, digest; architectures (names, or objects with a name and a size in bytes), packages (names)
+  image:  repo, digest; architectures (names, or objects with a name and a size in bytes), packages (names or
+          package URLs; if one of them has a version, they are stored as an SBOM of the image)
 
 The fields after a semicolon are optional. One line of each kind:
   {"kind": "repo", "name": "shop/api", "description": "Takes orders", "readme": "# Shop"}
   {"kind": "tag", "repo": "shop/api", "name": "1.4.2", "digest": "sha256:1111111111111111111111111111111111111111111111111111111111111111", "deprecated": false}
-  {"kind": "image", "repo": "shop/api", "digest": "sha256:1111111111111111111111111111111111111111111111111111111111111111", "architectures": [{"name": "amd64", "size": 52428800}, "arm64"], "packages": ["bash"]}
+  {"kind": "image", "repo": "shop/api", "digest": "sha256:1111111111111111111111111111111111111111111111111111111111111111", "architectures": [{"name": "amd64", "size": 52428800}, "arm64"], "packages": ["bash", "pkg:npm/left-pad@1.3.0"]}
 
 Example:
   atrium import registry --group UID registry.jsonl.gz`

@@ -35,7 +35,7 @@ func TestTheExamplesInTheHelpOfImportsCanBeImported(t *testing.T) {
 			want          []string
 		}{
 			{"osv", "a.json", []string{"--group", acme}, []string{"1 0 0 0 advisories", "1 0 0 0 vulnerability metadata"}},
-			{"registry", "a.jsonl", []string{"--group", acme}, []string{"1 0 0 0 repos", "1 0 0 0 tags", "1 0 0 0 images"}},
+			{"registry", "a.jsonl", []string{"--group", acme}, []string{"1 0 0 0 repos", "1 0 0 0 tags", "1 0 0 0 images", "1 0 0 0 SBOMs"}},
 			{"kev", "k.json", nil, []string{"1 0 0 0 known exploited vulnerabilities"}},
 			{"artifacts", "b.jsonl", nil, []string{"1 0 0 0 artifacts", "1 0 0 0 versions"}},
 		} {

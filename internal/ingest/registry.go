@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 
+	"atrium/internal/sbom"
 	"atrium/platform"
 )
 
@@ -18,7 +19,8 @@ import (
 //	{"kind": "image", "repo": "golang", "digest": "sha256:...", "architectures": ["amd64"], "packages": ["bash"]}
 //
 // Architectures are names, or objects {"name", "size"} if the size in bytes is
-// known. Tags and images name a repo that is anywhere in this file or already in
+// known. Packages are names or package URLs, such as pkg:npm/left-pad@1.3.0. If one of them has a
+// version, the packages become an SBOM of the image. Tags and images name a repo that is anywhere in this file or already in
 // the group.
 func ImportRegistry(ctx context.Context, p *platform.Platform, file string, o Options) (Summary, error) {
 	return importRegistry(ctx, newDestination(p, o, platform.ImportOptions{}), file, o)
@@ -43,7 +45,7 @@ func importRegistry(ctx context.Context, d destination, file string, o Options) 
 		err = r.images.flush(ctx)
 	}
 	err = r.reporter.pipeline.finish(err)
-	return Summary{Kinds: []KindCounts{r.repos.kind, r.tags.kind, r.images.kind}, Unreadable: r.reporter.unreadable}, err
+	return Summary{Kinds: append([]KindCounts{r.repos.kind, r.tags.kind, r.images.kind}, countsOf(r.sboms)...), Unreadable: r.reporter.unreadable}, err
 }
 
 // A registryImport is the import of one file of repos, tags and images.
@@ -53,7 +55,8 @@ type registryImport struct {
 	reporter     *reporter
 	repos        *batch[platform.ImportedRepo, string]
 	tags         *batch[platform.ImportedTag, platform.TagName]
-	images       *batch[platform.Image, platform.ImageKey]
+	images       *batch[listedImage, platform.ImageKey]
+	sboms        KindCounts
 	uids         map[string]platform.UID // uids of repos by name; "" if no repo has the name
 	isSecondPass bool                    // whether the first pass has reported unreadable lines already
 }
@@ -65,7 +68,8 @@ func newRegistryImport(d destination, file string, o Options) *registryImport {
 	if d.writesAtOnce {
 		r.tags.atOnce = 2 // While a batch is being stored, the next one is prepared.
 	}
-	r.images = newBatch("images", r.reporter, d.images, (*platform.Image).Key)
+	r.images = newBatch("images", r.reporter, r.writeImages, func(i *listedImage) platform.ImageKey { return i.Key() })
+	r.sboms.Name = sbomKind
 	return r
 }
 
@@ -76,6 +80,39 @@ func (r *registryImport) writeRepos(ctx context.Context, repos []*platform.Impor
 		if err == nil && done.Rejected[i] == nil {
 			r.uids[repo.Name] = repo.UID
 		}
+	}
+	return done, err
+}
+
+// A listedImage is an image with what its packages say if some have versions.
+type listedImage struct {
+	platform.Image
+	sbom *platform.ImportedSBOM // nil if only names are known
+}
+
+// writeImages imports images, and then the SBOMs of those that were not rejected.
+func (r *registryImport) writeImages(ctx context.Context, images []*listedImage) (platform.Imported, error) {
+	rows := make([]*platform.Image, len(images))
+	for i, image := range images {
+		rows[i] = &image.Image
+	}
+	done, err := r.destination.images(ctx, rows)
+	var sboms []*platform.ImportedSBOM
+	var of []int // their places among the images
+	for i, image := range images {
+		if image.sbom != nil && done.Rejected[i] == nil {
+			sboms, of = append(sboms, image.sbom), append(of, i)
+		}
+	}
+	if err != nil || len(sboms) == 0 {
+		return done, err
+	}
+	stored, err := r.destination.sboms(ctx, sboms)
+	r.sboms.Added += stored.Added
+	r.sboms.Updated += stored.Updated
+	r.sboms.Unchanged += stored.Unchanged
+	for i, reason := range stored.Rejected {
+		done.Rejected[of[i]] = reason
 	}
 	return done, err
 }
@@ -236,9 +273,17 @@ func (r *registryImport) importImage(ctx context.Context, at Place, line []byte)
 		r.images.fail(at, unknownRepoError(image.Repo))
 		return nil
 	}
-	record := &platform.Image{Repo: repo, Digest: image.Digest, Packages: image.Packages}
+	packages, names, err := sbom.ParsePURLs(image.Packages)
+	if err != nil {
+		r.images.fail(at, err)
+		return nil
+	}
+	record := &listedImage{Image: platform.Image{Repo: repo, Digest: image.Digest, Packages: names}}
 	for _, a := range image.Architectures {
 		record.Architectures = append(record.Architectures, platform.Architecture(a))
+	}
+	if packages != nil {
+		record.sbom = newSBOM(packages, record.Key(), "")
 	}
 	return r.images.add(ctx, record, at, len(line))
 }

@@ -70,6 +70,36 @@ func TestTagsAndImagesFindTheirRepoAnywhereInTheFile(t *testing.T) {
 	}
 }
 
+// Packages with versions become an SBOM, which has those that are known by their names too.
+func TestPackageURLsOfALineBecomeAnSBOM(t *testing.T) {
+	t.Parallel()
+	c := newFakeCore()
+	line := func(n int, packages string) string {
+		return fmt.Sprintf(`{"kind": "image", "repo": "shop", "digest": "%s", "packages": [%s]}`, digestOf(n), packages)
+	}
+	file := write(t, filepath.Join(t.TempDir(), "a.jsonl"), strings.Join([]string{
+		`{"kind": "repo", "name": "shop"}`,
+		line(1, `"bash", "pkg:npm/left-pad@1.3.0", "pkg:npm/left-pad@1.2.0", "pkg:maven/org.slf4j/slf4j-api@2.0"`),
+		line(2, `"bash", "pkg:npm/left-pad"`),
+		line(3, `"pkg:npm/left-pad@1", "pkg:"`),
+		`{"kind": "image", "repo": "shop", "digest": "` + digestOf(4) + `", "packages": ["pkg:npm/a@1"]}`,
+	}, "\n"))
+	c.rejected = "uid of shop@" + digestOf(4)
+	sum, r := importRegistryFile(t, c, file)
+	if len(r) != 2 || !strings.Contains(r[0]+r[1], "a.jsonl:4: packages[1]: ") || !strings.Contains(r[0]+r[1], "a.jsonl:5: is rejected") {
+		t.Errorf("reported %q", r)
+	}
+	checkKinds(t, sum, KindCounts{Name: "repos", Added: 1}, KindCounts{Name: "tags"}, KindCounts{Name: "images", Added: 2, Failed: 2}, KindCounts{Name: "SBOMs", Added: 1})
+	if got, want := c.held(), "uid of shop@"+digestOf(1)+": bash@ org.slf4j:slf4j-api@2.0 left-pad@1.2.0 left-pad@1.3.0"; got != want {
+		t.Errorf("stored %s, want %s", got, want)
+	}
+	for n, want := range map[int]string{1: "[bash left-pad org.slf4j:slf4j-api]", 2: "[bash left-pad]"} {
+		if got := fmt.Sprint(c.images["uid of shop@"+digestOf(n)].Packages); got != want {
+			t.Errorf("the names of image %d are %s, want %s", n, got, want)
+		}
+	}
+}
+
 func TestBadLinesAreReportedOnceWithTheirNumber(t *testing.T) {
 	t.Parallel()
 	c := newFakeCore()

@@ -74,12 +74,14 @@ type sbomBatch struct {
 	packages int // of the collected SBOMs
 }
 
+const sbomKind = "SBOMs"
+
 // maxBatchPackages is the number of packages at which a batch is sent. It decides how long a
 // transaction takes.
 const maxBatchPackages = 20_000
 
 func newSBOMBatch(d destination, l *reporter) *sbomBatch {
-	return &sbomBatch{batch: newBatch("SBOMs", l, d.sboms, keyOfSBOM)}
+	return &sbomBatch{batch: newBatch(sbomKind, l, d.sboms, keyOfSBOM)}
 }
 
 // add adds an SBOM that was read from that many bytes.
@@ -92,6 +94,14 @@ func (b *sbomBatch) add(ctx context.Context, record *platform.ImportedSBOM, at P
 	}
 	b.packages = 0
 	return b.send(ctx)
+}
+
+// countsOf returns counts unless they count nothing.
+func countsOf(kind KindCounts) []KindCounts {
+	if kind == (KindCounts{Name: kind.Name}) {
+		return nil
+	}
+	return []KindCounts{kind}
 }
 
 // A contender is one of the documents about an image and an architecture.
@@ -175,20 +185,19 @@ func (r *sbomImport) read(ctx context.Context, document []byte) (b *platform.Imp
 			return nil, reason, err
 		}
 	}
-	b = newSBOM(d, image, r.source.Architecture)
-	return b, nil, nil
+	return newSBOM(d, image, cmp.Or(r.source.Architecture, d.Architecture())), nil, nil
 }
 
-// newSBOM returns what a document says of an image. If no architecture is given, it is that of all
-// packages that name one.
+// newSBOM returns what a document says of an image.
 func newSBOM(d *sbom.Document, image platform.ImageKey, architecture string) *platform.ImportedSBOM {
-	b := &platform.ImportedSBOM{Repo: image.Repo, Digest: image.Digest, Format: d.Format, Packages: make([]platform.InstalledPackage, len(d.Packages))}
+	b := &platform.ImportedSBOM{
+		Repo: image.Repo, Digest: image.Digest, Architecture: platform.ArchitectureName(architecture), Format: d.Format, Packages: make([]platform.InstalledPackage, len(d.Packages)),
+	}
 	for i, p := range d.Packages {
 		b.Packages[i] = platform.InstalledPackage{
 			Name: p.Name, Version: p.Version, Ecosystem: p.Ecosystem, PURL: p.PURL, Licenses: p.Licenses, SourceName: p.SourceName, SourceVersion: p.SourceVersion,
 		}
 	}
-	b.Architecture = platform.ArchitectureName(cmp.Or(architecture, d.Architecture()))
 	return b
 }
 

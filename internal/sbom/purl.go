@@ -204,3 +204,33 @@ func release(name, version string, parts int) string {
 var digestPattern = regexp.MustCompile(`^sha256:[0-9a-f]{64}$`)
 
 func isDigest(text string) bool { return digestPattern.MatchString(text) }
+
+// ParsePURLs reads a list that has package URLs beside names of packages. names has the name of each. d is the
+// document that the package URLs are, with a package for each name; it is nil if none of them has a
+// version.
+func ParsePURLs(list []string) (d *Document, names []string, err error) {
+	all, hasVersion, seen := &Document{Format: "purls"}, false, map[string]bool{}
+	for i, text := range list {
+		place := fmt.Sprintf("packages[%d]", i)
+		p := Package{Name: text}
+		if strings.HasPrefix(text, "pkg:") {
+			u, err := parsePURL(text)
+			if err != nil {
+				return nil, nil, invalid(place, "%v", err)
+			}
+			p.applyPURL(u, "")
+			hasVersion = hasVersion || p.Version != ""
+		}
+		if err := all.add(p, place); err != nil {
+			return nil, nil, err
+		}
+		if !seen[p.Name] {
+			seen[p.Name], names = true, append(names, p.Name)
+		}
+	}
+	if !hasVersion {
+		return nil, names, nil
+	}
+	all.Packages = sortPackages(all.Packages)
+	return all, names, nil
+}
