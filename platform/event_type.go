@@ -37,6 +37,7 @@ func eventKindsOf(all []KindInfo) (found []eventKind) {
 	// These events belong to one kind, and reading them needs the capability of another.
 	return append(found,
 		eventKind{groupKind.Event, identityProviderKind.List, "iam.AllowedIssuer", []string{issuerAllowed, issuerRevoked}, groupKind.Name, ""},
+		eventKind{findingKind.Event, findingKind.List, areaVulnerabilities + ".TriageChange", []string{verbTriaged}, groupKind.Name, ""},
 		eventKind{subscriptionKind.Event, deliveryKind.List, deliveryKind.bodyType(), []string{verbRedelivered}, deliveryKind.Name, ""},
 	)
 }

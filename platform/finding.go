@@ -122,6 +122,7 @@ type FindingFilter struct {
 	WithoutLiveTags  bool             `json:",omitempty"` // findings of images without tags, or with deprecated ones only, are included
 	Digests          []string         `json:",omitempty"`
 	Advisories       []UID            `json:",omitempty"`
+	Decided          bool             `json:",omitempty"` // somebody, or a rule, has decided about the finding
 }
 
 // WantedStates lists the states that match; nil means all but RESOLVED.
@@ -229,6 +230,9 @@ type FindingReads interface {
 
 	// FacetFindings counts the findings of each scope by facet, with one statement.
 	FacetFindings(ctx context.Context, filter *FindingFilter, scopes []Scope) ([]*FindingFacets, error)
+
+	// RulesOf reads the triage rules of groups and repos.
+	RulesOf(ctx context.Context, scopes []UID) ([]*TriageRule, error)
 
 	// NextFindingTask returns the organisation of the oldest task, or "" if there is none.
 	NextFindingTask(ctx context.Context) (root UID, err error)

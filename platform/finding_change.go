@@ -82,8 +82,11 @@ func (c *findingChanges) carryOver(f, was *Finding) {
 		return
 	}
 	f.FirstSeenTime, f.Assignee, f.DueTime = was.FirstSeenTime, was.Assignee, was.DueTime
-	if was.Decision == DecisionOfFinding && (was.ExpireTime.IsZero() || was.ExpireTime.After(c.now.Time)) && was.State != FindingResolved {
-		f.State, f.Justification, f.Note, f.ExpireTime, f.Decision = was.State, was.Justification, was.Note, was.ExpireTime, was.Decision
+	switch {
+	case was.Decision == DecisionOfFinding && !was.decision().hasEnded(c.now) && was.State != FindingResolved:
+		f.decide(was.decision(), DecisionOfFinding)
+	case was.Decision == "" && f.Decision == "": // a note about an open finding decides nothing
+		f.Note = was.Note
 	}
 }
 

@@ -92,7 +92,7 @@ func (s Findings) write(ctx context.Context, tx Tx, repo *Repo, contents []*cont
 	for _, f := range known {
 		before[f.Digest] = append(before[f.Digest], f)
 	}
-	rules, err := s.readRules(ctx, tx, repo.UID, advisories)
+	rules, err := s.readRules(ctx, tx, []UID{repo.UID}, advisories)
 	if err != nil {
 		return err
 	}
@@ -121,18 +121,24 @@ func (m match) finding(repo UID, digest string) *Finding {
 	f := &Finding{
 		Repo: repo, Digest: digest, Advisory: m.advisory.UID, VulnerabilityID: m.advisory.AdvisoryID,
 		Package: m.advisory.ArtifactName, FixedVersions: m.fixed, Severity: m.advisory.Severity,
-		KnownExploited: m.advisory.KnownExploited, EPSS: m.advisory.EPSS, Basis: m.basis, State: FindingOpen, IsLive: true,
+		KnownExploited: m.advisory.KnownExploited, EPSS: m.advisory.EPSS, Basis: m.basis, IsLive: true,
 	}
 	version := ""
 	if m.version != nil {
 		f.Package, f.Ecosystem, f.InstalledVersion = m.version.Package.Name, m.version.Package.Ecosystem, m.version.Version
 		f.PackageVersion, version = m.version.UID, string(m.version.UID)
 	}
-	if note := m.advisory.notAffectedNote(); note != nil {
-		f.State, f.Justification, f.Note, f.Decision = FindingNotAffected, note.Type, note.Note, DecisionOfAdvisory
-	}
+	f.undecide(m.advisory)
 	f.UID = repo + "/" + UID(hashTexts(digest, string(f.Advisory), version))
 	return f
+}
+
+// undecide sets the state of a finding about which nobody has decided. The advisory may know more.
+func (f *Finding) undecide(a *Advisory) {
+	f.decide(decision{state: FindingOpen}, "")
+	if note := a.notAffectedNote(); note != nil {
+		f.decide(decision{state: FindingNotAffected, justification: note.Type, note: note.Note}, DecisionOfAdvisory)
+	}
 }
 
 // notAffectedNote returns what the advisory says if it has found out that nothing is affected.

@@ -93,6 +93,17 @@ type FindingWrites interface {
 
 	// TriageRules reads the rules of scopes that name one of vulnerabilities.
 	TriageRules(ctx context.Context, scopes []UID, vulnerabilities []string) ([]*TriageRule, error)
+	// OtherNames lists other names of a vulnerability, which advisories for an organisation give it.
+	OtherNames(ctx context.Context, root UID, vulnerability string) ([]string, error)
+	// PutTriageRules stores rules, replacing those with the same UIDs.
+	PutTriageRules(ctx context.Context, rules []*TriageRule) error
+	DeleteTriageRules(ctx context.Context, uids []UID) error
+	// DeleteRulesOf deletes the rules of a group or a repo that is about to be deleted.
+	DeleteRulesOf(ctx context.Context, scope UID) error
+	// EndTriageRules deletes rules whose time is over.
+	EndTriageRules(ctx context.Context, now Time) error
+	// AddRuleTasks adds tasks for the findings of vulnerabilities in a group or a repo.
+	AddRuleTasks(ctx context.Context, scope UID, vulnerabilities []string) error
 
 	// ForgetRepo removes a repo that is about to be deleted from all counters of findings.
 	ForgetRepo(ctx context.Context, repo UID) error

@@ -4,38 +4,87 @@ import (
 	"cmp"
 	"context"
 	"slices"
+
+	"atrium/platform/affected"
 )
 
 // A TriageRule decides about the findings of a vulnerability in a group, or in a repo, and about those
 // that appear there later. VEX documents become rules.
 type TriageRule struct {
-	UID             UID
-	Scope           UID    // group or repo
-	VulnerabilityID string // id of the advisory, or another name of it
-	Package         string // "" means any
-	Version         string // installed version; "" means any
-	Digest          string // "" means any image
+	UID             UID    `json:"uid"`
+	Scope           UID    `json:"scope"`               // group or repo
+	VulnerabilityID string `json:"vulnerabilityId"`     // id of the advisory, or another name of it
+	Package         string `json:"package,omitempty"`   // as its ecosystem spells it; "" means any
+	Ecosystem       string `json:"ecosystem,omitempty"` // as OSV names it, with or without the release; "" means any
+	Version         string `json:"version,omitempty"`   // installed version, or a range such as vers:npm/>=1.0.0|<2.0.0; "" means any
+	Digest          string `json:"digest,omitempty"`    // "" means any image
 
-	State         FindingState
-	Justification string
-	Note          string
-	ExpireTime    Time
-	CreateTime    Time
-	Author        string
+	State         FindingState `json:"state"`
+	Justification string       `json:"justification,omitempty"`
+	Note          string       `json:"note,omitempty"`
+	ExpireTime    Time         `json:"expireTime,omitzero"`
+	CreateTime    Time         `json:"createTime,omitzero"` // when it was decided
+	Author        string       `json:"author,omitempty"`    // the UID of an identity, or the name of an operator's command
 }
 
-// triageRules are the rules for a repo, by the advisories that they name.
+// A triageTarget is what a rule is about. There is one rule for each.
+type triageTarget struct {
+	scope                                                  UID
+	vulnerability, packageName, ecosystem, version, digest string
+}
+
+func (r *TriageRule) target() triageTarget {
+	return triageTarget{r.Scope, r.VulnerabilityID, r.Package, r.Ecosystem, r.Version, r.Digest}
+}
+
+// setUID sets the UID, which follows from what the rule is about.
+func (r *TriageRule) setUID() {
+	r.UID = r.Scope + "/" + UID(hashTexts("rule", r.VulnerabilityID, r.Package, r.Ecosystem, r.Version, r.Digest))
+}
+
+// A decision is what callers and rules decide about a finding.
+type decision struct {
+	state               FindingState
+	justification, note string
+	expireTime          Time
+}
+
+func (r *TriageRule) decision() decision {
+	return decision{r.State, r.Justification, r.Note, r.ExpireTime}
+}
+
+func (f *Finding) decision() decision {
+	return decision{f.State, f.Justification, f.Note, f.ExpireTime}
+}
+
+// decide sets what was decided, and by what.
+func (f *Finding) decide(d decision, by string) {
+	f.State, f.Justification, f.Note, f.ExpireTime, f.Decision = d.state, d.justification, d.note, d.expireTime, by
+}
+
+// same reports whether two decisions are equal.
+func (d decision) same(other decision) bool {
+	return d.state == other.state && d.justification == other.justification && d.note == other.note && d.expireTime.Equal(other.expireTime.Time)
+}
+
+// hasEnded reports whether the time of the decision is over.
+func (d decision) hasEnded(now Time) bool {
+	return !d.expireTime.IsZero() && !d.expireTime.After(now.Time)
+}
+
+// triageRules are the rules for repos, by the advisories that they name, those that count more first.
 type triageRules map[UID][]*TriageRule
 
 // decide sets what the rules decide about a finding. Of several rules, that of the closest group
-// counts, and of those the newest. What was decided about the finding itself counts more.
+// counts, of those the one that says most about the image and the package, and of those the
+// newest. What was decided about the finding itself counts more.
 func (r triageRules) decide(f *Finding, now Time) {
 	if f.Decision == DecisionOfFinding {
 		return
 	}
 	for _, rule := range r[f.Advisory] {
-		if rule.isFor(f) && (rule.ExpireTime.IsZero() || rule.ExpireTime.After(now.Time)) {
-			f.State, f.Justification, f.Note, f.ExpireTime, f.Decision = rule.State, rule.Justification, rule.Note, rule.ExpireTime, string(rule.UID)
+		if rule.isFor(f) && !rule.decision().hasEnded(now) {
+			f.decide(rule.decision(), string(rule.UID))
 			return
 		}
 	}
@@ -43,39 +92,70 @@ func (r triageRules) decide(f *Finding, now Time) {
 
 // isFor reports whether the rule is for a finding of a vulnerability that it names.
 func (r *TriageRule) isFor(f *Finding) bool {
-	return f.Repo.Within(r.Scope) && (r.Package == "" || r.Package == f.Package) &&
-		(r.Version == "" || r.Version == f.InstalledVersion) && (r.Digest == "" || r.Digest == f.Digest)
+	return f.Repo.Within(r.Scope) && (r.Digest == "" || r.Digest == f.Digest) &&
+		(r.Ecosystem == "" || f.Ecosystem == "" || affected.SameEcosystem(r.Ecosystem, f.Ecosystem)) &&
+		(r.Package == "" || r.namesPackage(f)) && (r.Version == "" || affected.InVersions(f.Ecosystem, r.Version, f.InstalledVersion))
 }
 
-// readRules reads the rules for a repo that name one of advisories.
-func (s Findings) readRules(ctx context.Context, tx Tx, repo UID, advisories []*Advisory) (triageRules, error) {
+// namesPackage compares the names of the package as its ecosystem does.
+func (r *TriageRule) namesPackage(f *Finding) bool {
+	return r.Package == f.Package ||
+		(&Package{Name: r.Package, Ecosystem: f.Ecosystem}).NormalName() == (&Package{Name: f.Package, Ecosystem: f.Ecosystem}).NormalName()
+}
+
+// detail counts what the rule says about the findings that it is for; an image says most.
+func (r *TriageRule) detail() int {
+	return 4*bit(r.Digest != "") + 2*bit(r.Package != "") + bit(r.Version != "")
+}
+
+// readRules reads the rules for findings of advisories in repos.
+func (s Findings) readRules(ctx context.Context, tx Tx, repos []UID, advisories []*Advisory) (triageRules, error) {
 	var names []string
 	for _, a := range advisories {
-		names = append(names, a.names()...)
+		names = append(names, a.decidedNames()...)
 	}
 	if len(names) == 0 {
 		return nil, nil
 	}
 	slices.Sort(names)
-	found, err := tx.TriageRules(ctx, append(repo.Ancestors(), repo), slices.Compact(names))
+	found, err := tx.TriageRules(ctx, scopesAround(repos), slices.Compact(names))
 	if err != nil || len(found) == 0 {
 		return nil, err
 	}
-	slices.SortFunc(found, func(a, b *TriageRule) int {
-		return cmp.Or(cmp.Compare(len(b.Scope), len(a.Scope)), b.CreateTime.Compare(a.CreateTime.Time), compareTexts(b.UID, a.UID))
-	})
-	byName := map[string][]*TriageRule{}
-	for _, rule := range found {
-		byName[rule.VulnerabilityID] = append(byName[rule.VulnerabilityID], rule)
+	slices.SortFunc(found, compareRules)
+	byName := map[string][]int{}
+	for i, rule := range found {
+		byName[rule.VulnerabilityID] = append(byName[rule.VulnerabilityID], i)
 	}
 	rules := triageRules{}
 	for _, a := range advisories {
-		var own []*TriageRule
-		for _, name := range a.names() {
+		var own []int
+		for _, name := range a.decidedNames() {
 			own = append(own, byName[name]...)
 		}
-		slices.SortStableFunc(own, func(x, y *TriageRule) int { return cmp.Compare(slices.Index(found, x), slices.Index(found, y)) })
-		rules[a.UID] = slices.Compact(own)
+		slices.Sort(own)
+		for _, i := range slices.Compact(own) {
+			rules[a.UID] = append(rules[a.UID], found[i])
+		}
 	}
 	return rules, nil
+}
+
+// decidedNames lists the names by which a rule can be about the advisory: its own, and those of what it
+// comes from, as DEBIAN-CVE-2021-44228 comes from CVE-2021-44228.
+func (a *Advisory) decidedNames() []string { return append(a.names(), a.Upstream...) }
+
+// compareRules sorts rules: those that count more come first.
+func compareRules(a, b *TriageRule) int {
+	return cmp.Or(cmp.Compare(len(b.Scope), len(a.Scope)), cmp.Compare(b.detail(), a.detail()),
+		b.CreateTime.Compare(a.CreateTime.Time), compareTexts(b.UID, a.UID))
+}
+
+// scopesAround lists repos, or groups, and the groups around them.
+func scopesAround(uids []UID) (scopes []UID) {
+	for _, uid := range uids {
+		scopes = append(append(scopes, uid.Ancestors()...), uid)
+	}
+	slices.Sort(scopes)
+	return slices.Compact(scopes)
 }

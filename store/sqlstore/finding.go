@@ -123,6 +123,9 @@ func whereFinding(f *platform.FindingFilter, s *statement) {
 	if len(f.Advisories) > 0 {
 		s.add(" AND t.advisory ?", uidValueList(f.Advisories))
 	}
+	if f.Decided {
+		s.add(" AND t.decision <> '' AND t.decision <> ?", platform.DecisionOfAdvisory)
+	}
 }
 
 // addSince adds the condition that a time is not before another one, if that is given.

@@ -76,7 +76,7 @@ func (tx *transaction) AddReviewTasks(ctx context.Context) error {
 // AddExpiredTasks adds tasks for the images of findings whose exceptions have ended.
 func (tx *transaction) AddExpiredTasks(ctx context.Context, now platform.Time) error {
 	q := tx.dialect.statement().add("INSERT INTO finding_task (root, subject, digest) SELECT DISTINCT f.root, f.parent, f.digest FROM finding f")
-	q.add(" WHERE f.state <> 'FINDING_STATE_OPEN' AND f.expire_time > ? AND f.expire_time <= ?", platform.Time{}, now)
+	q.add(" WHERE f.state <> 'FINDING_STATE_OPEN' AND f.count_class > 0 AND f.expire_time > ? AND f.expire_time <= ?", platform.Time{}, now)
 	return tx.conn.Run(ctx, q.build(nil))
 }
 
@@ -325,21 +325,6 @@ func (tx *transaction) SBOMs(ctx context.Context, keys platform.ImageKeys) ([]*p
 		b.Versions = splitEnds(b.Repo.Root(), versions)
 		found = append(found, b)
 		return err
-	}))
-	return found, err
-}
-
-// TriageRules reads rules.
-func (tx *transaction) TriageRules(ctx context.Context, scopes []platform.UID, vulnerabilities []string) ([]*platform.TriageRule, error) {
-	var found []*platform.TriageRule
-	q := tx.dialect.statement()
-	q.add("SELECT t.uid, t.parent, t.vulnerability, t.package, t.version, t.digest, t.state, t.justification, t.note, t.expire_time, t.create_time, t.author FROM triage_rule t")
-	q.add(" WHERE t.parent ?", uidValueList(scopes)).add(" AND t.vulnerability ?", valueList(vulnerabilities))
-	err := tx.conn.Run(ctx, q.build(func(scan func(...any) error) error {
-		r := new(platform.TriageRule)
-		found = append(found, r)
-		return scan(keyOf(&r.UID), keyOf(&r.Scope), &r.VulnerabilityID, &r.Package, &r.Version, &r.Digest, (*string)(&r.State), &r.Justification, &r.Note,
-			timeColumn{&r.ExpireTime}, timeColumn{&r.CreateTime}, &r.Author)
 	}))
 	return found, err
 }

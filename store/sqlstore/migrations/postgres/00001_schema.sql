@@ -582,22 +582,22 @@ CREATE INDEX finding_root_key_first ON finding (root_key, first_seen_time, rest)
 CREATE INDEX finding_root_key_vulnerability ON finding (root_key, vulnerability, rest);
 CREATE INDEX finding_root_key_package ON finding (root_key, package, rest);
 -- The findings whose exception ends next.
-CREATE INDEX finding_expire ON finding (expire_time) WHERE state <> 'FINDING_STATE_OPEN';
+CREATE INDEX finding_expire ON finding (expire_time) WHERE state <> 'FINDING_STATE_OPEN' AND count_class > 0;
 
 -- What callers and VEX documents have decided about the findings of a vulnerability in a group or a repo (parent), also
--- of those that appear later. package, version and digest are empty if the rule is for any.
+-- of those that appear later. package, ecosystem, version and digest are empty if the rule is for any.
 CREATE TABLE triage_rule (
     uid bytea PRIMARY KEY,
     parent bytea NOT NULL,
     vulnerability text COLLATE "C" NOT NULL,
-    package text COLLATE "C" NOT NULL, version text COLLATE "C" NOT NULL, digest text COLLATE "C" NOT NULL,
+    package text COLLATE "C" NOT NULL, ecosystem text COLLATE "C" NOT NULL, version text COLLATE "C" NOT NULL, digest text COLLATE "C" NOT NULL,
     state text COLLATE "C" NOT NULL,
     justification text COLLATE "C" NOT NULL, note text COLLATE "C" NOT NULL,
     expire_time timestamptz NOT NULL, create_time timestamptz NOT NULL,
     author text COLLATE "C" NOT NULL
 );
 -- The rules of the groups around a repo. A decision replaces the one about the same.
-CREATE UNIQUE INDEX triage_rule_unique ON triage_rule (parent, vulnerability, package, version, digest);
+CREATE UNIQUE INDEX triage_rule_unique ON triage_rule (parent, vulnerability, package, ecosystem, version, digest);
 -- The rules that end next.
 CREATE INDEX triage_rule_expire ON triage_rule (expire_time);
 

@@ -1,0 +1,227 @@
+package platform
+
+import (
+	"context"
+	"slices"
+
+	"atrium/platform/affected"
+)
+
+// A TriageChange is the body of the events about rules: what was decided about the findings of
+// vulnerabilities in a group or a repo, also about those that appear later. Each finding that it changes has
+// events of its own.
+type TriageChange struct {
+	Scope UID           `json:"scope"` // group or repo
+	Count int           `json:"count"` // number of rules
+	Rules []*TriageRule `json:"rules"` // the first of them, at most maxChangedFindings; OPEN means that a rule was removed, or that rules further up do not count
+}
+
+const verbTriaged = "triaged"
+
+// rules returns the rules that the update makes.
+func (u *FindingUpdate) rules(d decision, now Time, author string) (rules []*TriageRule) {
+	for _, id := range u.Where.VulnerabilityIDs {
+		for _, name := range orEmpty(u.Where.Packages) {
+			for _, digest := range orEmpty(u.Where.Digests) {
+				r := &TriageRule{
+					Scope: u.Within, VulnerabilityID: id, Package: name, Digest: digest,
+					State: d.state, Justification: d.justification, Note: d.note, ExpireTime: d.expireTime, CreateTime: now, Author: author,
+				}
+				r.setUID()
+				rules = append(rules, r)
+			}
+		}
+	}
+	return rules
+}
+
+// orEmpty returns a list with one empty text instead of an empty list.
+func orEmpty(list []string) []string {
+	if len(list) == 0 {
+		return []string{""}
+	}
+	return list
+}
+
+// changeRules stores the rules of an update, or removes them. An update to OPEN stores rules only
+// where others, of the group or further up, would decide otherwise.
+func (s Findings) changeRules(ctx context.Context, tx Tx, u *FindingUpdate, c *change[*Finding]) error {
+	if !u.makesRules() || !c.writes("state") {
+		return nil
+	}
+	rules := u.rules(c.row.decision(), s.p.now(), eventActor(ctx, u.Within).Subject)
+	kept := rules
+	if c.row.State == FindingOpen {
+		var err error
+		if kept, err = s.removeRules(ctx, tx, u.Within, rules); err != nil {
+			return err
+		}
+	}
+	if err := tx.PutTriageRules(ctx, kept); err != nil {
+		return err
+	}
+	return s.followRules(ctx, tx, u.Within, rules)
+}
+
+// removeRules deletes rules, and returns those whose vulnerabilities other rules are about.
+func (Findings) removeRules(ctx context.Context, tx Tx, within UID, rules []*TriageRule) (covered []*TriageRule, err error) {
+	uids := make([]UID, len(rules))
+	for i, r := range rules {
+		uids[i] = r.UID
+	}
+	if err := tx.DeleteTriageRules(ctx, uids); err != nil {
+		return nil, err
+	}
+	isCovered := map[string]bool{}
+	for _, r := range rules {
+		is, known := isCovered[r.VulnerabilityID]
+		if !known {
+			names, err := tx.OtherNames(ctx, within.Root(), r.VulnerabilityID)
+			if err != nil {
+				return nil, err
+			}
+			others, err := tx.TriageRules(ctx, scopesAround([]UID{within}), append(names, r.VulnerabilityID))
+			if err != nil {
+				return nil, err
+			}
+			is = len(others) > 0
+			isCovered[r.VulnerabilityID] = is
+		}
+		if is {
+			covered = append(covered, r)
+		}
+	}
+	return covered, nil
+}
+
+// followRules adds tasks for the findings that rules are about, and records their event.
+func (s Findings) followRules(ctx context.Context, tx Tx, scope UID, rules []*TriageRule) error {
+	if len(rules) == 0 {
+		return nil
+	}
+	names := make([]string, len(rules))
+	for i, r := range rules {
+		names[i] = r.VulnerabilityID
+	}
+	slices.Sort(names)
+	if err := tx.AddRuleTasks(ctx, scope, slices.Compact(names)); err != nil {
+		return err
+	}
+	body := TriageChange{scope, len(rules), rules[:min(len(rules), maxChangedFindings)]}
+	tx.Record(s.p.event(ctx, s.kind.Event, verbTriaged, scope, scope, body))
+	return nil
+}
+
+// ImportRules stores rules in a group, which documents such as those of VEX have. A rule does not
+// replace one about the same that was made later.
+func (s Findings) ImportRules(ctx context.Context, group UID, rules []*TriageRule) (Imported, error) {
+	if err := s.p.requireImport(ctx, group); err != nil {
+		return Imported{}, err
+	}
+	put := func(ctx context.Context, tx Tx, rows []*TriageRule) error {
+		if err := tx.PutTriageRules(ctx, rows); err != nil {
+			return err
+		}
+		return s.followRules(ctx, tx, group, rows)
+	}
+	now, author := s.p.now(), eventActor(ctx, group).Subject
+	in := importPlan[*TriageRule, triageTarget]{
+		key: (*TriageRule).target,
+		check: func(r *TriageRule, v *violations) {
+			r.Scope, r.Author = group, author
+			if r.CreateTime.IsZero() || r.CreateTime.After(now.Time) {
+				r.CreateTime = now
+			}
+			r.check(now, v)
+			r.setUID()
+		},
+		existing: func(ctx context.Context, tx Tx, rows []*TriageRule) ([]*TriageRule, error) {
+			names := make([]string, len(rows))
+			for i, r := range rows {
+				names[i] = r.VulnerabilityID
+			}
+			slices.Sort(names)
+			return tx.TriageRules(ctx, []UID{group}, slices.Compact(names))
+		},
+		isUnchanged: func(known, r *TriageRule) bool {
+			return known.CreateTime.After(r.CreateTime.Time) || known.decision().same(r.decision())
+		},
+		replace: func(ctx context.Context, tx Tx, _, r *TriageRule) error { return put(ctx, tx, []*TriageRule{r}) },
+		insert:  put,
+	}
+	return in.run(ctx, s.p.store, rules)
+}
+
+// check checks a rule of a document. Documents say more than callers may: they can leave out
+// why something is not affected.
+func (r *TriageRule) check(now Time, v *violations) {
+	v.checkLabel("vulnerabilityId", r.VulnerabilityID)
+	v.checkLine("package", r.Package)
+	v.checkLine("ecosystem", r.Ecosystem)
+	v.checkLine("version", r.Version)
+	if r.Digest != "" {
+		v.checkDigest(r.Digest)
+	}
+	if err := affected.CheckVersions(r.Version); err != nil {
+		v.add("version", "%s", err)
+	}
+	checkOneOf(v, "state", r.State, decidableStates)
+	checkOneOf(v, "justification", r.Justification, FindingJustifications())
+	v.checkText("note", r.Note, maxNoteBytes)
+	if r.decision().hasEnded(now) {
+		v.add("expireTime", "is over")
+	}
+}
+
+// EndExpired gives back what decisions that have ended were about: it removes rules whose time is
+// over, and adds tasks for findings whose exceptions have ended. Reconcile opens them again.
+func (s Findings) EndExpired(ctx context.Context) error {
+	if err := requireOperator(ctx); err != nil {
+		return err
+	}
+	return writePatiently(ctx, s.p.store, func(tx Tx) error {
+		now := s.p.now()
+		if err := tx.AddExpiredTasks(ctx, now); err != nil {
+			return err
+		}
+		return tx.EndTriageRules(ctx, now)
+	})
+}
+
+// Decisions are what was decided about findings within a group or a repo.
+type Decisions struct {
+	Rules    []*TriageRule // of the group or the repo, and of the groups around it
+	Findings []*Finding    // those about which callers, or rules further down, have decided
+}
+
+// Decisions reads what was decided about findings within a group, or about those of an image of a repo if
+// digest is not "". Only a command of the operator may do so.
+func (s Findings) Decisions(ctx context.Context, scope UID, digest string) (*Decisions, error) {
+	if err := s.p.requireImport(ctx, scope); err != nil {
+		return nil, err
+	}
+	rules, err := s.p.store.RulesOf(ctx, scopesAround([]UID{scope}))
+	if err != nil {
+		return nil, err
+	}
+	d := &Decisions{}
+	isRule := map[string]bool{}
+	for _, r := range rules {
+		if !r.decision().hasEnded(s.p.now()) && (digest == "" || r.Digest == "" || r.Digest == digest) {
+			d.Rules, isRule[string(r.UID)] = append(d.Rules, r), true
+		}
+	}
+	filter := &FindingFilter{States: decidableStates, WithoutLiveTags: true, Decided: true}
+	if digest != "" {
+		filter.Digests = []string{digest}
+	}
+	found, err := s.p.store.Findings().List(ctx, Query[*FindingFilter]{
+		Scope: newScope(Branch{Relation: Below, UID: scope}), Filter: filter, Order: Order{Field: "uid"}, Limit: noLimit, Parts: PartItems,
+	})
+	for _, f := range found.Items {
+		if !isRule[f.Decision] {
+			d.Findings = append(d.Findings, f)
+		}
+	}
+	return d, err
+}

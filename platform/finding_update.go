@@ -1,0 +1,421 @@
+package platform
+
+import (
+	"context"
+	"fmt"
+	"slices"
+)
+
+// A FindingUpdate is a decision of a caller about findings: about those that UIDs lists, or about
+// those within a group or repo that match a filter.
+type FindingUpdate struct {
+	UIDs   []UID
+	Within UID            // a group or a repo
+	Where  *FindingFilter // required with Within
+	// Change has the fields to write: state with justification, note and expireTime, which are one
+	// decision, note alone, assignee, and dueTime.
+	Change Input[*Finding]
+}
+
+// MaxUpdatedFindings limits the findings of one update.
+const MaxUpdatedFindings = 10_000
+
+// Limits of one update.
+const (
+	maxNoteBytes   = 8 << 10
+	maxTriageRules = 1000
+)
+
+// FindingJustifications lists the justifications of VEX for NOT_AFFECTED.
+func FindingJustifications() []string {
+	return []string{
+		"component_not_present", "vulnerable_code_not_present", "vulnerable_code_not_in_execute_path",
+		"vulnerable_code_cannot_be_controlled_by_adversary", "inline_mitigations_already_exist",
+	}
+}
+
+// decidableStates are those that callers can set.
+var decidableStates = []FindingState{FindingOpen, FindingInTriage, FindingAccepted, FindingNotAffected}
+
+// Update decides about findings, and returns them. It needs findings.update, findings.list and
+// tag.list on the repos of the findings, or on Within.
+//
+// With Within and a filter that has vulnerabilityIds, and beside them only packages and digests, the
+// state is also stored as a rule for findings that appear later in the group or the repo. Other
+// filters decide only about the findings that exist. OPEN removes what was decided, and the
+// rule. A state replaces the whole decision: what is not given of justification, note and
+// expireTime is removed.
+//
+// It fails if more than MaxUpdatedFindings match, or if one of them is resolved.
+func (s Findings) Update(ctx context.Context, u FindingUpdate) ([]*Finding, error) {
+	c, err := s.authorizeTriage(ctx, &u)
+	if err != nil {
+		return nil, s.recordIfDenied(ctx, "changed", u.subject(ctx), err)
+	}
+	var updated []*Finding
+	err = s.p.store.Write(ctx, func(tx Tx) (err error) {
+		updated, err = s.updateInTx(ctx, tx, &u, c)
+		return err
+	})
+	if err != nil {
+		return nil, s.recordIfDenied(ctx, "changed", u.subject(ctx), err)
+	}
+	return updated, nil
+}
+
+// subject returns what a denied update is about: a group, or a repo on which the caller lacks a right.
+func (u *FindingUpdate) subject(ctx context.Context) UID {
+	if u.Within != "" || len(u.UIDs) == 0 {
+		return u.Within
+	}
+	for _, uid := range u.UIDs {
+		if _, err := require(ctx, uid.Parent(), triageCapabilities()...); err != nil {
+			return uid.Parent()
+		}
+	}
+	return u.UIDs[0].Parent()
+}
+
+// triageCapabilities lists what a decision needs. Nobody decides about what they may not see.
+func triageCapabilities() []Capability {
+	return append(findingKind.UpdateCapabilities(), findingKind.reading()...)
+}
+
+// authorizeTriage checks and authorises an update.
+func (s Findings) authorizeTriage(ctx context.Context, u *FindingUpdate) (*change[*Finding], error) {
+	TraceOf(ctx).noteResource(s.kind.Name, u.Within)
+	if _, err := requireCaller(ctx); err != nil {
+		return nil, err
+	}
+	var v violations
+	places := u.checkSelection(&v)
+	if len(v) == 0 {
+		for _, uid := range places {
+			if _, err := require(ctx, uid, triageCapabilities()...); err != nil {
+				return nil, err
+			}
+		}
+	}
+	c := u.Change.decodeUpdate(s.kind.Fields, &v)
+	u.checkChange(c, s.p.now(), &v)
+	if err := s.checkAssignee(ctx, c, places, &v); err != nil {
+		return nil, err
+	}
+	return c, v.err()
+}
+
+// checkSelection checks which findings an update is about, and returns their repos or their group.
+func (u *FindingUpdate) checkSelection(v *violations) (places []UID) {
+	switch {
+	case len(u.UIDs) > 0 && (u.Within != "" || u.Where != nil):
+		v.add("uids", "cannot be given together with within and where")
+	case len(u.UIDs) == 0 && u.Within == "":
+		v.add("uids", "is required, unless within and where are given")
+	case u.Within != "":
+		v.checkUID("within", u.Within)
+		u.checkWhere(v)
+		return []UID{u.Within}
+	case len(u.UIDs) > MaxUpdatedFindings:
+		v.add("uids", "must be at most %d", MaxUpdatedFindings)
+	}
+	for i, uid := range u.UIDs {
+		if v.checkUID(fmt.Sprintf("uids[%d]", i), uid); len(*v) > 0 {
+			return nil
+		}
+		places = append(places, uid.Parent())
+	}
+	slices.Sort(places)
+	return slices.Compact(places)
+}
+
+// checkWhere checks the filter of an update.
+func (u *FindingUpdate) checkWhere(v *violations) {
+	if u.Where == nil {
+		v.add("where", "is required with within")
+		return
+	}
+	var inside violations
+	u.Where.check(&inside)
+	if slices.Contains(u.Where.States, FindingResolved) {
+		inside.add("states", "must not have %s: nothing can be decided about resolved findings", FindingResolved)
+	}
+	if n := len(u.Where.VulnerabilityIDs) * max(1, len(u.Where.Packages)) * max(1, len(u.Where.Digests)); u.makesRules() && n > maxTriageRules {
+		inside.add("vulnerabilityIds", "make %d rules together with packages and digests; at most %d are permitted", n, maxTriageRules)
+	}
+	for _, x := range inside {
+		v.add("where."+x.Field, "%s", x.Description)
+	}
+}
+
+// makesRules reports whether the update decides about later findings too, if it sets a state.
+func (u *FindingUpdate) makesRules() bool {
+	if u.Within == "" || u.Where == nil || len(u.Where.VulnerabilityIDs) == 0 {
+		return false
+	}
+	others := *u.Where
+	others.VulnerabilityIDs, others.Packages, others.Digests = nil, nil, nil
+	return equalJSON(others, FindingFilter{})
+}
+
+// checkChange checks what an update writes.
+func (*FindingUpdate) checkChange(c *change[*Finding], now Time, v *violations) {
+	f := c.row
+	if len(c.fields) == 0 && len(*v) == 0 {
+		v.add("state", "is required, unless note, assignee or dueTime are given")
+	}
+	if c.writes("state") && !v.has("state") {
+		f.checkState(now, v)
+	}
+	for _, part := range []string{"justification", "expireTime"} {
+		if c.writes(part) && !c.writes("state") && !v.has(part) {
+			v.add(part, "is a part of a decision; give state too")
+		}
+	}
+	if c.writes("note") && !v.has("note") {
+		v.checkText("note", f.Note, maxNoteBytes)
+	}
+}
+
+// checkState checks a decision.
+func (f *Finding) checkState(now Time, v *violations) {
+	checkOneOf(v, "state", f.State, decidableStates)
+	justifications := FindingJustifications()
+	switch {
+	case f.State == "":
+		v.add("state", "must be one of %v", textsOf(decidableStates))
+	case f.State == FindingNotAffected && f.Justification == "":
+		v.add("justification", "is required with %s: give one of %v", FindingNotAffected, justifications)
+	case f.State != FindingNotAffected && f.Justification != "":
+		v.add("justification", "can be given only with %s", FindingNotAffected)
+	default:
+		checkOneOf(v, "justification", f.Justification, justifications)
+	}
+	switch {
+	case f.ExpireTime.IsZero():
+	case f.State == FindingOpen:
+		v.add("expireTime", "cannot be given with %s", FindingOpen)
+	case f.decision().hasEnded(now):
+		v.add("expireTime", "must be in the future")
+	}
+}
+
+// checkAssignee checks that the assignee is an identity that the caller may see.
+func (s Findings) checkAssignee(ctx context.Context, c *change[*Finding], places []UID, v *violations) error {
+	if !c.writes("assignee") || c.row.Assignee == "" || v.has("assignee") {
+		return nil
+	}
+	if v.checkUID("assignee", c.row.Assignee); v.has("assignee") {
+		return nil
+	}
+	for _, place := range places {
+		if place.Root() != c.row.Assignee.Root() {
+			v.add("assignee", "must be an identity of the organisation of the findings")
+			return nil
+		}
+	}
+	_, err := s.p.Identities.Get(ctx, c.row.Assignee)
+	if err != nil && (AsError(err).Code == CodeNotFound || AsError(err).Code == CodePermissionDenied) {
+		v.add("assignee", "must be an identity that exists and that you may see")
+		return nil
+	}
+	return err
+}
+
+// updateInTx decides about findings in a transaction.
+func (s Findings) updateInTx(ctx context.Context, tx Tx, u *FindingUpdate, c *change[*Finding]) ([]*Finding, error) {
+	for _, root := range u.roots() {
+		if err := tx.Lock(ctx, findingLock(root)); err != nil {
+			return nil, err
+		}
+	}
+	if err := s.changeRules(ctx, tx, u, c); err != nil {
+		return nil, err
+	}
+	chosen, err := s.choose(ctx, tx, u)
+	if err != nil || len(chosen) == 0 {
+		return nil, err
+	}
+	byRepo, repos := map[UID][]*Finding{}, []UID{}
+	var advisories []UID
+	for _, f := range chosen {
+		if byRepo[f.Repo] == nil {
+			repos = append(repos, f.Repo)
+		}
+		byRepo[f.Repo], advisories = append(byRepo[f.Repo], f), append(advisories, f.Advisory)
+	}
+	t, err := s.newTriage(ctx, tx, repos, advisories, c)
+	if err != nil {
+		return nil, err
+	}
+	var updated []*Finding
+	for _, repo := range t.repos {
+		changed, err := s.triageRepo(ctx, tx, t, repo, byRepo[repo.UID])
+		if err != nil {
+			return nil, err
+		}
+		updated = append(updated, changed...)
+	}
+	return updated, nil
+}
+
+// roots lists the organisations of the update, sorted, so that two updates do not wait for each other.
+func (u *FindingUpdate) roots() []UID {
+	if u.Within != "" {
+		return []UID{u.Within.Root()}
+	}
+	roots := make([]UID, len(u.UIDs))
+	for i, uid := range u.UIDs {
+		roots[i] = uid.Root()
+	}
+	slices.Sort(roots)
+	return slices.Compact(roots)
+}
+
+// choose reads the findings that an update is about.
+func (s Findings) choose(ctx context.Context, tx Tx, u *FindingUpdate) ([]*Finding, error) {
+	if u.Within == "" {
+		return s.chooseListed(ctx, tx, u.UIDs)
+	}
+	if found, err := tx.Exists(ctx, u.Within); err != nil || !found {
+		return nil, errorOr(err, newNotFound("Group", u.Within))
+	}
+	rows, err := tx.Findings().List(ctx, Query[*FindingFilter]{
+		Scope: newScope(Branch{Relation: Below, UID: u.Within}), Filter: u.Where, Order: s.kind.DefaultOrder, Limit: MaxUpdatedFindings, Parts: PartItems | PartMore,
+	})
+	if err == nil && rows.More {
+		var v violations
+		v.add("where", "matches more than %d findings; narrow it, for example by vulnerabilityIds, packages or severities, or give a group further down in within", MaxUpdatedFindings)
+		err = v.err()
+	}
+	return rows.Items, err
+}
+
+// chooseListed reads findings by UID.
+func (s Findings) chooseListed(ctx context.Context, tx Tx, uids []UID) ([]*Finding, error) {
+	sorted := slices.Clone(uids)
+	slices.Sort(sorted)
+	found, err := tx.Findings().Get(ctx, Keys{uids: slices.Compact(sorted)})
+	if err != nil {
+		return nil, err
+	}
+	byUID := make(map[UID]*Finding, len(found))
+	for _, f := range found {
+		byUID[f.UID] = f
+	}
+	var v violations
+	for i, uid := range uids {
+		switch f := byUID[uid]; {
+		case f == nil:
+			return nil, s.kind.notFound(uid)
+		case f.State == FindingResolved:
+			v.add(fmt.Sprintf("uids[%d]", i), "is resolved, and nothing can be decided about it")
+		}
+	}
+	return found, v.err()
+}
+
+// errorOr returns an error, or another one if it is nil.
+func errorOr(err, other error) error {
+	if err != nil {
+		return err
+	}
+	return other
+}
+
+// A triage is what an update needs to know of the findings that it decides about.
+type triage struct {
+	*change[*Finding]
+	now        Time
+	repos      []*Repo
+	advisories map[UID]*Advisory
+	rules      triageRules
+}
+
+func (s Findings) newTriage(ctx context.Context, tx Tx, repos, advisories []UID, c *change[*Finding]) (*triage, error) {
+	slices.Sort(repos)
+	slices.Sort(advisories)
+	t := &triage{change: c, now: s.p.now(), advisories: map[UID]*Advisory{}}
+	var err error
+	if t.repos, err = tx.Repos().Get(ctx, Keys{uids: repos}); err != nil {
+		return nil, err
+	}
+	found, err := tx.Advisories().Get(ctx, Keys{uids: slices.Compact(advisories)})
+	if err != nil {
+		return nil, err
+	}
+	for _, a := range found {
+		t.advisories[a.UID] = a
+	}
+	t.rules, err = s.readRules(ctx, tx, repos, found)
+	return t, err
+}
+
+// triageRepo decides about findings of a repo.
+func (s Findings) triageRepo(ctx context.Context, tx Tx, t *triage, repo *Repo, all []*Finding) ([]*Finding, error) {
+	byDigest, digests := map[string][]*Finding{}, []string{}
+	for _, f := range all {
+		if byDigest[f.Digest] == nil {
+			digests = append(digests, f.Digest)
+		}
+		byDigest[f.Digest] = append(byDigest[f.Digest], f)
+	}
+	statuses, err := tx.ImageStatuses(ctx, repo.UID, digests)
+	if err != nil {
+		return nil, err
+	}
+	changes := findingChanges{now: t.now, repo: repo}
+	var updated []*Finding
+	for _, status := range statuses {
+		var changed []*Finding
+		for _, was := range byDigest[status.Digest] {
+			is := *was
+			if t.apply(&is); !was.sameAs(&is) {
+				changes.replace(status, was, &is)
+				changed = append(changed, &is)
+			}
+			updated = append(updated, &is)
+		}
+		changes.note(status, "changed", changed)
+	}
+	if err := s.store(ctx, tx, &changes); err != nil {
+		return nil, err
+	}
+	return updated, tx.PutImageStatuses(ctx, repo.UID, statuses)
+}
+
+// apply writes the fields of the update into a finding.
+func (t *triage) apply(f *Finding) {
+	switch {
+	case t.writes("state"):
+		t.decide(f)
+	case t.writes("note") && f.Decision == "":
+		f.Note = t.row.Note
+	case t.writes("note"):
+		d := f.decision()
+		d.note = t.row.Note
+		f.decide(d, DecisionOfFinding)
+	}
+	if t.writes("assignee") {
+		f.Assignee = t.row.Assignee
+	}
+	if t.writes("dueTime") {
+		f.DueTime = t.row.DueTime
+	}
+}
+
+// decide makes the decision of the update that about the finding, unless the rules, or nothing,
+// decide the same.
+func (t *triage) decide(f *Finding) {
+	wanted := t.row.decision()
+	f.decide(decision{state: FindingOpen}, "")
+	if a := t.advisories[f.Advisory]; a != nil {
+		f.undecide(a)
+	}
+	t.rules.decide(f, t.now)
+	if f.Decision == "" && wanted.state == FindingOpen {
+		f.Note = wanted.note
+	}
+	if !f.decision().same(wanted) {
+		f.decide(wanted, DecisionOfFinding)
+	}
+}

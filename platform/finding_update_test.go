@@ -1,0 +1,271 @@
+package platform_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"atrium/platform"
+)
+
+// triage decides about findings as a caller.
+func (w *world) triage(ctx context.Context, u platform.FindingUpdate, change string) []*platform.Finding {
+	w.Helper()
+	u.Change = body[*platform.Finding]("%s", change)
+	updated, err := w.p.Findings.Update(ctx, u)
+	must(w, err)
+	return updated
+}
+
+// refuseTriage expects that a decision is refused because of fields.
+func (w *world) refuseTriage(ctx context.Context, what string, u platform.FindingUpdate, change, fields string) {
+	w.Helper()
+	u.Change = body[*platform.Finding]("%s", change)
+	_, err := w.p.Findings.Update(ctx, u)
+	w.expect(what, violationFields(err), fields)
+}
+
+func vulnerabilities(ids ...string) *platform.FindingFilter {
+	return &platform.FindingFilter{VulnerabilityIDs: ids}
+}
+
+// listFindings reads the findings within a scope.
+func (w *world) listFindings(within platform.UID) []*platform.Finding {
+	w.Helper()
+	w.settle()
+	page, err := w.p.Findings.List(w.operator(), platform.ListRequest[*platform.FindingFilter]{UIDP: platform.UIDFilter{DescendantsOf: within}, OrderBy: "package"})
+	must(w, err)
+	return page.Items
+}
+
+const (
+	accepted    = `{"state": "FINDING_STATE_ACCEPTED"}`
+	notAffected = `{"state": "FINDING_STATE_NOT_AFFECTED", "justification": "vulnerable_code_not_present", "note": "removed"}`
+	open        = `{"state": "FINDING_STATE_OPEN"}`
+)
+
+func TestCallersDecideAboutFindings(t *testing.T) {
+	onEachEngine(t, func(t *testing.T, w *world) {
+		acme := w.found("acme")
+		repo := w.repo(w.group(acme.uid))
+		w.sbom(repo, digest(1), "a@1.0.0", "b@1.0.0")
+		w.point(repo, "latest", digest(1))
+		w.advise(acme.uid, fixedIn("CVE-1", "a", "2.0.0"), fixedIn("CVE-2", "b", "2.0.0"))
+		all := w.listFindings(acme.uid)
+		owner := acme.Identity.UID
+		due := epoch.AddDate(0, 1, 0).Format(time.RFC3339)
+		updated := w.triage(acme.owner, platform.FindingUpdate{UIDs: []platform.UID{all[0].UID}},
+			fmt.Sprintf(`{"state": "FINDING_STATE_NOT_AFFECTED", "justification": "vulnerable_code_not_present", "note": "removed", "assignee": %q, "dueTime": %q}`, owner, due))
+		if len(updated) != 1 || updated[0].Assignee != owner || updated[0].Note != "removed" || updated[0].Decision != platform.DecisionOfFinding {
+			t.Errorf("the update has returned %+v", updated)
+		}
+		const decided = "CVE-1 a@1.0.0 NOT_AFFECTED fixed in 2.0.0; CVE-2 b@1.0.0 OPEN fixed in 2.0.0"
+		w.expect("a decision", w.findings(acme.uid, nil), decided)
+		w.expectCounters(acme.uid)
+		last := w.events()[len(w.events())-1]
+		if last.kind != "vulnerabilities.finding.changed" || last.actor.Subject != string(owner) || last.subject != repo || !strings.Contains(last.body, `"removed"`) {
+			t.Errorf("the last event is %+v", last)
+		}
+		w.sbom(repo, digest(1), "a@1.0.0", "b@1.0.0", "c@1.0.0")
+		w.expect("a decision after another SBOM", w.findings(acme.uid, nil), decided)
+		w.triage(acme.owner, platform.FindingUpdate{UIDs: []platform.UID{all[0].UID}}, open)
+		w.expect("without the decision", w.findings(acme.uid, nil), "CVE-1 a@1.0.0 OPEN fixed in 2.0.0; CVE-2 b@1.0.0 OPEN fixed in 2.0.0")
+		if f := w.listFindings(acme.uid)[0]; f.Decision != "" || f.Note != "" || f.Assignee != owner {
+			t.Errorf("without the decision, the finding is %+v", f)
+		}
+		w.triage(acme.owner, platform.FindingUpdate{UIDs: []platform.UID{all[1].UID}}, `{"note": "ask the team of shop"}`)
+		w.sbom(repo, digest(1), "a@1.0.0", "b@1.0.0")
+		if f := w.listFindings(acme.uid)[1]; f.Decision != "" || f.Note != "ask the team of shop" || f.State != platform.FindingOpen {
+			t.Errorf("a note alone decides something: %+v", f)
+		}
+		w.expectCounters(acme.uid)
+	})
+}
+
+// A decision about the vulnerabilities of a group holds for findings that appear later.
+func TestDecisionsOfGroupsHoldForLaterFindings(t *testing.T) {
+	onEachEngine(t, func(t *testing.T, w *world) {
+		acme := w.found("acme")
+		shop := w.group(acme.uid)
+		repo := w.repo(shop)
+		other := w.repo(acme.uid)
+		w.advise(acme.uid, func() *platform.Advisory {
+			a := fixedIn("GHSA-1", "a", "2.0.0")
+			a.Aliases = []string{"CVE-1"}
+			return a
+		}())
+		decide := func(within platform.UID, where *platform.FindingFilter, change string) {
+			t.Helper()
+			w.triage(acme.owner, platform.FindingUpdate{Within: within, Where: where}, change)
+		}
+		decide(shop, vulnerabilities("CVE-1"), notAffected)
+		if e := w.events()[len(w.events())-1]; e.kind != "vulnerabilities.finding.triaged" || e.subject != shop || e.actor.Subject != string(acme.Identity.UID) {
+			t.Errorf("the last event is %+v", e)
+		}
+		for i, in := range []platform.UID{repo, other} {
+			w.sbom(in, digest(1+i), "a@1.0.0")
+			w.point(in, "latest", digest(1+i))
+		}
+		state := func(what string, in platform.UID, want string) {
+			t.Helper()
+			w.expect(what, w.findings(in, nil), "GHSA-1 a@1.0.0 "+want+" fixed in 2.0.0")
+			w.expectCounters(acme.uid)
+		}
+		state("a later finding of the group", repo, "NOT_AFFECTED")
+		state("a later finding elsewhere", other, "OPEN")
+		decide(acme.uid, &platform.FindingFilter{VulnerabilityIDs: []string{"GHSA-1"}, Packages: []string{"a"}}, accepted)
+		state("a finding of a group that the closer one decides otherwise", repo, "ACCEPTED")
+		state("a finding of the group further up", other, "ACCEPTED")
+		decide(shop, vulnerabilities("CVE-1"), open)
+		state("the group is open, in spite of the one further up", repo, "OPEN")
+		w.sbom(repo, digest(3), "a@1.1.0")
+		w.point(repo, "latest", digest(3))
+		w.expect("a later finding of the group that is open", w.findings(repo, nil), "GHSA-1 a@1.1.0 OPEN fixed in 2.0.0")
+		decide(acme.uid, &platform.FindingFilter{VulnerabilityIDs: []string{"GHSA-1"}, Packages: []string{"a"}}, open)
+		state("without any rule", other, "OPEN")
+		decide(acme.uid, &platform.FindingFilter{Packages: []string{"a"}}, accepted)
+		w.sbom(other, digest(2), "a@1.0.1")
+		w.expect("a later finding after a decision without a vulnerability", w.findings(other, nil), "GHSA-1 a@1.0.1 OPEN fixed in 2.0.0")
+	})
+}
+
+func TestTheTimeOfADecisionIsOver(t *testing.T) {
+	onEachEngine(t, func(t *testing.T, w *world) {
+		acme := w.found("acme")
+		repo := w.repo(acme.uid)
+		w.sbom(repo, digest(1), "a@1.0.0", "b@1.0.0", "c@1.0.0")
+		w.point(repo, "latest", digest(1))
+		w.advise(acme.uid, fixedIn("CVE-1", "a", "2.0.0"), fixedIn("CVE-2", "b", "2.0.0"), fixedIn("CVE-3", "c", "2.0.0"))
+		until := func(hours int) string {
+			return fmt.Sprintf(`{"state": "FINDING_STATE_ACCEPTED", "expireTime": %q}`, epoch.Add(time.Duration(hours)*time.Hour).Format(time.RFC3339))
+		}
+		w.triage(acme.owner, platform.FindingUpdate{UIDs: []platform.UID{w.listFindings(acme.uid)[0].UID}}, until(1))
+		w.triage(acme.owner, platform.FindingUpdate{Within: acme.uid, Where: vulnerabilities("CVE-2")}, until(2))
+		w.triage(acme.owner, platform.FindingUpdate{Within: acme.uid, Where: vulnerabilities("CVE-3")}, until(3))
+		after := func(passed time.Duration, want string) {
+			t.Helper()
+			w.pass(passed)
+			must(t, w.p.Findings.EndExpired(w.operator()))
+			w.settle()
+			var states []string
+			for _, f := range w.listFindings(acme.uid) {
+				states = append(states, strings.TrimPrefix(string(f.State), "FINDING_STATE_"))
+			}
+			w.expect("after "+passed.String(), strings.Join(states, " "), want)
+			w.expectCounters(acme.uid)
+		}
+		after(30*time.Minute, "ACCEPTED ACCEPTED ACCEPTED")
+		after(time.Hour, "OPEN ACCEPTED ACCEPTED")
+		after(time.Hour, "OPEN OPEN ACCEPTED")
+		must(t, w.p.Tags.Delete(w.operator(), w.point(repo, "latest", digest(1))))
+		after(time.Hour, "")
+		if root, err := w.store.NextFindingTask(w.Context()); err != nil || root != "" {
+			t.Errorf("findings of images without tags are looked at again and again: %s %v", root, err)
+		}
+	})
+}
+
+func TestDecisionsThatAreRefused(t *testing.T) {
+	onEachEngine(t, func(t *testing.T, w *world) {
+		acme, other := w.found("acme"), w.found("other")
+		shop := w.group(acme.uid)
+		repo := w.repo(shop)
+		w.sbom(repo, digest(1), "a@1.0.0", "b@1.0.0")
+		w.point(repo, "latest", digest(1))
+		w.advise(acme.uid, fixedIn("CVE-1", "a", "2.0.0"), fixedIn("CVE-2", "b", "2.0.0"))
+		all := w.listFindings(acme.uid)
+		one := platform.FindingUpdate{UIDs: []platform.UID{all[0].UID}}
+		past := epoch.AddDate(-1, 0, 0).Format(time.RFC3339)
+		for _, c := range []struct {
+			what, change, fields string
+			update               platform.FindingUpdate
+		}{
+			{"nothing chosen", accepted, "uids", platform.FindingUpdate{}},
+			{"both", accepted, "uids", platform.FindingUpdate{UIDs: one.UIDs, Within: shop, Where: vulnerabilities("CVE-1")}},
+			{"no filter", accepted, "where", platform.FindingUpdate{Within: shop}},
+			{"a bad uid", accepted, "uids[0]", platform.FindingUpdate{UIDs: []platform.UID{"x"}}},
+			{"a bad group", accepted, "within", platform.FindingUpdate{Within: "x", Where: vulnerabilities("CVE-1")}},
+			{"resolved ones", accepted, "where.states", platform.FindingUpdate{Within: shop, Where: &platform.FindingFilter{States: []platform.FindingState{platform.FindingResolved}}}},
+			{"a bad filter", accepted, "where.minScore", platform.FindingUpdate{Within: shop, Where: &platform.FindingFilter{MinScore: new(float64(11))}}},
+			{"no field", `{}`, "state", one},
+			{"resolved", `{"state": "FINDING_STATE_RESOLVED"}`, "state", one},
+			{"no state", `{"state": null}`, "state", one},
+			{"no reason", `{"state": "FINDING_STATE_NOT_AFFECTED"}`, "justification", one},
+			{"a reason that VEX does not have", `{"state": "FINDING_STATE_NOT_AFFECTED", "justification": "because"}`, "justification", one},
+			{"a reason for an exception", `{"state": "FINDING_STATE_ACCEPTED", "justification": "vulnerable_code_not_present"}`, "justification", one},
+			{"a reason alone", `{"justification": "vulnerable_code_not_present"}`, "justification", one},
+			{"an end alone", `{"expireTime": "2030-01-01T00:00:00Z"}`, "expireTime", one},
+			{"an end in the past", `{"state": "FINDING_STATE_ACCEPTED", "expireTime": "` + past + `"}`, "expireTime", one},
+			{"an end of open", `{"state": "FINDING_STATE_OPEN", "expireTime": "2030-01-01T00:00:00Z"}`, "expireTime", one},
+			{"a note that is too long", `{"note": "` + strings.Repeat("x", 9000) + `"}`, "note", one},
+			{"an assignee of another organisation", fmt.Sprintf(`{"assignee": %q}`, other.Identity.UID), "assignee", one},
+			{"an assignee that does not exist", fmt.Sprintf(`{"assignee": %q}`, missingBelow(acme.uid)), "assignee", one},
+			{"a field that is not there", `{"severity": "HIGH"}`, "severity", one},
+		} {
+			w.refuseTriage(acme.owner, c.what, c.update, c.change, c.fields)
+		}
+		refuse := func(what string, ctx context.Context, u platform.FindingUpdate, code platform.Code) {
+			t.Helper()
+			u.Change = body[*platform.Finding](accepted)
+			_, err := w.p.Findings.Update(ctx, u)
+			expectRefused(t, what, err, code)
+		}
+		within := platform.FindingUpdate{Within: shop, Where: vulnerabilities("CVE-1")}
+		refuse("another organisation", other.owner, one, platform.CodePermissionDenied)
+		reader := w.with(w.role(acme.uid, platform.CapFindingsList, platform.CapTagList), acme.uid, acme.uid)
+		refuse("a reader", reader, one, platform.CodePermissionDenied)
+		refuse("a reader of the group", reader, within, platform.CodePermissionDenied)
+		blind := w.with(w.role(acme.uid, platform.CapFindingsUpdate), acme.uid, acme.uid)
+		refuse("who sees nothing", blind, within, platform.CodePermissionDenied)
+		below := w.with(w.role(acme.uid, platform.CapFindingsUpdate, platform.CapFindingsList, platform.CapTagList), shop, acme.uid)
+		refuse("who may decide only below", below, platform.FindingUpdate{Within: acme.uid, Where: vulnerabilities("CVE-1")}, platform.CodePermissionDenied)
+		refuse("a finding that is not there", acme.owner, platform.FindingUpdate{UIDs: []platform.UID{missingBelow(repo)}}, platform.CodeNotFound)
+		refuse("a group that is not there", acme.owner, platform.FindingUpdate{Within: missingBelow(acme.uid), Where: vulnerabilities("CVE-1")}, platform.CodeNotFound)
+		denied := w.denials()
+		if types(denied) != strings.TrimSpace(strings.Repeat("vulnerabilities.finding.changed ", 5)) || denied[1].subject != repo || denied[2].subject != shop {
+			t.Errorf("the denials are %+v", denied)
+		}
+		w.expect("nothing has changed", w.findings(acme.uid, nil), "CVE-1 a@1.0.0 OPEN fixed in 2.0.0; CVE-2 b@1.0.0 OPEN fixed in 2.0.0")
+		if updated := w.triage(below, one, accepted); len(updated) != 1 || updated[0].State != platform.FindingAccepted {
+			t.Errorf("who may decide below gets %+v", updated)
+		}
+	})
+}
+
+func TestOneUpdateHasALimit(t *testing.T) {
+	onEachEngine(t, func(t *testing.T, w *world) {
+		acme := w.found("acme")
+		repo := w.repo(acme.uid)
+		held := make([]string, platform.MaxUpdatedFindings+1)
+		for i := range held {
+			held[i] = fmt.Sprintf("a@1.0.%d", i)
+		}
+		w.sbom(repo, digest(1), held...)
+		w.point(repo, "latest", digest(1))
+		w.advise(acme.uid, fixedIn("CVE-1", "a", "2.0.0"))
+		w.settle()
+		everything := platform.FindingUpdate{Within: acme.uid, Where: &platform.FindingFilter{}}
+		w.refuseTriage(acme.owner, "too many", everything, accepted, "where")
+		w.sbom(repo, digest(1), held[1:]...)
+		w.settle()
+		before := len(w.events())
+		if updated := w.triage(acme.owner, everything, accepted); len(updated) != platform.MaxUpdatedFindings {
+			t.Errorf("%d findings were updated", len(updated))
+		}
+		if events := w.events()[before:]; len(events) != 1 {
+			t.Errorf("%d events tell of one image", len(events))
+		} else {
+			var change platform.FindingChange
+			must(t, json.Unmarshal([]byte(events[0].body), &change))
+			if change.Count != platform.MaxUpdatedFindings || len(change.Findings) > 100 {
+				t.Errorf("the event has %d of %d findings", len(change.Findings), change.Count)
+			}
+		}
+		if wrong, err := w.store.Recount(w.Context()); err != nil || wrong != 0 {
+			t.Errorf("%d counters are wrong: %v", wrong, err)
+		}
+	})
+}

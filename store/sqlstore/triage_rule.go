@@ -1,0 +1,94 @@
+package sqlstore
+
+import (
+	"context"
+
+	"atrium/platform"
+)
+
+const ruleColumns = "t.uid, t.parent, t.vulnerability, t.package, t.ecosystem, t.version, t.digest, t.state, t.justification, t.note, t.expire_time, t.create_time, t.author"
+
+// collectRules returns what scans rules.
+func collectRules(found *[]*platform.TriageRule) func(scan func(...any) error) error {
+	return func(scan func(...any) error) error {
+		r := new(platform.TriageRule)
+		*found = append(*found, r)
+		return scan(keyOf(&r.UID), keyOf(&r.Scope), &r.VulnerabilityID, &r.Package, &r.Ecosystem, &r.Version, &r.Digest, (*string)(&r.State), &r.Justification, &r.Note,
+			timeColumn{&r.ExpireTime}, timeColumn{&r.CreateTime}, &r.Author)
+	}
+}
+
+// TriageRules reads rules.
+func (tx *transaction) TriageRules(ctx context.Context, scopes []platform.UID, vulnerabilities []string) ([]*platform.TriageRule, error) {
+	var found []*platform.TriageRule
+	q := tx.dialect.statement().add("SELECT "+ruleColumns+" FROM triage_rule t WHERE t.parent ?", uidValueList(scopes)).add(" AND t.vulnerability ?", valueList(vulnerabilities))
+	err := tx.conn.Run(ctx, q.build(collectRules(&found)))
+	return found, err
+}
+
+// RulesOf reads the rules of scopes.
+func (s tables) RulesOf(ctx context.Context, scopes []platform.UID) ([]*platform.TriageRule, error) {
+	var found []*platform.TriageRule
+	q := s.dialect.statement().add("SELECT "+ruleColumns+" FROM triage_rule t WHERE t.parent ?", uidValueList(scopes))
+	err := s.reads.Run(ctx, q.add(" ORDER BY t.uid").build(collectRules(&found)))
+	return found, err
+}
+
+// OtherNames lists other names of a vulnerability.
+func (tx *transaction) OtherNames(ctx context.Context, root platform.UID, vulnerability string) ([]string, error) {
+	var names []string
+	q, roots := tx.dialect.statement(), uidValueList([]platform.UID{root, platform.FeedGroup})
+	q.add("SELECT o.alias FROM advisory_alias a CROSS JOIN advisory t CROSS JOIN advisory_alias o WHERE a.alias = ?", vulnerability).add(" AND t.uid = a.uid AND t.root ? AND o.uid = t.uid", roots)
+	q.add(" UNION SELECT t.advisory_id FROM advisory_alias a CROSS JOIN advisory t WHERE a.alias = ?", vulnerability).add(" AND t.uid = a.uid AND t.root ?", roots)
+	q.add(" UNION SELECT o.alias FROM advisory t CROSS JOIN advisory_alias o WHERE t.advisory_id = ?", vulnerability).add(" AND t.root ? AND o.uid = t.uid", roots)
+	err := tx.conn.Run(ctx, q.build(func(scan func(...any) error) error {
+		var name string
+		err := scan(&name)
+		names = append(names, name)
+		return err
+	}))
+	return names, err
+}
+
+// PutTriageRules stores rules.
+func (tx *transaction) PutTriageRules(ctx context.Context, rules []*platform.TriageRule) error {
+	run := make([]*Statement, len(rules))
+	for i, r := range rules {
+		q := tx.dialect.statement().add("INSERT INTO triage_rule (uid, parent, vulnerability, package, ecosystem, version, digest, state, justification, note, expire_time, create_time, author)"+
+			" VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+			r.UID, r.Scope, r.VulnerabilityID, r.Package, r.Ecosystem, r.Version, r.Digest, string(r.State), r.Justification, r.Note, r.ExpireTime, r.CreateTime, r.Author)
+		run[i] = q.add(" ON CONFLICT (parent, vulnerability, package, ecosystem, version, digest) DO UPDATE SET state = excluded.state, justification = excluded.justification," +
+			" note = excluded.note, expire_time = excluded.expire_time, create_time = excluded.create_time, author = excluded.author").build(nil)
+	}
+	return tx.conn.Run(ctx, run...)
+}
+
+// DeleteTriageRules deletes rules.
+func (tx *transaction) DeleteTriageRules(ctx context.Context, uids []platform.UID) error {
+	if len(uids) == 0 {
+		return nil
+	}
+	return tx.conn.Run(ctx, tx.dialect.statement().add("DELETE FROM triage_rule WHERE uid ?", uidKeyList(uids)).build(nil))
+}
+
+// DeleteRulesOf deletes the rules of a group or a repo.
+func (tx *transaction) DeleteRulesOf(ctx context.Context, scope platform.UID) error {
+	return tx.conn.Run(ctx, tx.dialect.statement().add("DELETE FROM triage_rule WHERE parent = ?", scope).build(nil))
+}
+
+// EndTriageRules deletes rules whose time is over.
+func (tx *transaction) EndTriageRules(ctx context.Context, now platform.Time) error {
+	q := tx.dialect.statement().add("DELETE FROM triage_rule WHERE expire_time > ? AND expire_time <= ?", platform.Time{}, now)
+	return tx.conn.Run(ctx, q.build(nil))
+}
+
+// AddRuleTasks adds tasks for the findings of vulnerabilities, also by other names of these.
+func (tx *transaction) AddRuleTasks(ctx context.Context, scope platform.UID, vulnerabilities []string) error {
+	q := tx.dialect.statement()
+	q.add("INSERT INTO finding_task (root, subject, digest, advisory)")
+	q.add(" SELECT f.root, f.parent, '', f.advisory FROM finding f WHERE f.root_key = ?", scopeKey(scope.Root())).add(" AND f.vulnerability ?", valueList(vulnerabilities))
+	q.add(" AND f.rest >= ? AND f.rest < ?", restOf(scope), pastRest(scope))
+	q.add(" UNION SELECT f.root, f.parent, '', f.advisory FROM advisory_alias a CROSS JOIN finding f WHERE a.alias ?", valueList(vulnerabilities))
+	q.add(" AND f.advisory = a.uid AND f.uid >= ? AND f.uid < ?", packUID(scope), pastSubtree(scope))
+	return tx.conn.Run(ctx, q.build(nil))
+}
