@@ -12,6 +12,7 @@ type FindingUpdate struct {
 	UIDs   []UID
 	Within UID            // a group or a repo
 	Where  *FindingFilter // required with Within
+	Among  []UID          // of these within only the ones listed here, if it is not nil
 	// Change has the fields to write: state with justification, note and expireTime, which are one
 	// decision, note alone, assignee, and dueTime.
 	Change Input[*Finding]
@@ -136,8 +137,17 @@ func (u *FindingUpdate) checkWhere(v *violations) {
 	}
 	var inside violations
 	u.Where.check(&inside)
-	if slices.Contains(u.Where.States, FindingResolved) {
-		inside.add("states", "must not have %s: nothing can be decided about resolved findings", FindingResolved)
+	if len(u.Among) > maxIDs {
+		inside.add("uids", "must be at most %d UIDs; give them in uids instead of where.uids", maxIDs)
+	}
+	for _, uid := range u.Among {
+		if !uid.Valid() {
+			inside.checkUID("uids", uid)
+			break
+		}
+	}
+	if slices.Contains(u.Where.WantedStates(), FindingResolved) {
+		inside.add("states", "must not select %s findings: nothing can be decided about them", FindingResolved)
 	}
 	if n := len(u.Where.VulnerabilityIDs) * max(1, len(u.Where.Packages)) * max(1, len(u.Where.Digests)); u.makesRules() && n > maxTriageRules {
 		inside.add("vulnerabilityIds", "make %d rules together with packages and digests; at most %d are permitted", n, maxTriageRules)
@@ -149,7 +159,7 @@ func (u *FindingUpdate) checkWhere(v *violations) {
 
 // makesRules reports whether the update decides about later findings too, if it sets a state.
 func (u *FindingUpdate) makesRules() bool {
-	if u.Within == "" || u.Where == nil || len(u.Where.VulnerabilityIDs) == 0 {
+	if u.Within == "" || u.Where == nil || u.Among != nil || matchesNothing(u.Where) || len(u.Where.VulnerabilityIDs) == 0 {
 		return false
 	}
 	others := *u.Where
@@ -279,8 +289,12 @@ func (s Findings) choose(ctx context.Context, tx Tx, u *FindingUpdate) ([]*Findi
 	if found, err := tx.Exists(ctx, u.Within); err != nil || !found {
 		return nil, errorOr(err, newNotFound("Group", u.Within))
 	}
+	if matchesNothing(u.Where) {
+		return nil, nil
+	}
 	rows, err := tx.Findings().List(ctx, Query[*FindingFilter]{
-		Scope: newScope(Branch{Relation: Below, UID: u.Within}), Filter: u.Where, Order: s.kind.DefaultOrder, Limit: MaxUpdatedFindings, Parts: PartItems | PartMore,
+		Scope:  s.kind.narrowScope(UIDFilter{DescendantsOf: u.Within, IDs: u.Among}, []UID{u.Within}),
+		Filter: u.Where, Order: Order{Field: "uid"}, Limit: MaxUpdatedFindings, Parts: PartItems | PartMore,
 	})
 	if err == nil && rows.More {
 		var v violations

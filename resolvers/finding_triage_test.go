@@ -1,0 +1,53 @@
+package resolvers
+
+import "testing"
+
+func TestFindingsAreUpdatedManyAtOnce(t *testing.T) {
+	eachShop(t, func(t *testing.T, w *shop) {
+		const update = `mutation($input: UpdateFindingsInput!) { updateFindings(input: $input) {
+			updatedCount findings { vulnerabilityId state justification note expireTime dueTime assignee { uid } }
+		} }`
+		input := func(pairs ...any) map[string]any {
+			given := map[string]any{}
+			for i := 0; i < len(pairs); i += 2 {
+				given[pairs[i].(string)] = pairs[i+1]
+			}
+			return given
+		}
+		identity := w.ask(`{ viewer { identities { uid } } }`).value("viewer.identities.0.uid")
+		w.ask(update, "input", input("within", w.org, "where", input("vulnerabilityIds", []string{"GHSA-1"}), "state", "NOT_AFFECTED",
+			"justification", "vulnerable_code_not_present", "note", "removed", "assignee", identity, "dueTime", "2030-01-01T00:00:00Z")).
+			expect("updateFindings.updatedCount", 3).expect("updateFindings.findings.*.state", "NOT_AFFECTED NOT_AFFECTED NOT_AFFECTED").
+			expect("updateFindings.findings.0.note", "removed").expect("updateFindings.findings.0.justification", "vulnerable_code_not_present").
+			expect("updateFindings.findings.0.assignee.uid", identity).expect("updateFindings.findings.0.dueTime", "2030-01-01T00:00:00.000Z")
+		w.sbom(w.checkout, 5, "", "left-pad@1.1.0")
+		w.point(w.checkout, "older", 5)
+		w.settle()
+		w.ask(`{ findings(where: {states: [NOT_AFFECTED]}) { totalCount } findingSummary { open { total } notAffected { total critical } } }`).
+			expect("findings.totalCount", 4).expect("findingSummary.notAffected.critical", 4).expect("findingSummary.open.total", 2)
+		one := w.ask(`{ findings(where: {vulnerabilityIds: ["CVE-3"]}) { nodes { uid } } }`).value("findings.nodes.0.uid")
+		w.ask(update, "input", input("uids", []any{one}, "state", "ACCEPTED", "expireTime", "2030-01-01T00:00:00Z", "note", "left out", "updateMask", []string{"state", "expireTime"})).
+			expect("updateFindings.findings.*.state", "ACCEPTED").expect("updateFindings.findings.0.note", nil).
+			expect("updateFindings.findings.0.expireTime", "2030-01-01T00:00:00.000Z")
+		w.ask(update, "input", input("within", w.org, "where", input("uids", []any{one}), "state", "OPEN", "assignee", nil)).
+			expect("updateFindings.findings.*.vulnerabilityId", "CVE-3").expect("updateFindings.findings.0.expireTime", nil)
+		w.ask(update, "input", input("within", w.org, "where", input("packages", []any{}), "state", "OPEN")).expect("updateFindings.updatedCount", 0)
+		for fields, given := range map[string]map[string]any{
+			"uids":            input("state", "OPEN"),
+			"where":           input("within", w.org, "state", "OPEN"),
+			"where.states":    input("within", w.org, "where", input("resolvedSince", "2020-01-01T00:00:00Z"), "state", "OPEN"),
+			"where.uids":      input("within", w.org, "where", input("uids", []any{"x"}), "state", "OPEN"),
+			"justification":   input("uids", []any{one}, "state", "NOT_AFFECTED"),
+			"state":           input("uids", []any{one}, "state", "RESOLVED"),
+			"updateMask":      input("uids", []any{one}, "updateMask", []string{"severity"}),
+			"expireTime note": input("uids", []any{one}, "expireTime", "2030-01-01T00:00:00Z", "note", "a\x00b"),
+			"assignee":        input("uids", []any{one}, "assignee", "x"),
+		} {
+			got := w.askAs(theOwner, update, "input", given)
+			if named := got.violations(); named != fields {
+				t.Errorf("%v: got the fields %q of %+v, want %q", given, named, got.Errors, fields)
+			}
+		}
+		w.askAs("shopper", update, "input", input("uids", []any{one}, "state", "OPEN")).expectErrors("PERMISSION_DENIED updateFindings")
+	})
+}
