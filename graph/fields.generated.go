@@ -2679,6 +2679,12 @@ func fieldsMutation(resolvers ResolverRoot) *execute.Object {
 				return execute.One(values, err, execute.Pointer)
 			},
 		},
+		"updateFindings": {Arguments: field_Mutation_updateFindings_args,
+			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
+				values, err := resolvers.Mutation().UpdateFindings(ctx, arguments["input"].(map[string]any))
+				return execute.One(values, err, execute.Pointer)
+			},
+		},
 		"createGroup": {Arguments: field_Mutation_createGroup_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
 				values, err := resolvers.Mutation().CreateGroup(ctx, arguments["input"].(map[string]any))
@@ -3908,6 +3914,17 @@ func fieldsUpdateAccountAssociationPayload(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "UpdateAccountAssociationPayload", Satisfies: []string{"UpdateAccountAssociationPayload"}, Fields: map[string]*execute.Field{
 		"accountAssociation": {Get: func(parent any, _ map[string]any) any {
 			return execute.Pointer(parent.(*scalar.Updated[*platform.AccountAssociation]).Node)
+		}},
+	}}
+}
+
+func fieldsUpdateFindingsPayload(_ ResolverRoot) *execute.Object {
+	return &execute.Object{Name: "UpdateFindingsPayload", Satisfies: []string{"UpdateFindingsPayload"}, Fields: map[string]*execute.Field{
+		"updatedCount": {Append: func(b []byte, parent any) []byte {
+			return scalar.AppendInt(b, parent.(*UpdateFindingsPayload).UpdatedCount, false)
+		}},
+		"findings": {Get: func(parent any, _ map[string]any) any {
+			return execute.Pointers(parent.(*UpdateFindingsPayload).Findings)
 		}},
 	}}
 }

@@ -1422,6 +1422,16 @@ func field_Mutation_updateAccountAssociation_args(ctx context.Context, raw map[s
 	return arguments, nil
 }
 
+func field_Mutation_updateFindings_args(ctx context.Context, raw map[string]any) (map[string]any, error) {
+	ec := &executionContext{}
+	arguments := make(map[string]any, 1)
+	var err error
+	if arguments["input"], err = graphql.ProcessArgField(ctx, raw, "input", ec.unmarshalNUpdateFindingsInput2map); err != nil {
+		return nil, err
+	}
+	return arguments, nil
+}
+
 func field_Mutation_updateGroup_args(ctx context.Context, raw map[string]any) (map[string]any, error) {
 	ec := &executionContext{}
 	arguments := make(map[string]any, 1)
@@ -5474,6 +5484,75 @@ func (ec *executionContext) unmarshalInputUpdateAccountAssociationInput(ctx cont
 	return it, nil
 }
 
+func (ec *executionContext) unmarshalInputUpdateFindingsInput(ctx context.Context, value any) (it map[string]any, err error) {
+	given, _ := value.(map[string]any)
+	if value == nil {
+		return it, nil
+	}
+	it = make(map[string]any, len(given))
+	if v, ok := given["uids"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("uids"))
+		if it["uids"], err = ec.unmarshalOID2ᚕatriumᚋplatformᚐUIDᚄ(ctx, v); err != nil {
+			return it, err
+		}
+	}
+	if v, ok := given["within"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("within"))
+		if it["within"], err = ec.unmarshalOID2ᚖatriumᚋplatformᚐUID(ctx, v); err != nil {
+			return it, err
+		}
+	}
+	if v, ok := given["where"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("where"))
+		if it["where"], err = ec.unmarshalOFindingFilter2ᚖatriumᚋgraphᚋscalarᚐFindingFilter(ctx, v); err != nil {
+			return it, err
+		}
+	}
+	if v, ok := given["state"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("state"))
+		if it["state"], err = ec.unmarshalOFindingState2ᚖatriumᚋplatformᚐFindingState(ctx, v); err != nil {
+			return it, err
+		}
+	}
+	if v, ok := given["justification"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("justification"))
+		if it["justification"], err = ec.unmarshalOString2ᚖstring(ctx, v); err != nil {
+			return it, err
+		}
+	}
+	if v, ok := given["note"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("note"))
+		if it["note"], err = ec.unmarshalOString2ᚖstring(ctx, v); err != nil {
+			return it, err
+		}
+	}
+	if v, ok := given["assignee"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("assignee"))
+		if it["assignee"], err = ec.unmarshalOID2ᚖatriumᚋplatformᚐUID(ctx, v); err != nil {
+			return it, err
+		}
+	}
+	if v, ok := given["dueTime"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("dueTime"))
+		if it["dueTime"], err = ec.unmarshalODateTime2ᚖatriumᚋplatformᚐTime(ctx, v); err != nil {
+			return it, err
+		}
+	}
+	if v, ok := given["expireTime"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("expireTime"))
+		if it["expireTime"], err = ec.unmarshalODateTime2ᚖatriumᚋplatformᚐTime(ctx, v); err != nil {
+			return it, err
+		}
+	}
+	if v, ok := given["updateMask"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("updateMask"))
+		if it["updateMask"], err = ec.unmarshalOString2ᚕstringᚄ(ctx, v); err != nil {
+			return it, err
+		}
+	}
+	return it, nil
+}
+
 func (ec *executionContext) unmarshalInputUpdateGroupInput(ctx context.Context, value any) (it map[string]any, err error) {
 	given, _ := value.(map[string]any)
 	if value == nil {
@@ -6616,6 +6695,11 @@ func (ec *executionContext) unmarshalNUpdateAccountAssociationInput2map(ctx cont
 	return value, graphql.ErrorOnPath(ctx, err)
 }
 
+func (ec *executionContext) unmarshalNUpdateFindingsInput2map(ctx context.Context, v any) (map[string]any, error) {
+	value, err := ec.unmarshalInputUpdateFindingsInput(ctx, v)
+	return value, graphql.ErrorOnPath(ctx, err)
+}
+
 func (ec *executionContext) unmarshalNUpdateGroupInput2map(ctx context.Context, v any) (map[string]any, error) {
 	value, err := ec.unmarshalInputUpdateGroupInput(ctx, v)
 	return value, graphql.ErrorOnPath(ctx, err)
@@ -7233,6 +7317,14 @@ func (ec *executionContext) unmarshalOFindingState2ᚕatriumᚋplatformᚐFindin
 		}
 	}
 	return all, nil
+}
+
+func (ec *executionContext) unmarshalOFindingState2ᚖatriumᚋplatformᚐFindingState(ctx context.Context, v any) (*platform.FindingState, error) {
+	if v == nil {
+		return nil, nil
+	}
+	value, err := scalar.UnmarshalFindingState(v)
+	return &value, graphql.ErrorOnPath(ctx, err)
 }
 
 func (ec *executionContext) unmarshalOFloat2ᚖfloat64(ctx context.Context, v any) (*float64, error) {

@@ -242,6 +242,14 @@ type TestSubscriptionInput struct {
 	UID platform.UID `json:"uid"`
 }
 
+// What was decided.
+type UpdateFindingsPayload struct {
+	// How many findings were decided about, with those that had the same values already.
+	UpdatedCount int `json:"updatedCount"`
+	// The first 200 of them, by uid.
+	Findings []*platform.Finding `json:"findings"`
+}
+
 // The repo whose readme was replaced.
 type UpdateRepoReadmePayload struct {
 	// The repo, with its new readme. Null, with an error, for a caller who may change but not read it.

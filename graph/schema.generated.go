@@ -180,6 +180,7 @@ func NewSchema(resolvers ResolverRoot) *execute.Schema {
 		"TestSubscriptionPayload":                     fieldsTestSubscriptionPayload(resolvers),
 		"TierFacet":                                   fieldsTierFacet(resolvers),
 		"UpdateAccountAssociationPayload":             fieldsUpdateAccountAssociationPayload(resolvers),
+		"UpdateFindingsPayload":                       fieldsUpdateFindingsPayload(resolvers),
 		"UpdateGroupPayload":                          fieldsUpdateGroupPayload(resolvers),
 		"UpdateIdentityPayload":                       fieldsUpdateIdentityPayload(resolvers),
 		"UpdateIdentityProviderPayload":               fieldsUpdateIdentityProviderPayload(resolvers),
@@ -458,6 +459,7 @@ type MutationResolver interface {
 	CreateExternalGroupRoleMapping(ctx context.Context, input map[string]any) (*scalar.Created[*platform.ExternalGroupRoleMapping], error)
 	DeleteExternalGroupRoleMapping(ctx context.Context, input scalar.Delete) (*scalar.Deleted, error)
 	BatchDeleteExternalGroupRoleMappings(ctx context.Context, input BatchDeleteExternalGroupRoleMappingsInput) (*scalar.BatchDeleteExternalGroupRoleMappingsPayload, error)
+	UpdateFindings(ctx context.Context, input map[string]any) (*UpdateFindingsPayload, error)
 	CreateGroup(ctx context.Context, input map[string]any) (*scalar.Created[*platform.Group], error)
 	UpdateGroup(ctx context.Context, input map[string]any) (*scalar.Updated[*platform.Group], error)
 	DeleteGroup(ctx context.Context, input scalar.Delete) (*scalar.Deleted, error)

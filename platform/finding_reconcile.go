@@ -247,11 +247,6 @@ func (s Findings) follow(ctx context.Context) {
 	}
 }
 
-// EndExpired adds tasks for the findings whose exceptions have ended, so that they are open again.
-func (s Findings) EndExpired(ctx context.Context) error {
-	return s.p.store.Write(ctx, func(tx Tx) error { return tx.AddExpiredTasks(ctx, s.p.now()) })
-}
-
 // Review looks at everything again, and returns how many findings were not as they must be. It
 // repairs them. It is for tests, and for an operator who has changed rows by hand.
 func (s Findings) Review(ctx context.Context) (wrong int, err error) {

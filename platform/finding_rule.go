@@ -5,6 +5,8 @@ import (
 	"slices"
 
 	"atrium/platform/affected"
+
+	"atrium/platform/fieldmask"
 )
 
 // A TriageChange is the body of the events about rules: what was decided about the findings of
@@ -45,13 +47,13 @@ func orEmpty(list []string) []string {
 
 // changeRules stores the rules of an update, or removes them. An update to OPEN stores rules only
 // where others, of the group or further up, would decide otherwise.
-func (s Findings) changeRules(ctx context.Context, tx Tx, u *FindingUpdate, c *change[*Finding]) error {
-	if !u.makesRules() || !c.writes("state") {
+func (s Findings) changeRules(ctx context.Context, tx Tx, u *FindingUpdate, c *fieldmask.Change[*Finding]) error {
+	if !u.makesRules() || !c.Writes("state") {
 		return nil
 	}
-	rules := u.rules(c.row.decision(), s.p.now(), eventActor(ctx, u.Within).Subject)
+	rules := u.rules(c.Row.decision(), s.p.now(), eventActor(ctx, u.Within).Subject)
 	kept := rules
-	if c.row.State == FindingOpen {
+	if c.Row.State == FindingOpen {
 		var err error
 		if kept, err = s.removeRules(ctx, tx, u.Within, rules); err != nil {
 			return err

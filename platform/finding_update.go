@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"slices"
+
+	"atrium/platform/fieldmask"
 )
 
 // A FindingUpdate is a decision of a caller about findings: about those that UIDs lists, or about
@@ -15,7 +17,7 @@ type FindingUpdate struct {
 	Among  []UID          // of these within only the ones listed here, if it is not nil
 	// Change has the fields to write: state with justification, note and expireTime, which are one
 	// decision, note alone, assignee, and dueTime.
-	Change Input[*Finding]
+	Change fieldmask.Input[*Finding]
 }
 
 // MaxUpdatedFindings limits the findings of one update.
@@ -83,7 +85,7 @@ func triageCapabilities() []Capability {
 }
 
 // authorizeTriage checks and authorises an update.
-func (s Findings) authorizeTriage(ctx context.Context, u *FindingUpdate) (*change[*Finding], error) {
+func (s Findings) authorizeTriage(ctx context.Context, u *FindingUpdate) (*fieldmask.Change[*Finding], error) {
 	TraceOf(ctx).noteResource(s.kind.Name, u.Within)
 	if _, err := requireCaller(ctx); err != nil {
 		return nil, err
@@ -97,7 +99,8 @@ func (s Findings) authorizeTriage(ctx context.Context, u *FindingUpdate) (*chang
 			}
 		}
 	}
-	c := u.Change.decodeUpdate(s.kind.Fields, &v)
+	c, found := u.Change.DecodeUpdate(s.kind.Fields)
+	v = append(v, found...)
 	u.checkChange(c, s.p.now(), &v)
 	if err := s.checkAssignee(ctx, c, places, &v); err != nil {
 		return nil, err
@@ -168,20 +171,20 @@ func (u *FindingUpdate) makesRules() bool {
 }
 
 // checkChange checks what an update writes.
-func (*FindingUpdate) checkChange(c *change[*Finding], now Time, v *violations) {
-	f := c.row
-	if len(c.fields) == 0 && len(*v) == 0 {
+func (*FindingUpdate) checkChange(c *fieldmask.Change[*Finding], now Time, v *violations) {
+	f := c.Row
+	if len(c.Fields) == 0 && len(*v) == 0 {
 		v.add("state", "is required, unless note, assignee or dueTime are given")
 	}
-	if c.writes("state") && !v.has("state") {
+	if c.Writes("state") && !v.has("state") {
 		f.checkState(now, v)
 	}
 	for _, part := range []string{"justification", "expireTime"} {
-		if c.writes(part) && !c.writes("state") && !v.has(part) {
+		if c.Writes(part) && !c.Writes("state") && !v.has(part) {
 			v.add(part, "is a part of a decision; give state too")
 		}
 	}
-	if c.writes("note") && !v.has("note") {
+	if c.Writes("note") && !v.has("note") {
 		v.checkText("note", f.Note, maxNoteBytes)
 	}
 }
@@ -192,7 +195,7 @@ func (f *Finding) checkState(now Time, v *violations) {
 	justifications := FindingJustifications()
 	switch {
 	case f.State == "":
-		v.add("state", "must be one of %v", textsOf(decidableStates))
+		v.add("state", "must be one of %v", fieldmask.Texts(decidableStates))
 	case f.State == FindingNotAffected && f.Justification == "":
 		v.add("justification", "is required with %s: give one of %v", FindingNotAffected, justifications)
 	case f.State != FindingNotAffected && f.Justification != "":
@@ -210,20 +213,20 @@ func (f *Finding) checkState(now Time, v *violations) {
 }
 
 // checkAssignee checks that the assignee is an identity that the caller may see.
-func (s Findings) checkAssignee(ctx context.Context, c *change[*Finding], places []UID, v *violations) error {
-	if !c.writes("assignee") || c.row.Assignee == "" || v.has("assignee") {
+func (s Findings) checkAssignee(ctx context.Context, c *fieldmask.Change[*Finding], places []UID, v *violations) error {
+	if !c.Writes("assignee") || c.Row.Assignee == "" || v.has("assignee") {
 		return nil
 	}
-	if v.checkUID("assignee", c.row.Assignee); v.has("assignee") {
+	if v.checkUID("assignee", c.Row.Assignee); v.has("assignee") {
 		return nil
 	}
 	for _, place := range places {
-		if place.Root() != c.row.Assignee.Root() {
+		if place.Root() != c.Row.Assignee.Root() {
 			v.add("assignee", "must be an identity of the organisation of the findings")
 			return nil
 		}
 	}
-	_, err := s.p.Identities.Get(ctx, c.row.Assignee)
+	_, err := s.p.Identities.Get(ctx, c.Row.Assignee)
 	if err != nil && (AsError(err).Code == CodeNotFound || AsError(err).Code == CodePermissionDenied) {
 		v.add("assignee", "must be an identity that exists and that you may see")
 		return nil
@@ -232,7 +235,7 @@ func (s Findings) checkAssignee(ctx context.Context, c *change[*Finding], places
 }
 
 // updateInTx decides about findings in a transaction.
-func (s Findings) updateInTx(ctx context.Context, tx Tx, u *FindingUpdate, c *change[*Finding]) ([]*Finding, error) {
+func (s Findings) updateInTx(ctx context.Context, tx Tx, u *FindingUpdate, c *fieldmask.Change[*Finding]) ([]*Finding, error) {
 	for _, root := range u.roots() {
 		if err := tx.Lock(ctx, findingLock(root)); err != nil {
 			return nil, err
@@ -338,17 +341,17 @@ func errorOr(err, other error) error {
 
 // A triage is what an update needs to know of the findings that it decides about.
 type triage struct {
-	*change[*Finding]
+	*fieldmask.Change[*Finding]
 	now        Time
 	repos      []*Repo
 	advisories map[UID]*Advisory
 	rules      triageRules
 }
 
-func (s Findings) newTriage(ctx context.Context, tx Tx, repos, advisories []UID, c *change[*Finding]) (*triage, error) {
+func (s Findings) newTriage(ctx context.Context, tx Tx, repos, advisories []UID, c *fieldmask.Change[*Finding]) (*triage, error) {
 	slices.Sort(repos)
 	slices.Sort(advisories)
-	t := &triage{change: c, now: s.p.now(), advisories: map[UID]*Advisory{}}
+	t := &triage{Change: c, now: s.p.now(), advisories: map[UID]*Advisory{}}
 	var err error
 	if t.repos, err = tx.Repos().Get(ctx, Keys{uids: repos}); err != nil {
 		return nil, err
@@ -400,27 +403,27 @@ func (s Findings) triageRepo(ctx context.Context, tx Tx, t *triage, repo *Repo, 
 // apply writes the fields of the update into a finding.
 func (t *triage) apply(f *Finding) {
 	switch {
-	case t.writes("state"):
+	case t.Writes("state"):
 		t.decide(f)
-	case t.writes("note") && f.Decision == "":
-		f.Note = t.row.Note
-	case t.writes("note"):
+	case t.Writes("note") && f.Decision == "":
+		f.Note = t.Row.Note
+	case t.Writes("note"):
 		d := f.decision()
-		d.note = t.row.Note
+		d.note = t.Row.Note
 		f.decide(d, DecisionOfFinding)
 	}
-	if t.writes("assignee") {
-		f.Assignee = t.row.Assignee
+	if t.Writes("assignee") {
+		f.Assignee = t.Row.Assignee
 	}
-	if t.writes("dueTime") {
-		f.DueTime = t.row.DueTime
+	if t.Writes("dueTime") {
+		f.DueTime = t.Row.DueTime
 	}
 }
 
 // decide makes the decision of the update that about the finding, unless the rules, or nothing,
 // decide the same.
 func (t *triage) decide(f *Finding) {
-	wanted := t.row.decision()
+	wanted := t.Row.decision()
 	f.decide(decision{state: FindingOpen}, "")
 	if a := t.advisories[f.Advisory]; a != nil {
 		f.undecide(a)
