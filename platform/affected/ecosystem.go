@@ -1,9 +1,20 @@
 package affected
 
-import "strings"
+import (
+	"regexp"
+	"strings"
+)
 
-// semver is the order of semantic versioning.
-const semver order = "Go"
+// Orders that this package names itself.
+const (
+	semver  order = "Go" // of semantic versioning
+	bitnami order = "Bitnami"
+	nuGet   order = "NuGet" // of semantic versioning with four numbers
+)
+
+// bitnamiRevision matches a version of Bitnami with the revision of its package, such as 2.4.58-1. A revision is later than the
+// version without one; semantic reads it as a pre-release, which would be affected by what 2.4.58 fixed.
+var bitnamiRevision = regexp.MustCompile(`^(v?[0-9]+\.[0-9]+\.[0-9]+)-([0-9]+)$`)
 
 // likeOthers has the orders of ecosystems of OSV that semantic does not know: distributions
 // have the one of their package manager, opam has Debian's, and the others number

@@ -15,13 +15,14 @@ type order string
 
 // order returns the order of the versions of the range.
 func (r Range) order(ecosystem string) order {
-	switch r.Type {
-	case typeGit:
+	order := orderOf(ecosystem)
+	switch {
+	case r.Type == typeGit:
 		return "" // not known
-	case typeSemver:
+	case r.Type == typeSemver && order != bitnami:
 		return semver
 	default:
-		return orderOf(ecosystem)
+		return order
 	}
 }
 
@@ -57,6 +58,9 @@ func Compare(ecosystem, a, b string) (int, error) {
 func (o order) parse(version string) (semantic.Version, error) {
 	if len(version) > maxVersion {
 		return nil, errTooLong
+	}
+	if o == bitnami {
+		o, version = nuGet, bitnamiRevision.ReplaceAllString(version, "$1.$2")
 	}
 	parsed, err := semantic.Parse(version, string(o))
 	if err != nil {
