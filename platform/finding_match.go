@@ -47,10 +47,11 @@ func (a *Advisory) matchVersion(v *PackageVersion) (match, bool) {
 		return match{}, false
 	}
 	set := a.affectedVersions()
-	if !set.IsKnown() || v.Version == "" {
+	is := set.Matcher(v.Package.Ecosystem)
+	if !set.IsKnown() || !is.Decides(v.Version) {
 		return match{a, v, BasisName, a.fixedVersions()}, true
 	}
-	return match{a, v, BasisVersion, set.FixedVersions(v.Package.Ecosystem, v.Version)}, set.Affects(v.Package.Ecosystem, v.Version)
+	return match{a, v, BasisVersion, is.FixedVersions(v.Version)}, is.Affects(v.Version)
 }
 
 // affectedVersions returns the versions that are affected. Where the feed does not say it, they
