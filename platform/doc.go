@@ -87,8 +87,8 @@
 // checks the request, decides the scope from the grants of the caller (access.go),
 // and reads the table (store.go). Here the store begins: reader.List in
 // store/sqlstore/list.go builds one statement, and Run of the database
-// (store/sqlstore/database.go) hands it to wrappers, which send it together with those of
-// the same level (level.go) and with the proof of who the caller is (presumption.go), through
+// (store/sqlstore/dbconn/database.go) hands it to wrappers, which send it together with those of
+// the same level (level.go) and with the proof of who the caller is (prove.go), through
 // the engine in store/postgres or store/sqlite. The get of a row shares its round trip with
 // those of other requests (quick.go, shared_trip.go), unless there are read replicas, or a
 // pooler that does not support prepared statements.

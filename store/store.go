@@ -13,6 +13,7 @@ import (
 	"atrium/store/postgres"
 	"atrium/store/sqlite"
 	"atrium/store/sqlstore"
+	"atrium/store/sqlstore/dbconn"
 )
 
 // Options are the settings of a store. The zero value is valid.
@@ -32,20 +33,20 @@ type Options struct {
 	// discards these messages.
 	Logger *slog.Logger
 	// Observers are notified of each round trip to the database.
-	Observers []sqlstore.Observer
+	Observers []dbconn.Observer
 }
 
 // Statement is one SQL statement that was sent.
-type Statement = sqlstore.Statement
+type Statement = dbconn.Statement
 
 // Observer is notified of each round trip to the database.
-type Observer = sqlstore.Observer
+type Observer = dbconn.Observer
 
 // StandbyState describes a standby.
-type StandbyState = sqlstore.StandbyState
+type StandbyState = dbconn.StandbyState
 
 // PoolState describes the use of the connections.
-type PoolState = sqlstore.PoolState
+type PoolState = dbconn.PoolState
 
 // Open connects to postgres://... or sqlite:PATH. It fails if the schema is older or
 // newer than this program; Migrate updates an older one.
@@ -74,7 +75,7 @@ func Acquire(url string) (release func() error, err error) {
 // Migrate migrates the schema to the version of this program. Several replicas may
 // call it at the same time. It fails if a newer program has migrated the database.
 func Migrate(ctx context.Context, url string) error {
-	return useMigrator(ctx, url, func(engine sqlstore.Engine, m *sqlstore.Migrator) error {
+	return useMigrator(ctx, url, func(engine dbconn.Engine, m *dbconn.Migrator) error {
 		s := sqlstore.New(engine)
 		if err := s.CheckMigratable(ctx); err != nil {
 			return err
@@ -84,7 +85,7 @@ func Migrate(ctx context.Context, url string) error {
 				return err
 			}
 		}
-		return m.MakeSearchIndexes(ctx)
+		return sqlstore.MakeSearchIndexes(ctx, engine.Dialect(), m)
 	})
 }
 
@@ -104,12 +105,12 @@ func HidePassword(url string) (shown string, isSafe bool) {
 }
 
 // MigrationState describes one migration.
-type MigrationState = sqlstore.MigrationState
+type MigrationState = dbconn.MigrationState
 
 // Migrations lists the migrations and whether they have been applied. If a newer
 // program has applied others, it returns both the list and an error.
 func Migrations(ctx context.Context, url string) (states []MigrationState, err error) {
-	err = useMigrator(ctx, url, func(engine sqlstore.Engine, m *sqlstore.Migrator) error {
+	err = useMigrator(ctx, url, func(engine dbconn.Engine, m *dbconn.Migrator) error {
 		if states, err = m.Status(ctx); err != nil {
 			return err
 		}
@@ -119,7 +120,7 @@ func Migrations(ctx context.Context, url string) (states []MigrationState, err e
 }
 
 // open opens the engine that a URL names.
-func open(ctx context.Context, url string, o Options) (sqlstore.Engine, error) {
+func open(ctx context.Context, url string, o Options) (dbconn.Engine, error) {
 	switch {
 	case strings.HasPrefix(url, "postgres://"), strings.HasPrefix(url, "postgresql://"):
 		return postgres.Open(ctx, url, postgres.Options{MaxConnections: o.MaxConnections, QueryMode: o.QueryMode, DirectURL: o.DirectURL, ReadURLs: o.ReadURLs, Logger: o.Logger})
@@ -134,7 +135,7 @@ func open(ctx context.Context, url string, o Options) (sqlstore.Engine, error) {
 }
 
 // useMigrator calls use with a Migrator, which it closes afterwards.
-func useMigrator(ctx context.Context, url string, use func(sqlstore.Engine, *sqlstore.Migrator) error) error {
+func useMigrator(ctx context.Context, url string, use func(dbconn.Engine, *dbconn.Migrator) error) error {
 	engine, err := open(ctx, url, Options{})
 	if err != nil {
 		return err

@@ -13,7 +13,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"atrium/platform"
-	"atrium/store/sqlstore"
+	"atrium/store/sqlstore/dbconn"
 )
 
 // answerMargin is the time that a response may take beyond the statement_timeout.
@@ -49,7 +49,7 @@ func parseTimeout(value string) time.Duration {
 
 // Run reads outside of any transaction. If the connection is lost before it has
 // returned a row, Run tries again with a new one.
-func (e *Engine) Run(ctx context.Context, statements ...*sqlstore.Statement) error {
+func (e *Engine) Run(ctx context.Context, statements ...*dbconn.Statement) error {
 	if err := e.breaker.check(); err != nil {
 		return err
 	}
@@ -78,7 +78,7 @@ func isConnectionLost(err error) bool {
 }
 
 // transact runs unit in a transaction.
-func (e *Engine) transact(ctx context.Context, unit func(sqlstore.TxConn) error) error {
+func (e *Engine) transact(ctx context.Context, unit func(dbconn.TxConn) error) error {
 	if err := e.breaker.check(); err != nil {
 		return err
 	}

@@ -12,7 +12,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"atrium/platform"
-	"atrium/store/sqlstore"
+	"atrium/store/sqlstore/dbconn"
 )
 
 // querier is what *pgxpool.Pool and pgx.Tx have in common.
@@ -31,7 +31,7 @@ type conn struct {
 
 // run sends all statements at once and reads their results. It returns the number
 // of rows.
-func (c conn) run(ctx context.Context, statements []*sqlstore.Statement) (count int, err error) {
+func (c conn) run(ctx context.Context, statements []*dbconn.Statement) (count int, err error) {
 	platform.TraceOf(ctx).NoteStatements(len(statements))
 	statements = c.pipeline(statements)
 	if len(statements) == 1 {
@@ -72,7 +72,7 @@ func (c conn) run(ctx context.Context, statements []*sqlstore.Statement) (count 
 }
 
 // markFailed records that the round trip has failed at the first statement with some SQL.
-func markFailed(statements []*sqlstore.Statement, sql string) {
+func markFailed(statements []*dbconn.Statement, sql string) {
 	for _, s := range statements {
 		if s.SQL == sql {
 			s.Failed = true
@@ -82,7 +82,7 @@ func markFailed(statements []*sqlstore.Statement, sql string) {
 }
 
 // read passes on the rows of a statement, and adds their number to count.
-func (c conn) read(rows pgx.Rows, s *sqlstore.Statement, count *int) error {
+func (c conn) read(rows pgx.Rows, s *dbconn.Statement, count *int) error {
 	defer rows.Close()
 	d := decoder{held: c.held}
 	for rows.Next() {
@@ -113,14 +113,14 @@ func bind(args []any) []any { return appendBound(make([]any, 0, len(args)), args
 func appendBound(bound, args []any) []any {
 	for _, arg := range args {
 		if t, ok := arg.(platform.Time); ok {
-			arg = sqlstore.StoredTime(t)
+			arg = dbconn.StoredTime(t)
 		}
 		bound = append(bound, arg)
 	}
 	return bound
 }
 
-// A transaction is a sqlstore.TxConn.
+// A transaction is a dbconn.TxConn.
 type transaction struct {
 	conn
 	tx       pgx.Tx
@@ -130,7 +130,7 @@ type transaction struct {
 }
 
 // Run sends all statements at once and reads their results.
-func (t *transaction) Run(ctx context.Context, statements ...*sqlstore.Statement) error {
+func (t *transaction) Run(ctx context.Context, statements ...*dbconn.Statement) error {
 	w := t.breaker.await(ctx, t.timeout)
 	defer w.cancel()
 	_, err := t.run(w.within, t.plan(statements))
@@ -223,7 +223,7 @@ func translateCode(e *pgconn.PgError) error {
 	case code == "23505":
 		return platform.ErrDuplicate
 	case code == "23503":
-		return sqlstore.ErrForeignKey
+		return dbconn.ErrForeignKey
 	case code == "40001", code == "40P01":
 		return errConflict
 	case code == "57014": // statement_timeout

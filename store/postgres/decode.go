@@ -8,7 +8,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgtype"
 
-	"atrium/store/sqlstore"
+	"atrium/store/sqlstore/dbconn"
 )
 
 // A decoder scans rows from the bytes that the server sent. It makes one string of
@@ -51,7 +51,7 @@ func (d *decoder) scanRow() func(to ...any) error {
 
 // A textColumn is the range of a column's text in the text of a row.
 type textColumn struct {
-	to         any // a *string or a sqlstore.TextScanner
+	to         any // a *string or a dbconn.TextScanner
 	start, end int
 }
 
@@ -75,7 +75,7 @@ func (d *decoder) scan(to ...any) error {
 		switch to := t.to.(type) {
 		case *string:
 			*to = text[t.start:t.end]
-		case sqlstore.TextScanner:
+		case dbconn.TextScanner:
 			to.SetText(text[t.start:t.end])
 		}
 	}
@@ -93,7 +93,7 @@ func (d *decoder) decode(oid uint32, format int16, raw []byte, to any) (known bo
 		}
 		d.addText(to, append(d.text, raw...))
 		return true, nil
-	case sqlstore.TextScanner:
+	case dbconn.TextScanner:
 		if raw != nil && !isBytes {
 			return false, nil
 		}
@@ -103,7 +103,7 @@ func (d *decoder) decode(oid uint32, format int16, raw []byte, to any) (known bo
 		}
 		d.addText(to, text)
 		return true, nil
-	case sqlstore.BytesScanner:
+	case dbconn.BytesScanner:
 		if raw == nil || !isBytes {
 			return false, nil
 		}
@@ -138,7 +138,7 @@ func decodeNumber(oid uint32, raw []byte, to any) bool {
 		n, ok := wholeNumber(oid, raw)
 		*to = int32(n) //nolint:gosec // the next line checks
 		return ok && int64(*to) == n
-	case sqlstore.TimeScanner:
+	case dbconn.TimeScanner:
 		if raw == nil && oid == pgtype.TimestamptzOID { // no time
 			to.ScanTime(0)
 			return true

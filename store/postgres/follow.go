@@ -11,7 +11,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"atrium/store/pgpool"
-	"atrium/store/sqlstore"
+	"atrium/store/sqlstore/dbconn"
 )
 
 // Timing of the notifications between processes.
@@ -81,7 +81,7 @@ type follower struct {
 // notify sends a notification with the name of the process that has stored
 // something, or with echoPayload.
 func (f *follower) notify(ctx context.Context, who string) error {
-	return f.Run(ctx, &sqlstore.Statement{SQL: "SELECT pg_notify(" + channel + ", $1)", Args: []any{who}})
+	return f.Run(ctx, &dbconn.Statement{SQL: "SELECT pg_notify(" + channel + ", $1)", Args: []any{who}})
 }
 
 // echoPayload is the payload of a notification that only tests the connection.

@@ -3,7 +3,7 @@ package postgres
 import (
 	"slices"
 
-	"atrium/store/sqlstore"
+	"atrium/store/sqlstore/dbconn"
 )
 
 // PostgreSQL plans a prepared statement for each execution as long as it estimates that such
@@ -25,29 +25,29 @@ const (
 )
 
 // isPlannedOnce reports whether a statement uses a generic plan.
-func (c conn) isPlannedOnce(s *sqlstore.Statement) bool {
-	return s.Plan == sqlstore.PlanOnce || s.Plan == sqlstore.PlanOnceAlways || s.Plan == sqlstore.PlanBySession && c.plansOnce
+func (c conn) isPlannedOnce(s *dbconn.Statement) bool {
+	return s.Plan == dbconn.PlanOnce || s.Plan == dbconn.PlanOnceAlways || s.Plan == dbconn.PlanBySession && c.plansOnce
 }
 
 // pipeline adds the planning settings to statements, and forgets at which of them an earlier
 // round trip failed. The first statement stays the first, because it proves who the caller
 // is, or what a standby has replayed. Those with the same setting follow it. Otherwise the
 // statements of a pipeline do not depend on each other.
-func (c conn) pipeline(statements []*sqlstore.Statement) []*sqlstore.Statement {
+func (c conn) pipeline(statements []*dbconn.Statement) []*dbconn.Statement {
 	for _, s := range statements {
 		s.Failed = false
 	}
-	if last := len(statements) - 1; last > 0 && statements[last].Place == sqlstore.Last {
+	if last := len(statements) - 1; last > 0 && statements[last].Place == dbconn.Last {
 		return append(c.pipeline(statements[:last]), statements[last])
 	}
 	if !c.prepares || len(statements) == 0 {
 		return statements
 	}
 	first := c.isPlannedOnce(statements[0])
-	if first == c.plansOnce && !slices.ContainsFunc(statements[1:], func(s *sqlstore.Statement) bool { return c.isPlannedOnce(s) != first }) {
+	if first == c.plansOnce && !slices.ContainsFunc(statements[1:], func(s *dbconn.Statement) bool { return c.isPlannedOnce(s) != first }) {
 		return statements
 	}
-	same, other := make([]*sqlstore.Statement, 0, len(statements)+2), []*sqlstore.Statement(nil) // two settings
+	same, other := make([]*dbconn.Statement, 0, len(statements)+2), []*dbconn.Statement(nil) // two settings
 	if first != c.plansOnce {
 		same = append(same, planSetting(first))
 	}
@@ -66,11 +66,11 @@ func (c conn) pipeline(statements []*sqlstore.Statement) []*sqlstore.Statement {
 }
 
 // planSetting returns the statement that sets how the statements after it are planned.
-func planSetting(once bool) *sqlstore.Statement {
+func planSetting(once bool) *dbconn.Statement {
 	if once {
-		return &sqlstore.Statement{SQL: planOnce}
+		return &dbconn.Statement{SQL: planOnce}
 	}
-	return &sqlstore.Statement{SQL: planEach}
+	return &dbconn.Statement{SQL: planEach}
 }
 
 // manyValues is the number of values from which a statement of a transaction counts
@@ -86,20 +86,20 @@ const planBatch = "SELECT set_config('plan_cache_mode', 'force_custom_plan', tru
 // Otherwise, PostgreSQL would plan in the same way the check of each foreign key of each
 // row that is inserted afterwards. Statements that read events have a generic plan, as
 // they have outside of transactions.
-func (t *transaction) plan(statements []*sqlstore.Statement) []*sqlstore.Statement {
+func (t *transaction) plan(statements []*dbconn.Statement) []*dbconn.Statement {
 	var setting string
 	switch {
 	case slices.ContainsFunc(statements, hasManyValues):
 		setting = planBatch
-	case t.prepared && slices.ContainsFunc(statements, func(s *sqlstore.Statement) bool { return s.Plan == sqlstore.PlanOnceAlways }):
+	case t.prepared && slices.ContainsFunc(statements, func(s *dbconn.Statement) bool { return s.Plan == dbconn.PlanOnceAlways }):
 		setting = planOnce
 	default:
 		return statements
 	}
-	return slices.Concat([]*sqlstore.Statement{{SQL: setting}}, statements, []*sqlstore.Statement{{SQL: planEach}})
+	return slices.Concat([]*dbconn.Statement{{SQL: setting}}, statements, []*dbconn.Statement{{SQL: planEach}})
 }
 
-func hasManyValues(s *sqlstore.Statement) bool {
+func hasManyValues(s *dbconn.Statement) bool {
 	return slices.ContainsFunc(s.Args, func(arg any) bool {
 		switch arg := arg.(type) {
 		case []string:

@@ -18,16 +18,16 @@ import (
 
 	"atrium/platform"
 	"atrium/store/pgpool"
-	"atrium/store/sqlstore"
+	"atrium/store/sqlstore/dbconn"
 )
 
-var dialect = sqlstore.Dialect{
+var dialect = dbconn.Dialect{
 	Placeholder: "$",
 	InKeys:      func(n string, _ bool) string { return "= ANY(" + n + ")" },
 	// This is a join, because PostgreSQL would filter by the array only after it
 	// has read all rows that the first columns of the index find.
 	InValues: func(n string, ofBytes bool) string { return "IN (SELECT unnest(" + n + arrayType(ofBytes) + "))" },
-	Parents: func(arg func(any) string, columns ...sqlstore.ParentColumn) string {
+	Parents: func(arg func(any) string, columns ...dbconn.ParentColumn) string {
 		lists, names := make([]string, len(columns)), make([]string, len(columns))
 		for i, c := range columns {
 			var list any = c.Texts
@@ -49,7 +49,7 @@ var dialect = sqlstore.Dialect{
 	SkipLocked:       " FOR UPDATE SKIP LOCKED",
 	NoEarlierWriters: noEarlierWriters,
 	Now:              "clock_timestamp()",
-	BindTime:         func(t platform.Time) any { return sqlstore.StoredTime(t) },
+	BindTime:         func(t platform.Time) any { return dbconn.StoredTime(t) },
 	Intervals: func(column, origin, seconds string) string {
 		return "CAST(FLOOR(EXTRACT(EPOCH FROM " + column + " - CAST(" + origin + " AS timestamptz)) / " + seconds + ") AS bigint)"
 	},
@@ -91,7 +91,7 @@ type Engine struct {
 	standbys        *standbys     // nil means that there are none
 }
 
-var _ sqlstore.Engine = (*Engine)(nil)
+var _ dbconn.Engine = (*Engine)(nil)
 
 // limits are settings of every connection. A request has its own deadline in
 // addition.
@@ -151,7 +151,7 @@ func unavailable(url string, err error) error {
 }
 
 // Dialect returns the SQL dialect of PostgreSQL.
-func (e *Engine) Dialect() *sqlstore.Dialect {
+func (e *Engine) Dialect() *dbconn.Dialect {
 	if !e.prepares {
 		return &unsharedDialect
 	}
@@ -160,7 +160,7 @@ func (e *Engine) Dialect() *sqlstore.Dialect {
 
 // unsharedDialect is the dialect without prepared statements. pgx then describes a statement
 // before a pipeline, where LimitSharedWait does not limit its wait for a lock.
-var unsharedDialect = func() sqlstore.Dialect {
+var unsharedDialect = func() dbconn.Dialect {
 	d := dialect
 	d.LimitSharedWait = ""
 	return d
@@ -173,7 +173,7 @@ const maxTries = 5
 func (e *Engine) Connections() int { return int(e.pool.Config().MaxConns) }
 
 // Write runs unit in a transaction.
-func (e *Engine) Write(ctx context.Context, unit func(sqlstore.TxConn) error) error {
+func (e *Engine) Write(ctx context.Context, unit func(dbconn.TxConn) error) error {
 	for try := 1; ; try++ {
 		err := e.transact(ctx, unit)
 		if isReadOnly(err) {
@@ -208,16 +208,16 @@ func (e *Engine) Ping(ctx context.Context) error {
 }
 
 // Pool describes the use of the connections.
-func (e *Engine) Pool() sqlstore.PoolState {
+func (e *Engine) Pool() dbconn.PoolState {
 	stat := e.pool.Stat()
-	return sqlstore.PoolState{
+	return dbconn.PoolState{
 		Used: int(stat.AcquiredConns()), Idle: int(stat.IdleConns()), Max: int(stat.MaxConns()),
 		Waits: stat.EmptyAcquireCount(), Waited: stat.EmptyAcquireWaitTime(),
 	}
 }
 
 // Standbys returns the standbys that answer reads, or nil if there are none.
-func (e *Engine) Standbys() sqlstore.Standbys {
+func (e *Engine) Standbys() dbconn.Standbys {
 	if e.standbys == nil {
 		return nil
 	}
@@ -239,7 +239,7 @@ func (e *Engine) Close() error {
 const migrationLock = "4097083626"
 
 // Migrator returns a Migrator for the migrations in files, which uses a lock to exclude other replicas.
-func (e *Engine) Migrator(files fs.FS) (*sqlstore.Migrator, error) {
+func (e *Engine) Migrator(files fs.FS) (*dbconn.Migrator, error) {
 	config := e.pool.Config().ConnConfig.Copy()
 	if e.pool.Pooler {
 		config.DefaultQueryExecMode = pgx.QueryExecModeExec // tables change between statements
@@ -249,5 +249,5 @@ func (e *Engine) Migrator(files fs.FS) (*sqlstore.Migrator, error) {
 		delete(config.RuntimeParams, "plan_cache_mode") // the tables change
 	}
 	lock := func(ctx context.Context) (release func(), err error) { return e.pool.Lock(ctx, migrationLock) }
-	return sqlstore.NewMigrator(stdlib.OpenDB(*config), &dialect, goose.DialectPostgres, files, lock)
+	return dbconn.NewMigrator(stdlib.OpenDB(*config), goose.DialectPostgres, files, lock)
 }

@@ -18,7 +18,7 @@ import (
 
 	"atrium/platform"
 	"atrium/store/pgpool"
-	"atrium/store/sqlstore"
+	"atrium/store/sqlstore/dbconn"
 )
 
 // Reads run as prepared statements through the protocol that pgx is built on: their
@@ -63,7 +63,7 @@ func preparedOf(conn *pgconn.PgConn) *preparedConn {
 // transaction. It returns the number of rows. If the server has dropped or outgrown a
 // prepared statement, it prepares the statements again and repeats those that are not
 // done, unless rows are held: then the statements may run on another server.
-func (c conn) runOnce(ctx context.Context, pool *pgpool.Pool, statements []*sqlstore.Statement) (count int, err error) {
+func (c conn) runOnce(ctx context.Context, pool *pgpool.Pool, statements []*dbconn.Statement) (count int, err error) {
 	if !c.prepares {
 		return c.run(ctx, statements)
 	}
@@ -82,7 +82,7 @@ func (c conn) runOnce(ctx context.Context, pool *pgpool.Pool, statements []*sqls
 	}
 	prepared.forget(sent)
 	if c.held == nil && isOutgrown(err) && !conn.IsClosed() { // such a statement fails before its first row
-		sent = c.pipeline(slices.DeleteFunc(slices.Clone(statements), func(s *sqlstore.Statement) bool { return s.Done && s.Row != nil }))
+		sent = c.pipeline(slices.DeleteFunc(slices.Clone(statements), func(s *dbconn.Statement) bool { return s.Done && s.Row != nil }))
 		var more int
 		if more, err = prepared.run(ctx, conn, sent); err != nil {
 			prepared.forget(sent)
@@ -99,14 +99,14 @@ func isOutgrown(err error) bool {
 	return errors.As(err, &said) && (said.Code == "0A000" || said.Code == "26000")
 }
 
-func (p *preparedConn) forget(statements []*sqlstore.Statement) {
+func (p *preparedConn) forget(statements []*dbconn.Statement) {
 	for _, s := range statements {
 		p.statements.Remove(s.SQL)
 	}
 }
 
 // run prepares the statements that need it, sends all at once and reads their results.
-func (p *preparedConn) run(ctx context.Context, conn *pgx.Conn, statements []*sqlstore.Statement) (count int, err error) {
+func (p *preparedConn) run(ctx context.Context, conn *pgx.Conn, statements []*dbconn.Statement) (count int, err error) {
 	if err := p.prepare(ctx, conn.PgConn(), statements); err != nil {
 		return 0, err
 	}
@@ -140,7 +140,7 @@ func (p *preparedConn) run(ctx context.Context, conn *pgx.Conn, statements []*sq
 }
 
 // readPrepared passes on the rows of a statement, and adds their number to count.
-func readPrepared(results *pgconn.ResultReader, d *decoder, s *sqlstore.Statement, count *int) error {
+func readPrepared(results *pgconn.ResultReader, d *decoder, s *dbconn.Statement, count *int) error {
 	for results.NextRow() {
 		if s.Row == nil {
 			continue
@@ -159,7 +159,7 @@ func readPrepared(results *pgconn.ResultReader, d *decoder, s *sqlstore.Statemen
 
 // prepare prepares, in one round trip, the statements that the connection does not
 // know, and drops those that it knows no longer.
-func (p *preparedConn) prepare(ctx context.Context, conn *pgconn.PgConn, statements []*sqlstore.Statement) error {
+func (p *preparedConn) prepare(ctx context.Context, conn *pgconn.PgConn, statements []*dbconn.Statement) error {
 	p.running = p.running[:0]
 	missing := 0
 	for _, s := range statements {
@@ -173,7 +173,7 @@ func (p *preparedConn) prepare(ctx context.Context, conn *pgconn.PgConn, stateme
 		return nil
 	}
 	pipeline := conn.StartPipeline(ctx)
-	limitsWait := statements[0].Place == sqlstore.LimitsWait
+	limitsWait := statements[0].Place == dbconn.LimitsWait
 	if limitsWait {
 		pipeline.SendQueryParams(statements[0].SQL, nil, nil, nil, nil)
 	}
@@ -229,8 +229,8 @@ func (p *preparedConn) prepare(ctx context.Context, conn *pgconn.PgConn, stateme
 
 var errUnprepared = errors.New("the server did not describe a prepared statement")
 
-func isAmong(statements []*sqlstore.Statement, sql string) bool {
-	return slices.ContainsFunc(statements, func(s *sqlstore.Statement) bool { return s.SQL == sql })
+func isAmong(statements []*dbconn.Statement, sql string) bool {
+	return slices.ContainsFunc(statements, func(s *dbconn.Statement) bool { return s.SQL == sql })
 }
 
 // preparedName names a statement by its SQL. Behind a pooler that does not know of
@@ -253,7 +253,7 @@ func columnFormats(fields []pgconn.FieldDescription) []int16 {
 }
 
 // bind encodes the arguments of a statement.
-func (p *preparedConn) bind(s *sqlstore.Statement, to *preparedStatement) error {
+func (p *preparedConn) bind(s *dbconn.Statement, to *preparedStatement) error {
 	p.values, p.formats = p.values[:0], p.formats[:0]
 	if len(s.Args) != len(to.ParamOIDs) {
 		return errArguments
@@ -290,7 +290,7 @@ func (p *preparedConn) encode(arg any, oid uint32) (format int16, err error) {
 		p.text = append(p.text, arg...)
 		return pgtype.BinaryFormatCode, nil
 	case platform.Time:
-		p.text = sqlstore.StoredTime(arg).UTC().AppendFormat(p.text, time.RFC3339Nano)
+		p.text = dbconn.StoredTime(arg).UTC().AppendFormat(p.text, time.RFC3339Nano)
 	case []string:
 		p.text = appendArray(p.text, pgtype.TextOID, len(arg))
 		for _, text := range arg {

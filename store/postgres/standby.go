@@ -16,7 +16,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"atrium/store/pgpool"
-	"atrium/store/sqlstore"
+	"atrium/store/sqlstore/dbconn"
 )
 
 // Streaming standbys answer reads. A request waits for a standby that has replayed the
@@ -73,9 +73,9 @@ type standbys struct {
 
 	lock       sync.Mutex
 	all        []*standby
-	next       int               // index of the standby that the next read tries first
-	cluster    string            // the cluster of the primary
-	reported   sqlstore.Position // the newest position that the primary reported
+	next       int             // index of the standby that the next read tries first
+	cluster    string          // the cluster of the primary
+	reported   dbconn.Position // the newest position that the primary reported
 	reportedAt time.Time
 	waiting    int           // number of requests that wait for a position
 	moved      chan struct{} // closed when a standby has advanced while requests wait
@@ -98,7 +98,7 @@ func openStandbys(ctx context.Context, primary *Engine, o Options) (*standbys, e
 	}
 	err := s.identify(ctx, primary)
 	if err == nil {
-		err = primary.Run(ctx, s.AskPosition(new(sqlstore.Position)))
+		err = primary.Run(ctx, s.AskPosition(new(dbconn.Position)))
 	}
 	if err != nil {
 		return nil, fmt.Errorf("the primary does not report its position, which --read-database-url needs: %w", err)
@@ -120,7 +120,7 @@ func openStandbys(ctx context.Context, primary *Engine, o Options) (*standbys, e
 // URL of the primary leads to a database that was restored elsewhere.
 func (s *standbys) identify(ctx context.Context, primary *Engine) error {
 	cluster := ""
-	err := primary.Run(ctx, &sqlstore.Statement{SQL: askCluster, Row: func(scan func(...any) error) error { return scan(&cluster) }})
+	err := primary.Run(ctx, &dbconn.Statement{SQL: askCluster, Row: func(scan func(...any) error) error { return scan(&cluster) }})
 	if err == nil {
 		s.lock.Lock()
 		defer s.lock.Unlock()
@@ -131,14 +131,14 @@ func (s *standbys) identify(ctx context.Context, primary *Engine) error {
 
 // AskPosition returns a statement by which the primary sets at to its position. It is the last,
 // so that the position is not older than what the others read.
-func (s *standbys) AskPosition(at *sqlstore.Position) *sqlstore.Statement {
-	return &sqlstore.Statement{SQL: askPosition, Plan: sqlstore.PlanBySession, Place: sqlstore.Last, Row: func(scan func(...any) error) error {
+func (s *standbys) AskPosition(at *dbconn.Position) *dbconn.Statement {
+	return &dbconn.Statement{SQL: askPosition, Plan: dbconn.PlanBySession, Place: dbconn.Last, Row: func(scan func(...any) error) error {
 		var answer string
 		if err := scan(&answer); err != nil {
 			return err
 		}
 		if answer == "" { // the server is in recovery
-			*at = sqlstore.Position{}
+			*at = dbconn.Position{}
 			return nil
 		}
 		timeline, offset, err := parsePosition(answer)
@@ -172,10 +172,10 @@ func parsePosition(answer string) (timeline string, offset int64, err error) {
 
 // noteReported returns the position that the primary reported, with its history. It keeps the
 // newest one, which watchers compare with those of standbys.
-func (s *standbys) noteReported(timeline string, offset int64) sqlstore.Position {
+func (s *standbys) noteReported(timeline string, offset int64) dbconn.Position {
 	s.lock.Lock()
 	defer s.lock.Unlock()
-	at := sqlstore.Position{History: s.cluster + " " + timeline, Offset: offset}
+	at := dbconn.Position{History: s.cluster + " " + timeline, Offset: offset}
 	if at.History != s.reported.History || at.Offset > s.reported.Offset {
 		s.reported, s.reportedAt = at, time.Now()
 	}
@@ -183,7 +183,7 @@ func (s *standbys) noteReported(timeline string, offset int64) sqlstore.Position
 }
 
 // Run reads from a standby that has replayed a position.
-func (s *standbys) Run(ctx context.Context, at sqlstore.Position, statements ...*sqlstore.Statement) (done bool, err error) {
+func (s *standbys) Run(ctx context.Context, at dbconn.Position, statements ...*dbconn.Statement) (done bool, err error) {
 	one, why := s.choose(ctx, at)
 	if one != nil {
 		err = one.run(ctx, at, statements)
@@ -230,7 +230,7 @@ func unwrapFinal(err error) error {
 
 // choose returns a standby that has replayed a position. If there is none, it waits for at
 // most maxStandbyWait, and then returns the reason.
-func (s *standbys) choose(ctx context.Context, at sqlstore.Position) (*standby, reason) {
+func (s *standbys) choose(ctx context.Context, at dbconn.Position) (*standby, reason) {
 	var late <-chan time.Time
 	for {
 		found, moved, why := s.pick(at, late == nil)
@@ -258,7 +258,7 @@ func (s *standbys) choose(ctx context.Context, at sqlstore.Position) (*standby, 
 
 // pick returns a standby that has replayed a position, or a channel that is closed when a
 // standby has advanced, or the reason why none will replay the position soon.
-func (s *standbys) pick(at sqlstore.Position, isFirst bool) (found *standby, moved <-chan struct{}, why reason) {
+func (s *standbys) pick(at dbconn.Position, isFirst bool) (found *standby, moved <-chan struct{}, why reason) {
 	s.lock.Lock()
 	defer s.lock.Unlock()
 	why = reasonUnavailable
@@ -296,7 +296,7 @@ func (s *standbys) endWaiting() {
 
 // noteLate records that no standby has replayed a position in time. Requests do not wait
 // for these standbys until they have caught up.
-func (s *standbys) noteLate(at sqlstore.Position) {
+func (s *standbys) noteLate(at dbconn.Position) {
 	s.lock.Lock()
 	defer s.lock.Unlock()
 	for _, one := range s.all {
@@ -308,13 +308,13 @@ func (s *standbys) noteLate(at sqlstore.Position) {
 }
 
 // States describes the standbys.
-func (s *standbys) States() []sqlstore.StandbyState {
+func (s *standbys) States() []dbconn.StandbyState {
 	s.lock.Lock()
 	defer s.lock.Unlock()
-	all := make([]sqlstore.StandbyState, len(s.all))
+	all := make([]dbconn.StandbyState, len(s.all))
 	for i, one := range s.all {
 		key, _ := one.describe()
-		all[i] = sqlstore.StandbyState{Name: one.name, Available: key == stateAvailable, Reads: one.reads}
+		all[i] = dbconn.StandbyState{Name: one.name, Available: key == stateAvailable, Reads: one.reads}
 		if !one.targetAt.IsZero() {
 			all[i].Lag = time.Since(one.targetAt).Seconds()
 		}
@@ -358,7 +358,7 @@ type standby struct {
 	alive    context.Context    //nolint:containedctx // ends when the server no longer answers; reads from it end then
 	kill     context.CancelFunc // ends alive
 	problem  string             // why the server does not answer; "" if it does
-	at       sqlstore.Position  // what the server has replayed
+	at       dbconn.Position    // what the server has replayed
 	target   int64              // the oldest offset that a request needed and that is not replayed
 	targetAt time.Time          // when it was needed; zero if there is none
 	lags     bool               // whether a request has waited in vain; false once it has caught up
@@ -387,12 +387,12 @@ func newStandby(set *standbys, url string, o Options) (*standby, error) {
 }
 
 // run runs statements on the server, if it has replayed a position.
-func (s *standby) run(ctx context.Context, at sqlstore.Position, statements []*sqlstore.Statement) error {
+func (s *standby) run(ctx context.Context, at dbconn.Position, statements []*dbconn.Statement) error {
 	s.set.lock.Lock()
 	pool, alive := s.pool, s.alive
 	s.set.lock.Unlock()
-	var found sqlstore.Position
-	check := sqlstore.Statement{SQL: askReplayed, Plan: sqlstore.PlanBySession, Row: func(scan func(...any) error) error {
+	var found dbconn.Position
+	check := dbconn.Statement{SQL: askReplayed, Plan: dbconn.PlanBySession, Row: func(scan func(...any) error) error {
 		if err := scan(&found.History, &found.Offset); err != nil {
 			return err
 		}
@@ -405,7 +405,7 @@ func (s *standby) run(ctx context.Context, at sqlstore.Position, statements []*s
 	defer cancel()
 	defer context.AfterFunc(alive, cancel)()
 	c := conn{querier: pool, prepares: pool.Prepares, plansOnce: pool.PlansOnce, held: &heldRows{}}
-	_, err := c.runOnce(within, pool, append(append(make([]*sqlstore.Statement, 0, 1+len(statements)), &check), statements...))
+	_, err := c.runOnce(within, pool, append(append(make([]*dbconn.Statement, 0, 1+len(statements)), &check), statements...))
 	if found.History != "" {
 		s.noteReplayed(found, err == nil)
 	}
@@ -414,7 +414,7 @@ func (s *standby) run(ctx context.Context, at sqlstore.Position, statements []*s
 
 // noteReplayed records what a batch found. A URL can lead to servers of which some are
 // ahead of others, so only the watcher sets an older position.
-func (s *standby) noteReplayed(found sqlstore.Position, counts bool) {
+func (s *standby) noteReplayed(found dbconn.Position, counts bool) {
 	s.set.lock.Lock()
 	defer s.set.lock.Unlock()
 	if counts {
@@ -434,14 +434,14 @@ func (s *standby) wake() {
 }
 
 // setTarget records that a request needs a position that is not replayed.
-func (s *standby) setTarget(at sqlstore.Position) {
+func (s *standby) setTarget(at dbconn.Position) {
 	if s.targetAt.IsZero() {
 		s.target, s.targetAt = at.Offset, time.Now()
 	}
 }
 
 // advance sets what the server has replayed.
-func (s *standby) advance(found sqlstore.Position) {
+func (s *standby) advance(found dbconn.Position) {
 	hasMoved := found != s.at
 	s.at = found
 	if reached := !s.targetAt.IsZero() && found.Offset >= s.target; reached {

@@ -11,7 +11,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"atrium/store/pgpool"
-	"atrium/store/sqlstore"
+	"atrium/store/sqlstore/dbconn"
 )
 
 // Each standby has a watcher, which polls what the server has replayed.
@@ -92,7 +92,7 @@ func (s *standby) open(ctx context.Context) (*pgpool.Pool, error) {
 }
 
 // askServer asks the server what it has replayed.
-func askServer(ctx context.Context, conn *pgx.Conn) (at sqlstore.Position, err error) {
+func askServer(ctx context.Context, conn *pgx.Conn) (at dbconn.Position, err error) {
 	ctx, cancel := context.WithTimeout(ctx, pollTimeout)
 	defer cancel()
 	err = conn.QueryRow(ctx, askReplayed).Scan(&at.History, &at.Offset)
@@ -101,7 +101,7 @@ func askServer(ctx context.Context, conn *pgx.Conn) (at sqlstore.Position, err e
 
 // notePoll records what the server has replayed, and returns the pause before the next
 // poll.
-func (s *standby) notePoll(found sqlstore.Position) time.Duration {
+func (s *standby) notePoll(found dbconn.Position) time.Duration {
 	s.set.lock.Lock()
 	defer s.set.lock.Unlock()
 	if s.problem != "" {
@@ -132,7 +132,7 @@ func (s *standby) leaveOut(err error) {
 		s.problem = strings.ReplaceAll(explainError(config, err).Error(), "--database-url", "--read-database-url")
 	}
 	s.kill()
-	s.at, s.targetAt, s.lags = sqlstore.Position{}, time.Time{}, false
+	s.at, s.targetAt, s.lags = dbconn.Position{}, time.Time{}, false
 	s.logChange()
 }
 

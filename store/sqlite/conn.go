@@ -12,7 +12,7 @@ import (
 	lib "modernc.org/sqlite/lib"
 
 	"atrium/platform"
-	"atrium/store/sqlstore"
+	"atrium/store/sqlstore/dbconn"
 )
 
 // querier is what *sql.DB and *sql.Tx have in common.
@@ -26,7 +26,7 @@ type querier interface {
 type conn struct{ querier }
 
 // Run runs statements.
-func (c conn) Run(ctx context.Context, statements ...*sqlstore.Statement) error {
+func (c conn) Run(ctx context.Context, statements ...*dbconn.Statement) error {
 	platform.TraceOf(ctx).NoteStatements(len(statements))
 	for _, s := range statements {
 		if err := c.run(ctx, s); err != nil {
@@ -38,7 +38,7 @@ func (c conn) Run(ctx context.Context, statements ...*sqlstore.Statement) error 
 }
 
 // run runs one statement and reads its rows.
-func (c conn) run(ctx context.Context, s *sqlstore.Statement) error {
+func (c conn) run(ctx context.Context, s *dbconn.Statement) error {
 	args, err := bind(s.Args)
 	if err != nil {
 		return err
@@ -74,7 +74,7 @@ func bind(args []any) ([]any, error) {
 	for i, arg := range args {
 		switch arg := arg.(type) {
 		case platform.Time:
-			bound[i] = sqlstore.StoredTime(arg).UnixMilli()
+			bound[i] = dbconn.StoredTime(arg).UnixMilli()
 		case [][]byte:
 			texts := make([]string, len(arg))
 			for n, b := range arg {
@@ -98,7 +98,7 @@ func bind(args []any) ([]any, error) {
 	return bound, nil
 }
 
-// A transaction is a sqlstore.TxConn on the only connection that writes.
+// A transaction is a dbconn.TxConn on the only connection that writes.
 type transaction struct{ conn }
 
 // Copy inserts many rows with each statement.
@@ -150,7 +150,7 @@ func translate(err error) error {
 	case lib.SQLITE_CONSTRAINT_UNIQUE, lib.SQLITE_CONSTRAINT_PRIMARYKEY:
 		return platform.ErrDuplicate
 	case lib.SQLITE_CONSTRAINT_FOREIGNKEY:
-		return sqlstore.ErrForeignKey
+		return dbconn.ErrForeignKey
 	case lib.SQLITE_INTERRUPT:
 		return context.DeadlineExceeded
 	default:

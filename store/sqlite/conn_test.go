@@ -9,7 +9,7 @@ import (
 	lib "modernc.org/sqlite/lib"
 
 	"atrium/platform"
-	"atrium/store/sqlstore"
+	"atrium/store/sqlstore/dbconn"
 )
 
 func TestAFullDatabaseIsNotCalledBusy(t *testing.T) {
@@ -20,8 +20,8 @@ func TestAFullDatabaseIsNotCalledBusy(t *testing.T) {
 	}
 	t.Cleanup(func() { _ = e.Close() })
 	run := func(sql string, args ...any) error {
-		return e.Write(t.Context(), func(c sqlstore.TxConn) error {
-			return c.Run(t.Context(), &sqlstore.Statement{SQL: sql, Args: args})
+		return e.Write(t.Context(), func(c dbconn.TxConn) error {
+			return c.Run(t.Context(), &dbconn.Statement{SQL: sql, Args: args})
 		})
 	}
 	if err := errors.Join(run("CREATE TABLE t (a BLOB)"), run("PRAGMA max_page_count = 8")); err != nil {

@@ -16,16 +16,16 @@ import (
 
 	"atrium/platform"
 	"atrium/store/dbfile"
-	"atrium/store/sqlstore"
+	"atrium/store/sqlstore/dbconn"
 )
 
-var dialect = sqlstore.Dialect{
+var dialect = dbconn.Dialect{
 	Placeholder: "?",
 	InKeys:      spellIn,
 	InValues:    spellIn,
 	// This is one list of rows, because joining several lists would scan one list
 	// for every row of another.
-	Parents: func(arg func(any) string, columns ...sqlstore.ParentColumn) string {
+	Parents: func(arg func(any) string, columns ...dbconn.ParentColumn) string {
 		rows, names := make(rows, columns[0].Len()), ""
 		for i, c := range columns {
 			value := fmt.Sprint("j.value ->> ", i)
@@ -53,7 +53,7 @@ var dialect = sqlstore.Dialect{
 	},
 	JoinBytes:        func(arg, column string) string { return "CAST(" + arg + " || " + column + " AS BLOB)" }, // || makes a text
 	NoEarlierWriters: "1 = 1",                                                                                  // there is one writer
-	BindTime:         func(t platform.Time) any { return sqlstore.StoredTime(t).UnixMilli() },
+	BindTime:         func(t platform.Time) any { return dbconn.StoredTime(t).UnixMilli() },
 	Intervals: func(column, origin, seconds string) string {
 		return "(" + column + " - " + origin + ") / (" + seconds + " * 1000)"
 	},
@@ -81,7 +81,7 @@ type Engine struct {
 	path   string
 }
 
-var _ sqlstore.Engine = (*Engine)(nil)
+var _ dbconn.Engine = (*Engine)(nil)
 
 const maxReaders = 8
 
@@ -145,20 +145,20 @@ func OpenCopy(path string) (*Engine, error) {
 }
 
 // Dialect returns the SQL dialect of SQLite.
-func (e *Engine) Dialect() *sqlstore.Dialect { return &dialect }
+func (e *Engine) Dialect() *dbconn.Dialect { return &dialect }
 
 // Connections returns how many reads can run at the same time, in addition to the
 // writer.
 func (e *Engine) Connections() int { return maxReaders }
 
 // Standbys returns nil: an embedded database has none.
-func (e *Engine) Standbys() sqlstore.Standbys { return nil }
+func (e *Engine) Standbys() dbconn.Standbys { return nil }
 
 // Pool describes the use of the connections. Waits and Waited include the writers
 // that wait for their turn.
-func (e *Engine) Pool() sqlstore.PoolState {
+func (e *Engine) Pool() dbconn.PoolState {
 	reading, writing := e.reader.Stats(), e.turn.waits()
-	return sqlstore.PoolState{
+	return dbconn.PoolState{
 		Used: reading.InUse + e.writer.Stats().InUse, Idle: reading.Idle + e.writer.Stats().Idle, Max: maxReaders + 1,
 		Waits: reading.WaitCount + writing.count, Waited: reading.WaitDuration + writing.took,
 	}
@@ -166,7 +166,7 @@ func (e *Engine) Pool() sqlstore.PoolState {
 
 // Write runs unit in a transaction of the only writer. Writers are served in the
 // order of arrival.
-func (e *Engine) Write(ctx context.Context, unit func(sqlstore.TxConn) error) (err error) {
+func (e *Engine) Write(ctx context.Context, unit func(dbconn.TxConn) error) (err error) {
 	if err := e.turn.enter(ctx); err != nil {
 		return err
 	}
@@ -206,11 +206,11 @@ func (e *Engine) Ping(ctx context.Context) error {
 func (e *Engine) Close() error { return errors.Join(e.reader.Close(), e.writer.Close()) }
 
 // Migrator returns a Migrator for the migrations in files, which the caller must close.
-func (e *Engine) Migrator(files fs.FS) (*sqlstore.Migrator, error) {
+func (e *Engine) Migrator(files fs.FS) (*dbconn.Migrator, error) {
 	db, err := connect(e.path, "&_txlock=immediate")
 	if err != nil {
 		return nil, err
 	}
 	db.SetMaxOpenConns(1)
-	return sqlstore.NewMigrator(db, &dialect, goose.DialectSQLite3, files, nil)
+	return dbconn.NewMigrator(db, goose.DialectSQLite3, files, nil)
 }

@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"atrium/platform"
+	"atrium/store/sqlstore/dbconn"
 )
 
 // AdvisoryActivity counts, per interval, the advisories that were published and
@@ -37,7 +38,7 @@ func (s *Store) EventActivity(ctx context.Context, a platform.ActivityQuery) (co
 	}
 	err = s.countIntervals(ctx, s.conn, a, add, func(q *statement, b platform.Branch) {
 		q.addInterval("e.time", a)
-		q.plan = PlanOnceAlways
+		q.plan = dbconn.PlanOnceAlways
 		q.add(", CAST(SUM(CASE WHEN e.denied = '' THEN 1 ELSE 0 END) AS BIGINT), CAST(SUM(CASE WHEN e.denied = '' THEN 0 ELSE e.times END) AS BIGINT) FROM event e WHERE ")
 		addLogConditions(q, log, b)
 		q.add(" GROUP BY 1")
@@ -53,10 +54,10 @@ func (s *statement) addInterval(column string, a platform.ActivityQuery) {
 
 // countIntervals counts each branch of a scope, and reads through conn. The function count adds
 // a statement that selects intervals and two counts of each, and add receives them.
-func (s tables) countIntervals(ctx context.Context, conn Conn, a platform.ActivityQuery, add func(interval int, first, second int64), count func(*statement, platform.Branch)) error {
-	var run []*Statement
+func (s tables) countIntervals(ctx context.Context, conn dbconn.Conn, a platform.ActivityQuery, add func(interval int, first, second int64), count func(*statement, platform.Branch)) error {
+	var run []*dbconn.Statement
 	for branches := range slices.Chunk(a.Scope.Branches(), maxBranches) {
-		q := s.dialect.statement()
+		q := newStatement(s.dialect)
 		for i, b := range branches {
 			if i > 0 {
 				q.addUnion()

@@ -9,6 +9,7 @@ import (
 	"atrium/internal/cvss"
 	"atrium/platform"
 	"atrium/platform/ecosystem"
+	"atrium/store/sqlstore/dbconn"
 )
 
 var advisories = newTable(&table[*platform.Advisory, *platform.AdvisoryFilter]{
@@ -158,7 +159,7 @@ func (s tables) AdvisoriesByName(ctx context.Context, names platform.AdvisoryNam
 	for i, n := range wanted {
 		ids[i], normal[i], types[i] = n.AdvisoryID, n.NormalName, n.ArtifactType
 	}
-	columns := append(textPairs(ids, normal), ParentColumn{Name: "type", Texts: types})
+	columns := append(textPairs(ids, normal), dbconn.ParentColumn{Name: "type", Texts: types})
 	return readPairs(ctx, s, advisories.table, columns, "t.parent = ? AND t.advisory_id = p.k AND t.normal_name = p.inside AND t.artifact_type = p.type", group)
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"atrium/platform"
 	"atrium/platform/ecosystem"
+	"atrium/store/sqlstore/dbconn"
 )
 
 // Documents are read from the advisories of a scope. They are found along an index that
@@ -17,7 +18,7 @@ import (
 func (s tables) ListDocuments(ctx context.Context, q platform.Query[*platform.DocumentFilter]) (platform.Rows[*platform.AdvisoryDocument], error) {
 	var found platform.Rows[*platform.AdvisoryDocument]
 	var names []string
-	var run []*Statement
+	var run []*dbconn.Statement
 	if q.Parts.Has(platform.PartTotal) {
 		run = append(run, s.countDocuments(q, &found.Total))
 	}
@@ -42,8 +43,8 @@ func (s tables) ListDocuments(ctx context.Context, q platform.Query[*platform.Do
 }
 
 // documentPage selects, for each branch, the names of as many documents as the page can need.
-func (s tables) documentPage(q platform.Query[*platform.DocumentFilter], branches []platform.Branch, into *[]string) *Statement {
-	f := s.dialect.statement()
+func (s tables) documentPage(q platform.Query[*platform.DocumentFilter], branches []platform.Branch, into *[]string) *dbconn.Statement {
+	f := newStatement(s.dialect)
 	sign, order := ">", ""
 	if q.Order.Desc != q.Backward {
 		sign, order = "<", " DESC"
@@ -74,7 +75,7 @@ func (s tables) documentPage(q platform.Query[*platform.DocumentFilter], branche
 // search each, because they can have many advisories.
 func (s *statement) addDocuments(q platform.Query[*platform.DocumentFilter], addFrom func()) (name string) {
 	if ids := q.Filter.IDs(); ids != nil {
-		s.add("SELECT d.name FROM (SELECT p.k AS name FROM ").add(s.parents(ParentColumn{Name: "k", Texts: ids}))
+		s.add("SELECT d.name FROM (SELECT p.k AS name FROM ").add(s.parents(dbconn.ParentColumn{Name: "k", Texts: ids}))
 		s.add(" WHERE EXISTS (SELECT 1 FROM ")
 		addFrom()
 		s.addDocumentFilter(q)
@@ -103,17 +104,17 @@ func (s *statement) addDocumentFilter(q platform.Query[*platform.DocumentFilter]
 }
 
 // artifactColumns returns the columns of a table of keys of artifacts.
-func artifactColumns(keys []ecosystem.NameKey) []ParentColumn {
-	names, rules := ParentColumn{Name: "name"}, ParentColumn{Name: "rule"}
+func artifactColumns(keys []ecosystem.NameKey) []dbconn.ParentColumn {
+	names, rules := dbconn.ParentColumn{Name: "name"}, dbconn.ParentColumn{Name: "rule"}
 	for _, k := range keys {
 		names.Texts, rules.Texts = append(names.Texts, k.Name), append(rules.Texts, string(k.Rule))
 	}
-	return []ParentColumn{names, rules}
+	return []dbconn.ParentColumn{names, rules}
 }
 
 // countDocuments counts the documents of a scope.
-func (s tables) countDocuments(q platform.Query[*platform.DocumentFilter], into *int64) *Statement {
-	f := s.dialect.statement()
+func (s tables) countDocuments(q platform.Query[*platform.DocumentFilter], into *int64) *dbconn.Statement {
+	f := newStatement(s.dialect)
 	f.addSlow("SELECT COUNT(*) FROM (")
 	f.addDocuments(q, func() { f.addVisible("t", q.Scope, len(q.Filter.CVEs) > 0) })
 	f.add(") d) n")
@@ -123,7 +124,7 @@ func (s tables) countDocuments(q platform.Query[*platform.DocumentFilter], into 
 // FindAdvisories finds the advisories of documents, sorted by artifact and advisory id. It
 // needs an index search for each artifact and each branch of the scope.
 func (s tables) FindAdvisories(ctx context.Context, q platform.FeedQuery) ([]platform.FeedPlace, error) {
-	f := s.dialect.statement()
+	f := newStatement(s.dialect)
 	f.add("SELECT t.artifact_name, t.uid FROM ")
 	page := f.follow()
 	parents := page.parents(parentsOf(q)...)
@@ -162,13 +163,13 @@ func (s tables) FindAdvisories(ctx context.Context, q platform.FeedQuery) ([]pla
 }
 
 // parentsOf returns the columns of a table of each document or artifact in each branch.
-func parentsOf(q platform.FeedQuery) []ParentColumn {
+func parentsOf(q platform.FeedQuery) []dbconn.ParentColumn {
 	of := artifactColumns(q.Artifacts())
 	if q.Documents() != nil {
-		of = []ParentColumn{{Name: "name", Texts: q.Documents()}}
+		of = []dbconn.ParentColumn{{Name: "name", Texts: q.Documents()}}
 	}
-	columns := make([]ParentColumn, len(of))
-	keys, lows, pasts := ParentColumn{Name: "k"}, ParentColumn{Name: "inside"}, ParentColumn{Name: "past"}
+	columns := make([]dbconn.ParentColumn, len(of))
+	keys, lows, pasts := dbconn.ParentColumn{Name: "k"}, dbconn.ParentColumn{Name: "inside"}, dbconn.ParentColumn{Name: "past"}
 	for _, b := range q.Scope().Branches() {
 		for i, c := range of {
 			columns[i].Name, columns[i].Texts = c.Name, append(columns[i].Texts, c.Texts...)
@@ -216,7 +217,7 @@ func (s *statement) addVisible(row string, scope platform.Scope, byNames bool) {
 		keys, lows, pasts = append(keys, scopeKey(b.UID.Root())), append(lows, restOf(b.UID)), append(pasts, pastRest(b.UID))
 	}
 	s.add("(SELECT p.k, p.inside, p.past FROM ")
-	s.add(s.parents(ParentColumn{Name: "k", Bytes: keys}, ParentColumn{Name: "inside", Bytes: lows}, ParentColumn{Name: "past", Bytes: pasts}))
+	s.add(s.parents(dbconn.ParentColumn{Name: "k", Bytes: keys}, dbconn.ParentColumn{Name: "inside", Bytes: lows}, dbconn.ParentColumn{Name: "past", Bytes: pasts}))
 	key := row + ".root_key"
 	if byNames {
 		key = fmt.Sprintf("COALESCE(%s, %[1]s)", key)

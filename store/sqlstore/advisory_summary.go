@@ -23,7 +23,7 @@ func (s tables) SummarizeAdvisories(ctx context.Context, scopes []platform.Scope
 	if len(parts) == 0 {
 		return summaries, nil
 	}
-	q := s.dialect.statement()
+	q := newStatement(s.dialect)
 	for n, p := range parts {
 		if n > 0 {
 			q.addUnion()

@@ -7,12 +7,13 @@ import (
 	"strings"
 
 	"atrium/platform"
+	"atrium/store/sqlstore/dbconn"
 )
 
 // EventLog reads a page of the log, the newest first.
 func (s *Store) EventLog(ctx context.Context, a platform.AuditQuery) ([]*platform.Event, error) {
 	var events []*platform.Event
-	var run []*Statement
+	var run []*dbconn.Statement
 	if a.IDs != nil {
 		for branches := range slices.Chunk(a.Scope.Branches(), maxBranches) {
 			run = append(run, s.selectByID(a, branches).build(collectEvents(&events)))
@@ -126,7 +127,7 @@ func (p logPart) addMentions(q *statement, uid platform.UID) {
 // logPage builds a statement that reads a page from several parts. Each part returns at
 // most as many rows as the page can need.
 func (s *Store) logPage(a platform.AuditQuery, parts []logPart) *statement {
-	q := s.dialect.eventStatement()
+	q := newEventStatement(s.dialect)
 	order, limit := " ORDER BY e.id DESC LIMIT ?", int64(a.Limit)+1
 	if a.Backward {
 		order = " ORDER BY e.id LIMIT ?"
@@ -165,7 +166,7 @@ func longOfEvents(without platform.CostlyFields) string {
 // one of the branches. It forces a plan that starts with the ids, because a plan that starts
 // with a branch may read millions of rows. The lowest and the highest id exclude partitions.
 func (s *Store) selectByID(a platform.AuditQuery, branches []platform.Branch) *statement {
-	q := s.dialect.eventStatement()
+	q := newEventStatement(s.dialect)
 	q.add("WITH e AS MATERIALIZED (SELECT e.* FROM event e WHERE e.id ? AND e.id >= ? AND e.id <= ?) ", valueList(a.IDs), slices.Min(a.IDs), slices.Max(a.IDs))
 	q.add(selectEventTo + longOfEvents(a.Without) + selectEventFrom + "e WHERE (")
 	for i, b := range branches {
@@ -256,12 +257,12 @@ func (s *Store) PurgeEvents(ctx context.Context, before string, limit int) (int6
 			return 0, err
 		}
 	}
-	return s.purge(ctx, s.dialect.eventStatement().add("DELETE FROM event WHERE id < ? AND id IN (SELECT e.id FROM event e WHERE e.id < ?"+
+	return s.purge(ctx, newEventStatement(s.dialect).add("DELETE FROM event WHERE id < ? AND id IN (SELECT e.id FROM event e WHERE e.id < ?"+
 		" AND (e.denied <> '' OR (e.xact, e.seq) <= (SELECT r.xact, r.seq FROM relay r WHERE r.id = 1)) ORDER BY e.id LIMIT ?)", before, before, int64(limit)))
 }
 
 // PurgeEventMentions deletes mentions that are older than all events. No id begins with g.
 func (s *Store) PurgeEventMentions(ctx context.Context, limit int) (int64, error) {
-	return s.purge(ctx, s.dialect.eventStatement().add("DELETE FROM event_mention WHERE event_id IN (SELECT m.event_id FROM event_mention m"+
+	return s.purge(ctx, newEventStatement(s.dialect).add("DELETE FROM event_mention WHERE event_id IN (SELECT m.event_id FROM event_mention m"+
 		" WHERE m.event_id < COALESCE((SELECT min(e.id) FROM event e), 'g') ORDER BY m.event_id LIMIT ?)", int64(limit)))
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"atrium/platform"
+	"atrium/store/sqlstore/dbconn"
 )
 
 // Triggers give a scope of the table authority a new version with every change that can
@@ -19,11 +20,11 @@ import (
 // knownAuthority holds what earlier requests with the same token have read. It is
 // immutable.
 type knownAuthority struct {
-	scopes   []string   // scopes of the bearer, sorted; nil until its rows have been read
-	read     *Statement // reads everything about the bearer, and the versions of scopes
-	compare  *Statement // reads only the versions
-	versions string     // the versions with which the rows have proven the presumption
-	until    time.Time  // time at which everything must be read again; zero if there are no such versions
+	scopes   []string          // scopes of the bearer, sorted; nil until its rows have been read
+	read     *dbconn.Statement // reads everything about the bearer, and the versions of scopes
+	compare  *dbconn.Statement // reads only the versions
+	versions string            // the versions with which the rows have proven the presumption
+	until    time.Time         // time at which everything must be read again; zero if there are no such versions
 }
 
 const (
@@ -39,11 +40,11 @@ const (
 )
 
 // newKnownAuthority prepares the statements for a bearer with scopes.
-func newKnownAuthority(d *Dialect, b platform.Bearer, scopes []string) *knownAuthority {
+func newKnownAuthority(d *dbconn.Dialect, b platform.Bearer, scopes []string) *knownAuthority {
 	known := &knownAuthority{scopes: scopes, read: signInStatement(d, b, scopes)}
 	if len(scopes) > 0 {
-		q := d.statement()
-		q.plan, q.quick = PlanBySession, true
+		q := newStatement(d)
+		q.plan, q.quick = dbconn.PlanBySession, true
 		q.add("SELECT " + scopeVersion + " FROM ")
 		addScopes(q, scopes)
 		known.compare = q.build(nil)
@@ -74,7 +75,7 @@ func (k *knownAuthority) isBound(now time.Time) bool { return now.Before(k.until
 
 // bind returns what is known once rows have proven the presumption. If the scopes of
 // the rows are those of the statement, their versions are known, too.
-func (k *knownAuthority) bind(d *Dialect, b platform.Bearer, found *signIns, now time.Time) *knownAuthority {
+func (k *knownAuthority) bind(d *dbconn.Dialect, b platform.Bearer, found *signIns, now time.Time) *knownAuthority {
 	scopes := found.scopes(b)
 	switch {
 	case len(scopes) > maxScopes:
@@ -116,7 +117,7 @@ func (s tables) AuthorityVersions(ctx context.Context, roots []platform.UID, iss
 		scopes = append(scopes, issuerScope+issuer)
 	}
 	found := platform.AuthorityVersions{Roots: map[platform.UID]string{}, Issuers: map[string]string{}}
-	q := s.dialect.statement().add("SELECT a.scope, a.version FROM authority a WHERE a.scope ?", scopes)
+	q := newStatement(s.dialect).add("SELECT a.scope, a.version FROM authority a WHERE a.scope ?", scopes)
 	err := s.conn.Run(ctx, q.build(func(scan func(...any) error) error {
 		var scope, version string
 		err := scan(&scope, &version)

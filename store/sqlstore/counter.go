@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"atrium/platform"
+	"atrium/store/sqlstore/dbconn"
 )
 
 // The counters store, for every scope and kind, the number of rows below the scope
@@ -88,8 +89,8 @@ func (c counterSum) sql(column, condition string) string {
 }
 
 // total builds a statement that counts what a query finds over all pages.
-func (r *reader[T, F]) total(q platform.Query[F], into *int64) *Statement {
-	s := r.dialect.statement()
+func (r *reader[T, F]) total(q platform.Query[F], into *int64) *dbconn.Statement {
+	s := newStatement(r.dialect)
 	s.add("SELECT 0")
 	var within, parents keyList
 	self := 0
@@ -205,11 +206,11 @@ func (d deltas) sortedKeys() []counterKey {
 }
 
 // statements returns the statements that write the sums.
-func (d deltas) statements(dialect *Dialect) []*Statement {
+func (d deltas) statements(dialect *dbconn.Dialect) []*dbconn.Statement {
 	const perStatement = 50
-	var run []*Statement
+	var run []*dbconn.Statement
 	for keys := range slices.Chunk(d.sortedKeys(), perStatement) {
-		s := dialect.statement()
+		s := newStatement(dialect)
 		s.add("INSERT INTO counter (scope, kind, slot, n, nc) VALUES ")
 		for i, k := range keys {
 			if i > 0 {
@@ -223,7 +224,7 @@ func (d deltas) statements(dialect *Dialect) []*Statement {
 	return run
 }
 
-func randomSlot(d *Dialect) int { return rand.IntN(d.Slots) }
+func randomSlot(d *dbconn.Dialect) int { return rand.IntN(d.Slots) }
 
 // A countedTable is one whose rows are counted.
 type countedTable struct {
@@ -278,7 +279,7 @@ func (t *table[T, F]) group(row T) string {
 
 // Recount corrects the counters from the rows and returns how many were wrong.
 func (s *Store) Recount(ctx context.Context) (wrong int64, err error) {
-	err = s.engine.Write(ctx, func(tx TxConn) error {
+	err = s.engine.Write(ctx, func(tx dbconn.TxConn) error {
 		if err := tx.LockCounters(ctx); err != nil {
 			return err
 		}
@@ -300,12 +301,12 @@ func (s *Store) Recount(ctx context.Context) (wrong int64, err error) {
 }
 
 // computeCounters returns what the counters of all rows must be.
-func (s *Store) computeCounters(ctx context.Context, tx TxConn) (deltas, error) {
+func (s *Store) computeCounters(ctx context.Context, tx dbconn.TxConn) (deltas, error) {
 	truth := deltas{}
-	var run []*Statement
+	var run []*dbconn.Statement
 	for _, t := range s.countedTables() {
 		read := "SELECT t.uid, " + cmp.Or(t.group, "''") + ", " + t.classSQL() + " FROM " + t.name + " t"
-		run = append(run, s.dialect.statement().add(read).build(func(scan func(...any) error) error {
+		run = append(run, newStatement(s.dialect).add(read).build(func(scan func(...any) error) error {
 			var uid, group string
 			var class int64
 			err := scan(scopeColumn{&uid}, scopeColumn{&group}, &class)
@@ -324,7 +325,7 @@ func (s *Store) computeCounters(ctx context.Context, tx TxConn) (deltas, error) 
 		affectedImages: "SELECT t.parent, 1 FROM image_status t WHERE t.affected",
 		affectedRepos:  "SELECT t.uid, 0 FROM repo t WHERE t.affected",
 	} {
-		run = append(run, s.dialect.statement().add(read).build(func(scan func(...any) error) error {
+		run = append(run, newStatement(s.dialect).add(read).build(func(scan func(...any) error) error {
 			var uid platform.UID
 			var below int64
 			err := scan(keyOf(&uid), &below)
@@ -343,8 +344,8 @@ func (s *Store) computeCounters(ctx context.Context, tx TxConn) (deltas, error) 
 func childOf(uid platform.UID) platform.UID { return uid + "/0000000000000000" }
 
 // differences returns what must be added to the counters to correct them.
-func (s *Store) differences(ctx context.Context, tx TxConn, truth deltas) (deltas, error) {
-	read := s.dialect.statement().add("SELECT scope, kind, CAST(SUM(n) AS BIGINT), CAST(SUM(nc) AS BIGINT) FROM counter GROUP BY scope, kind")
+func (s *Store) differences(ctx context.Context, tx dbconn.TxConn, truth deltas) (deltas, error) {
+	read := newStatement(s.dialect).add("SELECT scope, kind, CAST(SUM(n) AS BIGINT), CAST(SUM(nc) AS BIGINT) FROM counter GROUP BY scope, kind")
 	err := tx.Run(ctx, read.build(func(scan func(...any) error) error {
 		var scope string
 		var kind, n, nc int64

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"atrium/platform"
+	"atrium/store/sqlstore/dbconn"
 )
 
 // Deliveries have no counters, because millions of them are inserted and deleted.
@@ -59,8 +60,8 @@ const isDue = "d.stage = 1 AND d.next_attempt_time <= ? AND d.lease_time <= ?"
 
 // DueDeliveries lists the oldest deliveries that are due.
 func (s *Store) DueDeliveries(ctx context.Context, now platform.Time, limit int) (due []platform.UID, next platform.Time, err error) {
-	oldest := s.dialect.statement().add("SELECT d.uid FROM delivery d WHERE "+isDue+" ORDER BY d.next_attempt_time, d.event_id LIMIT ?", now, now, int64(limit))
-	following := s.dialect.statement().add("SELECT d.next_attempt_time FROM delivery d WHERE d.stage = 1 AND d.next_attempt_time > ? ORDER BY d.next_attempt_time LIMIT 1", now)
+	oldest := newStatement(s.dialect).add("SELECT d.uid FROM delivery d WHERE "+isDue+" ORDER BY d.next_attempt_time, d.event_id LIMIT ?", now, now, int64(limit))
+	following := newStatement(s.dialect).add("SELECT d.next_attempt_time FROM delivery d WHERE d.stage = 1 AND d.next_attempt_time > ? ORDER BY d.next_attempt_time LIMIT 1", now)
 	err = s.conn.Run(ctx, oldest.build(collectUIDs(&due)), following.build(func(scan func(...any) error) error { return scan(timeColumn{&next}) }))
 	return due, next, err
 }
@@ -71,10 +72,10 @@ func (s *Store) DueDeliveries(ctx context.Context, now platform.Time, limit int)
 // all subscriptions, which has another condition.
 func (s *Store) DueDeliveriesInTurn(ctx context.Context, now platform.Time, after platform.UID, subscriptions, share int) (due []platform.UID, last platform.UID, err error) {
 	const next = "SELECT d.parent FROM delivery d WHERE d.stage < 4 AND d.parent > "
-	q := s.dialect.statement().add("WITH RECURSIVE line(parent, n) AS (SELECT ("+next+"? ORDER BY d.parent LIMIT 1), 1", after)
+	q := newStatement(s.dialect).add("WITH RECURSIVE line(parent, n) AS (SELECT ("+next+"? ORDER BY d.parent LIMIT 1), 1", after)
 	q.add(" UNION ALL SELECT ("+next+"l.parent ORDER BY d.parent LIMIT 1), l.n + 1 FROM line l WHERE l.parent IS NOT NULL AND l.n < ?)", int64(subscriptions))
 	q.add(" SELECT l.n, l.parent FROM line l UNION ALL SELECT 0, t.uid FROM ")
-	page := s.dialect.statement()
+	page := newStatement(s.dialect)
 	page.args = q.args
 	page.add("t.stage < 4 AND t.parent = l.parent AND t.next_attempt_time <= ? AND t.lease_time <= ? ORDER BY t.next_attempt_time, t.event_id LIMIT ?", now, now, int64(share))
 	q.args = page.args
@@ -103,9 +104,9 @@ func (s *Store) DueDeliveriesInTurn(ctx context.Context, now platform.Time, afte
 // would compare (xact, seq) with a position only by xact, which is the same for all its events.
 func (s *Store) OldestWaiting(ctx context.Context) (event, delivery platform.Time, err error) {
 	const xact, seq = "(SELECT r.xact FROM relay r WHERE r.id = 1)", "(SELECT r.seq FROM relay r WHERE r.id = 1)"
-	var run []*Statement
+	var run []*dbconn.Statement
 	for _, after := range []string{"e.xact = " + xact + " AND e.seq > " + seq, "e.xact > " + xact} {
-		q := s.dialect.eventStatement().add("SELECT e.time FROM event e WHERE e.denied = '' AND " + after).notPassed(xact)
+		q := newEventStatement(s.dialect).add("SELECT e.time FROM event e WHERE e.denied = '' AND " + after).notPassed(xact)
 		run = append(run, q.add(" ORDER BY e.xact, e.seq LIMIT 1").build(func(scan func(...any) error) error {
 			var recorded platform.Time
 			err := scan(timeColumn{&recorded})
@@ -115,7 +116,7 @@ func (s *Store) OldestWaiting(ctx context.Context) (event, delivery platform.Tim
 			return err
 		}))
 	}
-	q := s.dialect.statement().add("SELECT d.next_attempt_time FROM delivery d WHERE d.stage = 1 ORDER BY d.next_attempt_time LIMIT 1")
+	q := newStatement(s.dialect).add("SELECT d.next_attempt_time FROM delivery d WHERE d.stage = 1 ORDER BY d.next_attempt_time LIMIT 1")
 	run = append(run, q.build(func(scan func(...any) error) error { return scan(timeColumn{&delivery}) }))
 	err = s.conn.Run(ctx, run...)
 	return event, delivery, err
@@ -124,7 +125,7 @@ func (s *Store) OldestWaiting(ctx context.Context) (event, delivery platform.Tim
 // ClaimDeliveries claims deliveries. The inner condition is checked again after a row is locked.
 func (tx *transaction) ClaimDeliveries(ctx context.Context, deliveries []platform.UID, now, until platform.Time) (claimed []platform.Ticket, err error) {
 	keys := uidKeyList(deliveries)
-	q := tx.dialect.statement().add("UPDATE delivery SET ticket = ticket + 1, lease_time = ? WHERE stage = 1 AND uid ?", until, keys)
+	q := newStatement(tx.dialect).add("UPDATE delivery SET ticket = ticket + 1, lease_time = ? WHERE stage = 1 AND uid ?", until, keys)
 	q.add(" AND uid IN (SELECT d.uid FROM delivery d WHERE "+isDue+" AND d.uid ?"+tx.dialect.SkipLocked+") RETURNING uid, ticket", now, now, keys)
 	err = tx.conn.Run(ctx, q.build(func(scan func(...any) error) error {
 		var t platform.Ticket
@@ -143,9 +144,9 @@ func (tx *transaction) SetLeases(ctx context.Context, tickets []platform.Ticket,
 	for _, t := range tickets {
 		keys[t.Number] = append(keys[t.Number], t.Delivery)
 	}
-	var run []*Statement
+	var run []*dbconn.Statement
 	for _, number := range slices.Sorted(maps.Keys(keys)) {
-		q := tx.dialect.statement().add("UPDATE delivery SET lease_time = ? WHERE stage = 1 AND uid ?", until, keys[number])
+		q := newStatement(tx.dialect).add("UPDATE delivery SET lease_time = ? WHERE stage = 1 AND uid ?", until, keys[number])
 		q.add(" AND uid IN (SELECT d.uid FROM delivery d WHERE d.stage = 1 AND d.lease_time > ? AND d.ticket = ? AND d.uid ?"+tx.dialect.SkipLocked+")", platform.Time{}, number, keys[number])
 		run = append(run, q.build(nil))
 	}
@@ -160,7 +161,7 @@ const isPending = "d.state IN ('PENDING', 'RETRYING') AND d.stage < 4"
 // itself checks whether the subscription is disabled, so that it cannot end a delivery that was
 // made after somebody enabled the subscription.
 func (tx *transaction) FailDeliveries(ctx context.Context, subscription platform.UID, reason string, at platform.Time, limit int) (int, error) {
-	q := tx.dialect.statement()
+	q := newStatement(tx.dialect)
 	q.add("UPDATE delivery SET state = ?, stage = 4, last_error = ?, next_attempt_time = ?, update_time = ? WHERE stage < 4",
 		string(platform.DeliveryFailed), reason, platform.Time{}, at)
 	q.add(" AND uid IN (SELECT d.uid FROM delivery d WHERE d.parent = ? AND "+isPending, subscription)
@@ -189,12 +190,12 @@ func (s *Store) PurgeDeliveries(ctx context.Context, before platform.Time, limit
 			return 0, err
 		}
 	}
-	return s.purge(ctx, s.dialect.statement().add("DELETE FROM delivery WHERE stage = 4 AND update_time < ? AND uid IN (SELECT d.uid FROM delivery d WHERE d.stage = 4 AND d.update_time < ? ORDER BY d.update_time LIMIT ?)", before, before, int64(limit)))
+	return s.purge(ctx, newStatement(s.dialect).add("DELETE FROM delivery WHERE stage = 4 AND update_time < ? AND uid IN (SELECT d.uid FROM delivery d WHERE d.stage = 4 AND d.update_time < ? ORDER BY d.update_time LIMIT ?)", before, before, int64(limit)))
 }
 
 // purge runs a delete with a limit, and returns the number of removed rows.
 func (s *Store) purge(ctx context.Context, q *statement) (removed int64, err error) {
-	err = s.engine.Write(ctx, func(conn TxConn) error {
+	err = s.engine.Write(ctx, func(conn dbconn.TxConn) error {
 		run := q.build(nil)
 		err := conn.Run(ctx, run)
 		removed = run.Affected
@@ -208,14 +209,14 @@ func (tx *transaction) RelayPosition(ctx context.Context) (platform.EventPositio
 	return readRelayPosition(ctx, tx.conn, tx.dialect)
 }
 
-func readRelayPosition(ctx context.Context, conn Conn, dialect *Dialect) (at platform.EventPosition, err error) {
-	q := dialect.statement().add("SELECT r.xact, r.seq FROM relay r WHERE r.id = 1")
+func readRelayPosition(ctx context.Context, conn dbconn.Conn, dialect *dbconn.Dialect) (at platform.EventPosition, err error) {
+	q := newStatement(dialect).add("SELECT r.xact, r.seq FROM relay r WHERE r.id = 1")
 	err = conn.Run(ctx, q.build(func(scan func(...any) error) error { return scan(&at.Transaction, &at.Number) }))
 	return at, err
 }
 
 // SetRelayPosition stores the position of the last relayed event.
 func (tx *transaction) SetRelayPosition(ctx context.Context, at platform.EventPosition) error {
-	q := tx.dialect.statement().add("UPDATE relay SET xact = ?, seq = ? WHERE id = 1", at.Transaction, at.Number)
+	q := newStatement(tx.dialect).add("UPDATE relay SET xact = ?, seq = ? WHERE id = 1", at.Transaction, at.Number)
 	return tx.conn.Run(ctx, q.build(nil))
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"atrium/platform"
+	"atrium/store/sqlstore/dbconn"
 )
 
 // On PostgreSQL, the table of deliveries consists of partitions by (stage, update_time).
@@ -38,8 +39,8 @@ type deliveryPartition struct {
 
 // listDeliveryPartitions reads the partitions of ended deliveries, in the order of their
 // times. The last one is delivery_future.
-func (s *Store) listDeliveryPartitions(ctx context.Context, conn Conn) (all []deliveryPartition, err error) {
-	list := s.dialect.statement().add("SELECT p.name, p.first_time FROM delivery_partition p ORDER BY p.first_time")
+func (s *Store) listDeliveryPartitions(ctx context.Context, conn dbconn.Conn) (all []deliveryPartition, err error) {
+	list := newStatement(s.dialect).add("SELECT p.name, p.first_time FROM delivery_partition p ORDER BY p.first_time")
 	err = conn.Run(ctx, list.build(func(scan func(...any) error) error {
 		var p deliveryPartition
 		err := scan(&p.name, timeColumn{&p.first})
@@ -63,7 +64,7 @@ func (s *Store) PartitionDeliveries(ctx context.Context, now platform.Time, widt
 		if len(nextEnds(future.Time, now.Time, width)) == 0 {
 			return nil
 		}
-		err = s.changeDeliveryPartitions(ctx, func(conn TxConn, all []deliveryPartition) error { // another process may have made them
+		err = s.changeDeliveryPartitions(ctx, func(conn dbconn.TxConn, all []deliveryPartition) error { // another process may have made them
 			first := all[len(all)-1].first.Time
 			return s.addDeliveryPartitions(ctx, conn, first, nextEnds(first, now.Time, width))
 		})
@@ -75,8 +76,8 @@ func (s *Store) PartitionDeliveries(ctx context.Context, now platform.Time, widt
 
 // changeDeliveryPartitions changes the partitions of deliveries in a transaction that
 // locks the table.
-func (s *Store) changeDeliveryPartitions(ctx context.Context, change func(TxConn, []deliveryPartition) error) error {
-	return s.changePartitions(ctx, "delivery", func(conn TxConn) error {
+func (s *Store) changeDeliveryPartitions(ctx context.Context, change func(dbconn.TxConn, []deliveryPartition) error) error {
+	return s.changePartitions(ctx, "delivery", func(conn dbconn.TxConn) error {
 		all, err := s.listDeliveryPartitions(ctx, conn)
 		if err != nil {
 			return err
@@ -87,7 +88,7 @@ func (s *Store) changeDeliveryPartitions(ctx context.Context, change func(TxConn
 
 // addDeliveryPartitions makes partitions of the beginning of delivery_future, and moves
 // their deliveries into them.
-func (s *Store) addDeliveryPartitions(ctx context.Context, conn TxConn, first time.Time, ends []time.Time) error {
+func (s *Store) addDeliveryPartitions(ctx context.Context, conn dbconn.TxConn, first time.Time, ends []time.Time) error {
 	ends, err := s.limitDeliveryEnds(ctx, conn, ends)
 	if err != nil || len(ends) == 0 {
 		return err
@@ -106,8 +107,8 @@ func (s *Store) addDeliveryPartitions(ctx context.Context, conn TxConn, first ti
 }
 
 // limitDeliveryEnds returns the ends up to which about movedRows deliveries must be moved.
-func (s *Store) limitDeliveryEnds(ctx context.Context, conn TxConn, ends []time.Time) ([]time.Time, error) {
-	q := s.dialect.statement().add("SELECT d.update_time FROM "+futureDeliveries+" d ORDER BY d.update_time OFFSET ? LIMIT 1", int64(movedRows))
+func (s *Store) limitDeliveryEnds(ctx context.Context, conn dbconn.TxConn, ends []time.Time) ([]time.Time, error) {
+	q := newStatement(s.dialect).add("SELECT d.update_time FROM "+futureDeliveries+" d ORDER BY d.update_time OFFSET ? LIMIT 1", int64(movedRows))
 	var limit time.Time
 	err := conn.Run(ctx, q.build(func(scan func(...any) error) error {
 		var at platform.Time
@@ -144,7 +145,7 @@ func (s *Store) dropDeliveryPartitions(ctx context.Context, before platform.Time
 		if countOldPartitions(all, before) == 0 {
 			return limitDeletion(all, before), nil
 		}
-		if err := s.changeDeliveryPartitions(ctx, func(conn TxConn, all []deliveryPartition) error {
+		if err := s.changeDeliveryPartitions(ctx, func(conn dbconn.TxConn, all []deliveryPartition) error {
 			return dropOldDeliveries(ctx, conn, all, countOldPartitions(all, before))
 		}); err != nil {
 			return deleteBefore, fmt.Errorf("drop the partitions of old deliveries: %w", err)
@@ -180,7 +181,7 @@ func limitDeletion(all []deliveryPartition, before platform.Time) platform.Time 
 
 // dropOldDeliveries drops the first n partitions, and makes a delivery_past that covers
 // them.
-func dropOldDeliveries(ctx context.Context, conn TxConn, all []deliveryPartition, n int) error {
+func dropOldDeliveries(ctx context.Context, conn dbconn.TxConn, all []deliveryPartition, n int) error {
 	if n == 0 { // another process has dropped them
 		return nil
 	}

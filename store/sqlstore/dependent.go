@@ -30,7 +30,7 @@ var dependents = map[string][]dependent{
 // Dependents counts the rows that refer to a row, up to a limit for each kind.
 func (s tables) Dependents(ctx context.Context, kind string, uid platform.UID) ([]platform.Dependents, error) {
 	var found []platform.Dependents
-	q := s.dialect.statement()
+	q := newStatement(s.dialect)
 	for i, d := range dependents[kind] {
 		if i > 0 {
 			q.add(" UNION ALL ")

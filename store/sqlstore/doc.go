@@ -1,6 +1,6 @@
 // Package sqlstore stores the state of the platform in a SQL database, with the same
-// tables and the same SQL for every engine. A Dialect holds differences in SQL, and
-// an Engine holds differences in behaviour.
+// tables and the same SQL for every engine. What differs between engines is in dbconn.Dialect and
+// dbconn.Engine.
 //
 // It must not decide who may read or change a row. It gets scopes and keys, which
 // only package platform can make.
@@ -8,8 +8,8 @@
 // Most kinds have a file of their own with their table and their special reads, such as
 // repo.go. The other files hold what kinds share:
 //
-//	store.go       Store, with all tables; table.go says how a kind is stored, dialect.go
-//	               how engines differ, engine.go what an engine must do
+//	store.go       Store, with all tables; table.go says how a kind is stored, statement.go
+//	               builds statements, time_column.go reads times
 //	list.go        get and list; each.go lists for many parents with one statement,
 //	               projection.go selects columns, path.go reads by names
 //	search.go      search texts; search_index.go makes their index on PostgreSQL
@@ -20,16 +20,7 @@
 //	sign_in.go     who a caller is; authority.go caches it, presumption.go proves it in the
 //	               round trip of the first statements
 //
-// The way to the database:
-//
-//	database.go    lists the wrappers between a Store and its engine, each of which can be
-//	               left out
-//	observe.go     reports each round trip; measure.go counts what a response reads
-//	level.go       gathers the statements of one level of a response
-//	quick.go       gathers the reads by key of all requests; shared_trip.go is such a
-//	               round trip
-//	standby.go     lets read replicas of the database answer reads
-//	background.go  keeps connections free for requests
+// The way to the database is package dbconn.
 //
 // Tables that grow with time, and changes of the schema:
 //

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"atrium/platform"
+	"atrium/store/sqlstore/dbconn"
 )
 
 // ListEach reads a page of each scope. Scopes that are found by the same column
@@ -22,7 +23,7 @@ func (r *reader[T, F]) ListEach(ctx context.Context, q platform.Query[F], scopes
 		return append(found[:0], one), err
 	}
 	parts, rest := r.parts(scopes, how)
-	var run []*Statement
+	var run []*dbconn.Statement
 	if len(parts) > 0 && q.Parts.Has(platform.PartItems) {
 		run = append(run, r.pages(q, parts, found))
 	}
@@ -69,50 +70,50 @@ type part struct {
 
 // columns returns the columns of the table of parents that the conditions of a
 // part use.
-func (p *part) columns() []ParentColumn {
-	var columns []ParentColumn
+func (p *part) columns() []dbconn.ParentColumn {
+	var columns []dbconn.ParentColumn
 	switch {
 	case p.column == "":
 	case p.named:
-		columns = append(columns, ParentColumn{Name: "k", Texts: p.names})
+		columns = append(columns, dbconn.ParentColumn{Name: "k", Texts: p.names})
 	case p.column == "parent_key":
-		columns = append(columns, ParentColumn{Name: "k", Bytes: mapAll(p.uids, parentKey)})
+		columns = append(columns, dbconn.ParentColumn{Name: "k", Bytes: mapAll(p.uids, parentKey)})
 	case p.hasKey:
-		columns = append(columns, ParentColumn{Name: "k", Bytes: mapAll(p.uids, scopeKey)})
+		columns = append(columns, dbconn.ParentColumn{Name: "k", Bytes: mapAll(p.uids, scopeKey)})
 	default:
-		columns = append(columns, ParentColumn{Name: "k", Bytes: packAllUIDs(p.uids)})
+		columns = append(columns, dbconn.ParentColumn{Name: "k", Bytes: packAllUIDs(p.uids)})
 	}
 	if p.ruled {
-		columns = append(columns, ParentColumn{Name: "rule", Texts: p.rules})
+		columns = append(columns, dbconn.ParentColumn{Name: "rule", Texts: p.rules})
 	}
 	if p.prefix != "" {
-		columns = append(columns, ParentColumn{Name: "rest", Bytes: mapAll(p.uids, restOf)})
+		columns = append(columns, dbconn.ParentColumn{Name: "rest", Bytes: mapAll(p.uids, restOf)})
 	}
 	if p.root && p.tied {
-		columns = append(columns, ParentColumn{Name: "root", Bytes: mapAll(p.bases, scopeKey)})
+		columns = append(columns, dbconn.ParentColumn{Name: "root", Bytes: mapAll(p.bases, scopeKey)})
 	}
 	low, past := packUID, pastSubtree
 	if p.tied {
 		low, past = restOf, pastRest
 	}
 	if p.root && !p.tied || p.inside || p.exclude {
-		columns = append(columns, ParentColumn{Name: "inside", Bytes: mapAll(p.within, low)})
+		columns = append(columns, dbconn.ParentColumn{Name: "inside", Bytes: mapAll(p.within, low)})
 	}
 	if p.inside {
-		columns = append(columns, ParentColumn{Name: "past", Bytes: mapAll(p.within, past)})
+		columns = append(columns, dbconn.ParentColumn{Name: "past", Bytes: mapAll(p.within, past)})
 	}
 	if p.isAround {
-		columns = append(columns, ParentColumn{Name: "around", Bytes: packAllUIDs(p.around)})
+		columns = append(columns, dbconn.ParentColumn{Name: "around", Bytes: packAllUIDs(p.around)})
 	}
 	return append(columns, p.narrowColumns()...)
 }
 
 // narrowColumns returns the columns with which the condition of a part compares.
-func (p *part) narrowColumns() []ParentColumn {
+func (p *part) narrowColumns() []dbconn.ParentColumn {
 	if p.narrowed == "" {
 		return nil
 	}
-	values, roots := ParentColumn{Name: "x"}, ParentColumn{Name: "xroot"}
+	values, roots := dbconn.ParentColumn{Name: "x"}, dbconn.ParentColumn{Name: "xroot"}
 	for _, n := range p.narrow {
 		if n.bytes == nil {
 			values.Texts = append(values.Texts, n.text)
@@ -124,18 +125,18 @@ func (p *part) narrowColumns() []ParentColumn {
 		}
 	}
 	if roots.Bytes == nil {
-		return []ParentColumn{values}
+		return []dbconn.ParentColumn{values}
 	}
-	return []ParentColumn{values, roots}
+	return []dbconn.ParentColumn{values, roots}
 }
 
 // scopeColumns returns the columns by which counters are found.
-func (p *part) scopeColumns() []ParentColumn {
+func (p *part) scopeColumns() []dbconn.ParentColumn {
 	scopes := make([]string, len(p.within))
 	for i, scope := range p.within {
 		scopes[i] = string(scope)
 	}
-	return []ParentColumn{{Name: "inside", Texts: scopes}}
+	return []dbconn.ParentColumn{{Name: "inside", Texts: scopes}}
 }
 
 // mapAll returns the result of convert for each UID.
@@ -274,8 +275,8 @@ func (p *part) addParentCondition(s *statement) {
 }
 
 // pages builds a statement that reads the rows of a page for every scope.
-func (r *reader[T, F]) pages(q platform.Query[F], parts []*part, found []platform.Rows[T]) *Statement {
-	s, shown := r.dialect.statement(), r.project(q.Without)
+func (r *reader[T, F]) pages(q platform.Query[F], parts []*part, found []platform.Rows[T]) *dbconn.Statement {
+	s, shown := newStatement(r.dialect), r.project(q.Without)
 	o := r.orderingOf(q)
 	var scopes []int // scopes of all parts
 	for n, p := range parts {
@@ -291,7 +292,7 @@ func (r *reader[T, F]) pages(q platform.Query[F], parts []*part, found []platfor
 		page := s.follow()
 		columns := p.columns()
 		if q.From != nil && p.tied {
-			columns = append(columns, ParentColumn{Name: "after", Bytes: mapAll(p.bases, func(base platform.UID) []byte { return tiebreaker{base: base}.position(q.From.UID) })})
+			columns = append(columns, dbconn.ParentColumn{Name: "after", Bytes: mapAll(p.bases, func(base platform.UID) []byte { return tiebreaker{base: base}.position(q.From.UID) })})
 		}
 		parents := page.parents(columns...)
 		p.addParentCondition(page)
@@ -321,8 +322,8 @@ func (r *reader[T, F]) pages(q platform.Query[F], parts []*part, found []platfor
 
 // totals builds a statement that counts the rows of every scope, with the counters if
 // possible.
-func (r *reader[T, F]) totals(q platform.Query[F], parts []*part, found []platform.Rows[T]) *Statement {
-	s := r.dialect.statement()
+func (r *reader[T, F]) totals(q platform.Query[F], parts []*part, found []platform.Rows[T]) *dbconn.Statement {
+	s := newStatement(r.dialect)
 	counters := r.counters(q.Filter)
 	var scopes []int // scopes of all parts
 	for n, p := range parts {

@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"atrium/platform"
+	"atrium/store/sqlstore/dbconn"
 )
 
 // Record adds events.
@@ -40,8 +41,8 @@ type actorRow struct {
 
 // recordEvents returns the statements that store the events of a transaction. It inserts
 // many events with COPY.
-func (tx *transaction) recordEvents(ctx context.Context) ([]*Statement, error) {
-	var run []*Statement
+func (tx *transaction) recordEvents(ctx context.Context) ([]*dbconn.Statement, error) {
+	var run []*dbconn.Statement
 	var values [][]any
 	var mentions mentions
 	for _, e := range tx.events {
@@ -62,7 +63,7 @@ func (tx *transaction) recordEvents(ctx context.Context) ([]*Statement, error) {
 		return run, tx.conn.Copy(ctx, "event", eventColumns, values)
 	}
 	for _, v := range values {
-		run = append(run, tx.dialect.insert("event", eventColumns, v))
+		run = append(run, insert(tx.dialect, "event", eventColumns, v))
 	}
 	return run, nil
 }
@@ -83,28 +84,28 @@ func (m *mentions) add(e *platform.Event) {
 }
 
 // insert returns the statement that stores the rows, or none if there is no row.
-func (m *mentions) insert(d *Dialect) []*Statement {
+func (m *mentions) insert(d *dbconn.Dialect) []*dbconn.Statement {
 	if len(m.events) == 0 {
 		return nil
 	}
-	q := d.statement().add(insertMentions + "p.root, p.uid, p.subject, p.event_id FROM ")
-	q.sql.WriteString(d.Parents(q.arg, ParentColumn{Name: "root", Bytes: m.roots}, ParentColumn{Name: "uid", Bytes: m.uids},
-		ParentColumn{Name: "subject", Bytes: m.subjects}, ParentColumn{Name: "event_id", Texts: m.events}))
-	return []*Statement{q.build(nil)}
+	q := newStatement(d).add(insertMentions + "p.root, p.uid, p.subject, p.event_id FROM ")
+	q.sql.WriteString(d.Parents(q.arg, dbconn.ParentColumn{Name: "root", Bytes: m.roots}, dbconn.ParentColumn{Name: "uid", Bytes: m.uids},
+		dbconn.ParentColumn{Name: "subject", Bytes: m.subjects}, dbconn.ParentColumn{Name: "event_id", Texts: m.events}))
+	return []*dbconn.Statement{q.build(nil)}
 }
 
 // countDenial returns the statements that combine equal denials into one row. The first one
 // makes the row if there is none, and waits for a transaction that is making it. A
 // single statement could do both only with a unique index of all partitions.
-func (tx *transaction) countDenial(e *platform.Event, row []any) []*Statement {
-	first := tx.dialect.insert("event", append(eventColumns, "times", "denial"), append(row, int64(0), e.Denial))
+func (tx *transaction) countDenial(e *platform.Event, row []any) []*dbconn.Statement {
+	first := insert(tx.dialect, "event", append(eventColumns, "times", "denial"), append(row, int64(0), e.Denial))
 	first.SQL += " ON CONFLICT DO NOTHING"
 	begin := platform.At(e.Time.Truncate(platform.DenialInterval))
-	count := tx.dialect.statement().add("UPDATE event SET times = times + ? WHERE denial = ? AND id >= ? AND id < ?",
+	count := newStatement(tx.dialect).add("UPDATE event SET times = times + ? WHERE denial = ? AND id >= ? AND id < ?",
 		int64(e.Count), e.Denial, platform.FirstEventID(begin), platform.FirstEventID(platform.At(begin.Add(platform.DenialInterval))))
-	run := []*Statement{first, count.build(nil)}
+	run := []*dbconn.Statement{first, count.build(nil)}
 	for _, uid := range e.Mentions() { // the event is not stored if it is equal to an earlier one
-		run = append(run, tx.dialect.statement().add(insertMentions+"?, ?, ?, e.id FROM event e WHERE e.id = ?", e.Subject.Root(), uid, e.Subject, e.ID).build(nil))
+		run = append(run, newStatement(tx.dialect).add(insertMentions+"?, ?, ?, e.id FROM event e WHERE e.id = ?", e.Subject.Root(), uid, e.Subject, e.ID).build(nil))
 	}
 	return run
 }
@@ -127,7 +128,7 @@ func (s tables) EventsUpTo(ctx context.Context, roots []platform.UID, after, upT
 // selectEventsAfter begins a statement that selects the events of organisations after a
 // position.
 func (s tables) selectEventsAfter(roots []platform.UID, after platform.EventPosition) *statement {
-	q := s.dialect.eventStatement()
+	q := newEventStatement(s.dialect)
 	q.add(selectEvents + " WHERE e.denied = ''")
 	switch len(roots) {
 	case 0:
@@ -149,10 +150,10 @@ const (
 	selectEventFrom = ", e.time, e.denied, e.times FROM "
 )
 
-// eventStatement begins a statement that reads events.
-func (d *Dialect) eventStatement() *statement {
-	s := d.statement()
-	s.plan = PlanOnceAlways
+// newEventStatement begins a statement that reads events.
+func newEventStatement(d *dbconn.Dialect) *statement {
+	s := newStatement(d)
+	s.plan = dbconn.PlanOnceAlways
 	return s
 }
 
@@ -178,7 +179,7 @@ func collectEvents(into *[]*platform.Event) func(scan func(...any) error) error 
 
 // Event reads an event, or returns nil if there is none.
 func (s *Store) Event(ctx context.Context, id string) (*platform.Event, error) {
-	found, err := s.events(ctx, s.dialect.eventStatement().add(selectEvents+" WHERE e.id = ?", id))
+	found, err := s.events(ctx, newEventStatement(s.dialect).add(selectEvents+" WHERE e.id = ?", id))
 	if err != nil || len(found) == 0 {
 		return nil, err
 	}
@@ -188,17 +189,17 @@ func (s *Store) Event(ctx context.Context, id string) (*platform.Event, error) {
 // EventPosition finds the position of an event, or of the newest one if id is "".
 func (s tables) EventPosition(ctx context.Context, id string) (at platform.EventPosition, found bool, err error) {
 	if id != "" {
-		return s.eventPosition(ctx, s.dialect.eventStatement().add("SELECT e.xact, e.seq FROM event e WHERE e.denied = '' AND e.id = ?", id))
+		return s.eventPosition(ctx, newEventStatement(s.dialect).add("SELECT e.xact, e.seq FROM event e WHERE e.denied = '' AND e.id = ?", id))
 	}
 	selectNewest := func(q *statement) *statement {
 		return q.add(" AND " + s.dialect.NoEarlierWriters + " ORDER BY e.xact DESC, e.seq DESC LIMIT 1")
 	}
 	const selectMade = "SELECT e.xact, e.seq FROM event e WHERE e.denied = ''"
 	if s.dialect.Partitions {
-		at, found, err = s.eventPosition(ctx, selectNewest(s.dialect.eventStatement().add(selectMade).notPassed(newestSealed)))
+		at, found, err = s.eventPosition(ctx, selectNewest(newEventStatement(s.dialect).add(selectMade).notPassed(newestSealed)))
 	}
 	if err == nil && !found {
-		at, found, err = s.eventPosition(ctx, selectNewest(s.dialect.eventStatement().add(selectMade)))
+		at, found, err = s.eventPosition(ctx, selectNewest(newEventStatement(s.dialect).add(selectMade)))
 	}
 	return at, found, err
 }

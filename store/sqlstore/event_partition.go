@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"atrium/platform"
+	"atrium/store/sqlstore/dbconn"
 )
 
 // On PostgreSQL, the table of events consists of partitions by the id of the event, which
@@ -79,8 +80,8 @@ var newestSealed = fmt.Sprintf("(SELECT max(q.last_xact) FROM event_partition q 
 
 // listEventPartitions reads the partitions, in the order of their ids, and the clock of the
 // database.
-func (s *Store) listEventPartitions(ctx context.Context, conn Conn) (all []eventPartition, now time.Time, err error) {
-	list := s.dialect.statement().add("SELECT p.name, p.first_id, p.last_xact FROM event_partition p ORDER BY p.first_id").build(func(scan func(...any) error) error {
+func (s *Store) listEventPartitions(ctx context.Context, conn dbconn.Conn) (all []eventPartition, now time.Time, err error) {
+	list := newStatement(s.dialect).add("SELECT p.name, p.first_id, p.last_xact FROM event_partition p ORDER BY p.first_id").build(func(scan func(...any) error) error {
 		var p eventPartition
 		err := scan(&p.name, &p.first, &p.lastXact)
 		if n := len(all); n > 0 {
@@ -89,7 +90,7 @@ func (s *Store) listEventPartitions(ctx context.Context, conn Conn) (all []event
 		all = append(all, p)
 		return err
 	})
-	clock := s.dialect.statement().add("SELECT CAST(EXTRACT(EPOCH FROM now()) AS bigint)").build(func(scan func(...any) error) error {
+	clock := newStatement(s.dialect).add("SELECT CAST(EXTRACT(EPOCH FROM now()) AS bigint)").build(func(scan func(...any) error) error {
 		var seconds int64
 		err := scan(&seconds)
 		now = time.Unix(seconds, 0)
@@ -118,7 +119,7 @@ func (s *Store) PartitionEvents(ctx context.Context, now platform.Time, width ti
 		if len(nextEventEnds(future, now.Time, width)) == 0 {
 			return used, s.sealEventPartitions(ctx, all, platform.FirstEventID(platform.At(now.Add(-sealAfter))))
 		}
-		err = s.changePartitions(ctx, "event", func(conn TxConn) error {
+		err = s.changePartitions(ctx, "event", func(conn dbconn.TxConn) error {
 			all, _, err := s.listEventPartitions(ctx, conn) // another process may have made them
 			if err != nil {
 				return err
@@ -140,7 +141,7 @@ func nextEventEnds(first string, now time.Time, width time.Duration) []time.Time
 
 // addEventPartitions makes partitions of the beginning of event_future, and moves their events
 // into them.
-func (s *Store) addEventPartitions(ctx context.Context, conn TxConn, first string, ends []time.Time) error {
+func (s *Store) addEventPartitions(ctx context.Context, conn dbconn.TxConn, first string, ends []time.Time) error {
 	ends, err := s.limitEventEnds(ctx, conn, ends)
 	if err != nil || len(ends) == 0 {
 		return err
@@ -161,8 +162,8 @@ func (s *Store) addEventPartitions(ctx context.Context, conn TxConn, first strin
 }
 
 // limitEventEnds returns the ends up to which about movedRows events must be moved.
-func (s *Store) limitEventEnds(ctx context.Context, conn TxConn, ends []time.Time) ([]time.Time, error) {
-	q := s.dialect.statement().add("SELECT e.id FROM "+futureEvents+" e ORDER BY e.id OFFSET ? LIMIT 1", int64(movedRows))
+func (s *Store) limitEventEnds(ctx context.Context, conn dbconn.TxConn, ends []time.Time) ([]time.Time, error) {
+	q := newStatement(s.dialect).add("SELECT e.id FROM "+futureEvents+" e ORDER BY e.id OFFSET ? LIMIT 1", int64(movedRows))
 	var limit time.Time
 	err := conn.Run(ctx, q.build(func(scan func(...any) error) error {
 		var id string
@@ -191,7 +192,7 @@ func (s *Store) sealEventPartitions(ctx context.Context, all []eventPartition, b
 		if p.end == "" || p.end > before || p.lastXact != openPartition {
 			continue
 		}
-		err := s.tryPartitions(ctx, func(conn TxConn) error { return execEach(ctx, conn, sealEventPartition(p.name)...) })
+		err := s.tryPartitions(ctx, func(conn dbconn.TxConn) error { return execEach(ctx, conn, sealEventPartition(p.name)...) })
 		if err != nil {
 			failed = errors.Join(failed, fmt.Errorf("seal the partition %s of events: %w", p.name, err))
 		}
@@ -226,7 +227,7 @@ func (s *Store) dropEventPartitions(ctx context.Context, before string) (deleteB
 		}
 		switch {
 		case relayed:
-			err = s.changePartitions(ctx, "event", func(conn TxConn) error { return s.dropOldestEvents(ctx, conn, oldest) })
+			err = s.changePartitions(ctx, "event", func(conn dbconn.TxConn) error { return s.dropOldestEvents(ctx, conn, oldest) })
 		case before > future.first: // partitions could not be made in time
 			return before, nil
 		default:
@@ -240,7 +241,7 @@ func (s *Store) dropEventPartitions(ctx context.Context, before string) (deleteB
 
 // dropOldestEvents drops a partition and event_past, and makes an empty event_past, unless
 // another process has changed the partition or some of its events must be relayed.
-func (s *Store) dropOldestEvents(ctx context.Context, conn TxConn, oldest eventPartition) error {
+func (s *Store) dropOldestEvents(ctx context.Context, conn dbconn.TxConn, oldest eventPartition) error {
 	current, _, err := s.listEventPartitions(ctx, conn)
 	if err != nil || current[1] != oldest {
 		return err
@@ -254,13 +255,13 @@ func (s *Store) dropOldestEvents(ctx context.Context, conn TxConn, oldest eventP
 }
 
 // isRelayed reports whether all events before an id have been relayed.
-func (s *Store) isRelayed(ctx context.Context, conn Conn, before string) (bool, error) {
+func (s *Store) isRelayed(ctx context.Context, conn dbconn.Conn, before string) (bool, error) {
 	at, err := readRelayPosition(ctx, conn, s.dialect)
 	if err != nil {
 		return false, err
 	}
 	relayed := true
-	waiting := s.dialect.eventStatement().add("SELECT 1 FROM event e WHERE e.denied = '' AND e.id < ? AND (e.xact, e.seq) > (?, ?) LIMIT 1", before, at.Transaction, at.Number)
+	waiting := newEventStatement(s.dialect).add("SELECT 1 FROM event e WHERE e.denied = '' AND e.id < ? AND (e.xact, e.seq) > (?, ?) LIMIT 1", before, at.Transaction, at.Number)
 	err = conn.Run(ctx, waiting.build(func(func(...any) error) error { relayed = false; return nil }))
 	return relayed, err
 }

@@ -201,7 +201,7 @@ func (tx *transaction) ReplaceFindings(ctx context.Context, old, new []*platform
 			uids[i] = f.UID
 			w.count(f, -1)
 		}
-		if err := tx.conn.Run(ctx, tx.dialect.statement().add("DELETE FROM finding WHERE uid ?", uidKeyList(uids)).build(nil)); err != nil {
+		if err := tx.conn.Run(ctx, newStatement(tx.dialect).add("DELETE FROM finding WHERE uid ?", uidKeyList(uids)).build(nil)); err != nil {
 			return err
 		}
 	}
@@ -226,7 +226,7 @@ func (s tables) SummarizeFindings(ctx context.Context, scopes []platform.Scope) 
 	if len(within) == 0 {
 		return summaries, nil
 	}
-	q := s.dialect.statement()
+	q := newStatement(s.dialect)
 	q.add("SELECT p.k, c.kind, CAST(SUM(c.n) AS BIGINT) FROM ")
 	q.add(q.parents(textPairs(places, within)...))
 	q.add(fmt.Sprintf(" JOIN counter c ON c.scope = p.inside AND c.kind >= %d AND c.kind <= %d GROUP BY p.k, c.kind", firstFindingClass, affectedRepos))
@@ -259,7 +259,7 @@ func (s tables) SummarizeImageFindings(ctx context.Context, keys platform.ImageK
 	for i, k := range wanted {
 		summaries[i], repos[i], digests[i] = &platform.FindingSummary{}, packUID(k.Repo), k.Digest
 	}
-	q := s.dialect.statement()
+	q := newStatement(s.dialect)
 	q.add("SELECT p.i, t.count_class, COUNT(*) FROM ")
 	q.add(q.parents(uidPairs(repos, digests)...))
 	q.add(" CROSS JOIN finding t WHERE t.parent = p.k AND t.digest = p.inside AND t.count_class > 0 GROUP BY p.i, t.count_class")
@@ -286,7 +286,7 @@ func (s tables) FacetFindings(ctx context.Context, filter *platform.FindingFilte
 	facets := make([]*platform.FindingFacets, len(scopes))
 	r := newReader(findings, s)
 	how := r.approach("", filter)
-	q, counted := s.dialect.statement(), 0
+	q, counted := newStatement(s.dialect), 0
 	for i, scope := range scopes {
 		facets[i] = &platform.FindingFacets{}
 		for _, b := range scope.Branches() {

@@ -7,13 +7,14 @@ import (
 	"strings"
 
 	"atrium/platform"
+	"atrium/store/sqlstore/dbconn"
 )
 
 var taskColumns = []string{"root", "subject", "digest", "advisory"}
 
 // insertTasks stores tasks, each once. It returns the statements that do so, unless there are
 // many.
-func (tx *transaction) insertTasks(ctx context.Context, tasks []platform.FindingTask) ([]*Statement, error) {
+func (tx *transaction) insertTasks(ctx context.Context, tasks []platform.FindingTask) ([]*dbconn.Statement, error) {
 	seen := make(map[platform.FindingTask]bool, len(tasks))
 	var rows [][]any
 	for _, t := range tasks {
@@ -25,7 +26,7 @@ func (tx *transaction) insertTasks(ctx context.Context, tasks []platform.Finding
 	if len(rows) >= copyThreshold {
 		return nil, tx.conn.Copy(ctx, "finding_task", taskColumns, rows)
 	}
-	return tx.dialect.insertAll("finding_task", taskColumns, rows), nil
+	return insertAll(tx.dialect, "finding_task", taskColumns, rows), nil
 }
 
 // AddFindingTasks adds tasks to those of the transaction.
@@ -36,7 +37,7 @@ func (tx *transaction) AddFindingTasks(_ context.Context, tasks []platform.Findi
 
 // NextFindingTask returns the organisation of the oldest task.
 func (s tables) NextFindingTask(ctx context.Context) (root platform.UID, err error) {
-	q := s.dialect.statement().add("SELECT root FROM finding_task ORDER BY id LIMIT 1")
+	q := newStatement(s.dialect).add("SELECT root FROM finding_task ORDER BY id LIMIT 1")
 	err = s.conn.Run(ctx, q.build(func(scan func(...any) error) error { return scan(keyOf(&root)) }))
 	return root, err
 }
@@ -44,7 +45,7 @@ func (s tables) NextFindingTask(ctx context.Context) (root platform.UID, err err
 // FindingTasks reads the oldest tasks of an organisation.
 func (tx *transaction) FindingTasks(ctx context.Context, root platform.UID, limit int) ([]platform.FindingTask, error) {
 	var tasks []platform.FindingTask
-	q := tx.dialect.statement().add("SELECT id, subject, digest, advisory FROM finding_task WHERE root = ? ORDER BY id LIMIT ?", root, int64(limit))
+	q := newStatement(tx.dialect).add("SELECT id, subject, digest, advisory FROM finding_task WHERE root = ? ORDER BY id LIMIT ?", root, int64(limit))
 	err := tx.conn.Run(ctx, q.build(func(scan func(...any) error) error {
 		var t platform.FindingTask
 		err := scan(&t.ID, keyOf(&t.Subject), &t.Digest, keyOf(&t.Advisory))
@@ -63,19 +64,19 @@ func (tx *transaction) EndFindingTasks(ctx context.Context, tasks []platform.Fin
 	for i, t := range tasks {
 		ids[i] = fmt.Sprint(t.ID)
 	}
-	q := tx.dialect.statement().add("DELETE FROM finding_task WHERE id IN (SELECT CAST(p.k AS BIGINT) FROM ")
-	q.add(q.parents(ParentColumn{Name: "k", Texts: ids}))
+	q := newStatement(tx.dialect).add("DELETE FROM finding_task WHERE id IN (SELECT CAST(p.k AS BIGINT) FROM ")
+	q.add(q.parents(dbconn.ParentColumn{Name: "k", Texts: ids}))
 	return tx.conn.Run(ctx, q.add(")").build(nil))
 }
 
 // AddReviewTasks adds tasks for all repos.
 func (tx *transaction) AddReviewTasks(ctx context.Context) error {
-	return tx.conn.Run(ctx, tx.dialect.statement().add("INSERT INTO finding_task (root, subject, digest) SELECT r.root, r.uid, '' FROM repo r").build(nil))
+	return tx.conn.Run(ctx, newStatement(tx.dialect).add("INSERT INTO finding_task (root, subject, digest) SELECT r.root, r.uid, '' FROM repo r").build(nil))
 }
 
 // AddExpiredTasks adds tasks for the images of findings whose exceptions have ended.
 func (tx *transaction) AddExpiredTasks(ctx context.Context, now platform.Time) error {
-	q := tx.dialect.statement().add("INSERT INTO finding_task (root, subject, digest) SELECT DISTINCT f.root, f.parent, f.digest FROM finding f")
+	q := newStatement(tx.dialect).add("INSERT INTO finding_task (root, subject, digest) SELECT DISTINCT f.root, f.parent, f.digest FROM finding f")
 	q.add(" WHERE f.state <> 'FINDING_STATE_OPEN' AND f.count_class > 0 AND f.expire_time > ? AND f.expire_time <= ?", platform.Time{}, now)
 	return tx.conn.Run(ctx, q.build(nil))
 }
@@ -94,8 +95,8 @@ func (tx *transaction) ImageFacts(ctx context.Context, repo platform.UID, digest
 	for _, digest := range digests {
 		fact(digest)
 	}
-	read := func(selected, table, column string, row func(scan func(...any) error) error) *Statement {
-		q := tx.dialect.statement().add("SELECT "+selected+" FROM "+table+" t WHERE t."+column+" = ?", repo)
+	read := func(selected, table, column string, row func(scan func(...any) error) error) *dbconn.Statement {
+		q := newStatement(tx.dialect).add("SELECT "+selected+" FROM "+table+" t WHERE t."+column+" = ?", repo)
 		if digests != nil {
 			q.add(" AND t.digest ?", valueList(digests))
 		}
@@ -165,7 +166,7 @@ func scanStatus(scan func(...any) error, root platform.UID) (*platform.ImageStat
 // ImageStatuses reads the statuses of images.
 func (tx *transaction) ImageStatuses(ctx context.Context, repo platform.UID, digests []string) ([]*platform.ImageStatus, error) {
 	var found []*platform.ImageStatus
-	q := tx.dialect.statement().add("SELECT "+statusColumns+" FROM image_status t WHERE t.parent = ?", repo).add(" AND t.digest ?", valueList(digests))
+	q := newStatement(tx.dialect).add("SELECT "+statusColumns+" FROM image_status t WHERE t.parent = ?", repo).add(" AND t.digest ?", valueList(digests))
 	err := tx.conn.Run(ctx, q.add(" ORDER BY t.digest").build(func(scan func(...any) error) error {
 		status, err := scanStatus(scan, repo.Root())
 		found = append(found, status)
@@ -176,7 +177,7 @@ func (tx *transaction) ImageStatuses(ctx context.Context, repo platform.UID, dig
 
 // LastImageNumber returns the highest number of an image.
 func (tx *transaction) LastImageNumber(ctx context.Context, repo platform.UID) (last int64, err error) {
-	q := tx.dialect.statement().add("SELECT CAST(COALESCE(MAX(t.number), 0) AS BIGINT) FROM image_status t WHERE t.parent = ?", repo)
+	q := newStatement(tx.dialect).add("SELECT CAST(COALESCE(MAX(t.number), 0) AS BIGINT) FROM image_status t WHERE t.parent = ?", repo)
 	err = tx.conn.Run(ctx, q.build(func(scan func(...any) error) error { return scan(&last) }))
 	return last, err
 }
@@ -193,7 +194,7 @@ func (tx *transaction) PutImageStatuses(ctx context.Context, repo platform.UID, 
 		digests[i] = status.Digest
 	}
 	wasAffected := map[string]bool{}
-	q := tx.dialect.statement().add("SELECT t.digest FROM image_status t WHERE t.parent = ? AND t.affected", repo).add(" AND t.digest ?", valueList(digests))
+	q := newStatement(tx.dialect).add("SELECT t.digest FROM image_status t WHERE t.parent = ? AND t.affected", repo).add(" AND t.digest ?", valueList(digests))
 	err := tx.conn.Run(ctx, q.build(func(scan func(...any) error) error {
 		var digest string
 		err := scan(&digest)
@@ -203,16 +204,16 @@ func (tx *transaction) PutImageStatuses(ctx context.Context, repo platform.UID, 
 	if err != nil {
 		return err
 	}
-	run := make([]*Statement, len(statuses), len(statuses)+1)
+	run := make([]*dbconn.Statement, len(statuses), len(statuses)+1)
 	for i, status := range statuses {
 		affected := status.Open.Total() > 0
 		tx.countAffected(affectedImages, childOf(repo), wasAffected[status.Digest], affected)
-		insert := tx.dialect.statement().add("INSERT INTO image_status ("+strings.Join(storedStatusColumns, ", ")+") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+		insert := newStatement(tx.dialect).add("INSERT INTO image_status ("+strings.Join(storedStatusColumns, ", ")+") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
 			repo.Root(), repo, status.Digest, status.Number, status.IsLive, string(status.Basis), ends(status.Named()), status.Open.Text(), affected)
 		run[i] = insert.add(" ON CONFLICT (parent, digest) DO UPDATE SET live = excluded.live, basis = excluded.basis, versions = excluded.versions," +
 			" open_severity = excluded.open_severity, affected = excluded.affected").build(nil)
 	}
-	used := tx.dialect.statement().add("UPDATE sbom SET used = NULL WHERE used IS NOT NULL AND repo = ?", repo).add(" AND digest ?", valueList(digests))
+	used := newStatement(tx.dialect).add("UPDATE sbom SET used = NULL WHERE used IS NOT NULL AND repo = ?", repo).add(" AND digest ?", valueList(digests))
 	return tx.conn.Run(ctx, append(run, used.build(nil))...)
 }
 
@@ -229,21 +230,21 @@ func (tx *transaction) countAffected(number byte, uid platform.UID, was, is bool
 // ShiftOpenFindings changes how many open findings a repo shows.
 func (tx *transaction) ShiftOpenFindings(ctx context.Context, repo platform.UID, by platform.OpenCounts) error {
 	var stored string
-	q := tx.dialect.statement().add("SELECT t.open_severity FROM repo t WHERE t.uid = ?"+tx.dialect.KeepRow, repo)
+	q := newStatement(tx.dialect).add("SELECT t.open_severity FROM repo t WHERE t.uid = ?"+tx.dialect.KeepRow, repo)
 	if err := tx.conn.Run(ctx, q.build(func(scan func(...any) error) error { return scan(&stored) })); err != nil {
 		return err
 	}
 	was := platform.ParseOpenCounts(stored)
 	is := was.Plus(by)
 	tx.countAffected(affectedRepos, repo, was.Total() > 0, is.Total() > 0)
-	return tx.conn.Run(ctx, tx.dialect.statement().add("UPDATE repo SET open_severity = ?, affected = ? WHERE uid = ?", is.Text(), is.Total() > 0, repo).build(nil))
+	return tx.conn.Run(ctx, newStatement(tx.dialect).add("UPDATE repo SET open_severity = ?, affected = ? WHERE uid = ?", is.Text(), is.Total() > 0, repo).build(nil))
 }
 
 // Holders lists the live images of a repo that hold packages with one of normal names.
 func (tx *transaction) Holders(ctx context.Context, repo platform.UID, names []string) ([]platform.Holder, error) {
 	var holders []platform.Holder
 	packed := packUID(repo.Root())
-	q := tx.dialect.statement()
+	q := newStatement(tx.dialect)
 	q.add("SELECT m.digest, u.package, u.version FROM package k CROSS JOIN package_use u CROSS JOIN ").addElements("u.images").add(" CROSS JOIN image_status m")
 	q.add(" WHERE k.root = ?", repo.Root()).add(" AND k.normal_name ?", valueList(names))
 	q.add(" AND u.parent = ? AND u.package = substr(k.uid, 21, 8) AND m.parent = u.parent AND m.number = CAST(e.value AS BIGINT)", repo)
@@ -263,7 +264,7 @@ func (tx *transaction) Holders(ctx context.Context, repo platform.UID, names []s
 // ReposOfAdvisory lists the repos that an advisory is for.
 func (tx *transaction) ReposOfAdvisory(ctx context.Context, root, advisory platform.UID, names []string, digest string) ([]platform.UID, error) {
 	var found []platform.UID
-	q := tx.dialect.statement()
+	q := newStatement(tx.dialect)
 	q.add("SELECT DISTINCT u.parent FROM package k CROSS JOIN package_use u WHERE k.normal_name ?", valueList(names))
 	q.add(" AND u.package = substr(k.uid, 21, 8)")
 	if root != "" {
@@ -286,8 +287,8 @@ func (tx *transaction) AdvisoriesNamed(ctx context.Context, repo platform.UID, n
 		return nil, nil
 	}
 	p := advisories.projectAll()
-	q := tx.dialect.statement()
-	parents := q.parents(ParentColumn{Name: "k", Texts: names})
+	q := newStatement(tx.dialect)
+	parents := q.parents(dbconn.ParentColumn{Name: "k", Texts: names})
 	q.add("SELECT " + p.selected + " FROM " + parents + " CROSS JOIN advisory t WHERE t.normal_name = p.k AND t.count_class > 0")
 	q.add(" AND t.parent ?", uidValueList(append(repo.Ancestors(), platform.FeedGroup)))
 	var found []*platform.Advisory
@@ -297,9 +298,9 @@ func (tx *transaction) AdvisoriesNamed(ctx context.Context, repo platform.UID, n
 
 // PutSBOMs replaces SBOMs.
 func (tx *transaction) PutSBOMs(ctx context.Context, all []*platform.SBOM) error {
-	run := make([]*Statement, len(all))
+	run := make([]*dbconn.Statement, len(all))
 	for i, b := range all {
-		q := tx.dialect.statement().add("INSERT INTO sbom (repo, digest, architecture, format, versions, used, create_time) VALUES (?, ?, ?, ?, ?, ?, ?)",
+		q := newStatement(tx.dialect).add("INSERT INTO sbom (repo, digest, architecture, format, versions, used, create_time) VALUES (?, ?, ?, ?, ?, ?, ?)",
 			b.Repo, b.Digest, b.Architecture, b.Format, ends(b.Versions), []byte{}, b.CreateTime)
 		q.add(" ON CONFLICT (repo, digest, architecture) DO UPDATE SET format = excluded.format, versions = excluded.versions,")
 		run[i] = q.add(" used = COALESCE(sbom.used, sbom.versions), create_time = excluded.create_time").build(nil)
@@ -315,7 +316,7 @@ func (tx *transaction) SBOMs(ctx context.Context, keys platform.ImageKeys) ([]*p
 		repos[i], digests[i] = packUID(k.Repo), k.Digest
 	}
 	var found []*platform.SBOM
-	q := tx.dialect.statement()
+	q := newStatement(tx.dialect)
 	q.add("SELECT DISTINCT b.repo, b.digest, b.architecture, b.format, b.versions, b.create_time FROM ").add(q.parents(uidPairs(repos, digests)...))
 	q.add(" CROSS JOIN sbom b WHERE b.repo = p.k AND b.digest = p.inside")
 	err := tx.conn.Run(ctx, q.build(func(scan func(...any) error) error {
@@ -335,21 +336,21 @@ func (tx *transaction) ForgetRepo(ctx context.Context, repo platform.UID) error 
 	images, held := 0, map[string]int{}
 	var open string
 	err := tx.conn.Run(ctx,
-		tx.dialect.statement().add("SELECT t.count_class, COUNT(*) FROM finding t WHERE t.parent = ? GROUP BY t.count_class", repo).build(func(scan func(...any) error) error {
+		newStatement(tx.dialect).add("SELECT t.count_class, COUNT(*) FROM finding t WHERE t.parent = ? GROUP BY t.count_class", repo).build(func(scan func(...any) error) error {
 			var class, n int64
 			err := scan(&class, &n)
 			tx.deltas.count(w.number, childOf(repo), w.quietParent, tx.slot, -n)
 			w.countClass(childOf(repo), class, -n)
 			return err
 		}),
-		tx.dialect.statement().add("SELECT 1 FROM image_status t WHERE t.parent = ? AND t.affected", repo).build(func(func(...any) error) error { images++; return nil }),
-		tx.dialect.statement().add("SELECT DISTINCT t.package FROM package_use t WHERE t.parent = ?", repo).build(func(scan func(...any) error) error {
+		newStatement(tx.dialect).add("SELECT 1 FROM image_status t WHERE t.parent = ? AND t.affected", repo).build(func(func(...any) error) error { images++; return nil }),
+		newStatement(tx.dialect).add("SELECT DISTINCT t.package FROM package_use t WHERE t.parent = ?", repo).build(func(scan func(...any) error) error {
 			var of []byte
 			err := scan(&of)
 			held[string(of)] = 1
 			return err
 		}),
-		tx.dialect.statement().add("SELECT t.open_severity FROM repo t WHERE t.uid = ?", repo).build(func(scan func(...any) error) error { return scan(&open) }))
+		newStatement(tx.dialect).add("SELECT t.open_severity FROM repo t WHERE t.uid = ?", repo).build(func(scan func(...any) error) error { return scan(&open) }))
 	if err != nil {
 		return err
 	}

@@ -6,6 +6,7 @@ import (
 	"unicode"
 
 	"atrium/platform"
+	"atrium/store/sqlstore/dbconn"
 )
 
 var identities = newTable(&table[*platform.Identity, *platform.IdentityFilter]{
@@ -122,7 +123,7 @@ func (s tables) StaticIdentities(ctx context.Context, issuer, subject string) ([
 		return nil, nil
 	}
 	var found []*platform.Identity
-	q := s.dialect.statement()
+	q := newStatement(s.dialect)
 	q.add("SELECT "+identities.projectAll().selected+" FROM (SELECT uid, create_time, row_number() OVER (PARTITION BY root ORDER BY create_time, uid) AS share"+
 		" FROM (SELECT uid, root, create_time FROM identity WHERE static_rule = ? AND static_rule <> '' ORDER BY create_time, uid LIMIT ?) known"+
 		" ORDER BY share, create_time, uid LIMIT ?) s JOIN identity t ON t.uid = s.uid ORDER BY s.share, s.create_time, s.uid", rule(issuer, subject), int64(platform.MaxExactRules), maxStatic)
@@ -132,7 +133,7 @@ func (s tables) StaticIdentities(ctx context.Context, issuer, subject string) ([
 
 // Grants reads the roles that are bound to identities.
 func (s tables) Grants(ctx context.Context, uids []platform.UID) ([]platform.Grant, error) {
-	q := s.dialect.statement()
+	q := newStatement(s.dialect)
 	q.add("SELECT b.identity, b.parent, b.role, r.capabilities FROM role_binding b JOIN role r ON r.uid = b.role WHERE b.identity ?", uidKeyList(uids))
 	var grants []platform.Grant
 	err := s.conn.Run(ctx, q.build(func(scan func(...any) error) error {
@@ -150,7 +151,7 @@ func (s tables) KnowsIssuer(ctx context.Context, issuer string) (bool, error) {
 		return false, nil
 	}
 	known := false
-	q := s.dialect.statement()
+	q := newStatement(s.dialect)
 	q.add("SELECT 1 WHERE EXISTS (SELECT 1 FROM identity WHERE match_rule >= ? AND match_rule < ?)", issuer+ruleBreak, issuer+ruleEnd)
 	q.add(" OR EXISTS (SELECT 1 FROM identity_provider WHERE issuer = ?)", issuer)
 	err := s.conn.Run(ctx, q.build(func(func(...any) error) error { known = true; return nil }))
@@ -162,7 +163,7 @@ func (s tables) LookupIdentities(ctx context.Context, issuer, subject string, or
 	if strings.ContainsFunc(issuer+subject, unicode.IsControl) {
 		return nil, nil
 	}
-	q := s.dialect.statement()
+	q := newStatement(s.dialect)
 	exactly, roots := rule(issuer, subject), uidKeyList(organisations)
 	q.add("SELECT uid, create_time FROM identity WHERE match_rule = ? AND root ?", exactly, roots)
 	q.addUnion().add("SELECT uid, create_time FROM identity WHERE static_rule = ? AND static_rule <> '' AND root ?", exactly, roots)
@@ -178,7 +179,7 @@ func (s tables) LookupIdentities(ctx context.Context, issuer, subject string, or
 
 // MarkSeen sets the last seen time of identities.
 func (s *Store) MarkSeen(ctx context.Context, uids []platform.UID, at platform.Time) error {
-	return s.engine.Write(ctx, func(tx TxConn) error {
-		return tx.Run(ctx, s.dialect.statement().add("UPDATE identity SET last_seen_time = ? WHERE uid ?", at, uidKeyList(uids)).build(nil))
+	return s.engine.Write(ctx, func(tx dbconn.TxConn) error {
+		return tx.Run(ctx, newStatement(s.dialect).add("UPDATE identity SET last_seen_time = ? WHERE uid ?", at, uidKeyList(uids)).build(nil))
 	})
 }

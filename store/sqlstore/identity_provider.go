@@ -94,7 +94,7 @@ func (p *storedProvider) UnmarshalJSON(text []byte) error {
 
 // ProvisionedGrants reads the roles that are bound to the identities of a provider.
 func (s tables) ProvisionedGrants(ctx context.Context, provider platform.UID) ([]platform.Grant, error) {
-	q := s.dialect.statement()
+	q := newStatement(s.dialect)
 	q.add("SELECT DISTINCT b.parent, b.role, r.capabilities FROM identity i JOIN role_binding b ON b.identity = i.uid JOIN role r ON r.uid = b.role WHERE i.provider = ?", provider)
 	var grants []platform.Grant
 	err := s.conn.Run(ctx, q.build(func(scan func(...any) error) error {
@@ -108,7 +108,7 @@ func (s tables) ProvisionedGrants(ctx context.Context, provider platform.UID) ([
 
 // MappedGrants reads the roles that a provider maps external groups to.
 func (s tables) MappedGrants(ctx context.Context, provider platform.UID, externalGroups ...string) ([]platform.Grant, error) {
-	q := s.dialect.statement()
+	q := newStatement(s.dialect)
 	q.add("SELECT m.scope, m.role, m.external_group_id, r.capabilities FROM external_group_role_mapping m JOIN role r ON r.uid = m.role WHERE m.parent = ?", provider)
 	if len(externalGroups) > 0 {
 		q.add(" AND m.external_group_id ?", valueList(externalGroups))

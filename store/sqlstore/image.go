@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"atrium/platform"
+	"atrium/store/sqlstore/dbconn"
 )
 
 // Images reads images by repo and digest.
@@ -14,7 +15,7 @@ func (s tables) Images(ctx context.Context, keys platform.ImageKeys) ([]*platfor
 	for i, k := range wanted {
 		repos[i], digests[i] = packUID(k.Repo), k.Digest
 	}
-	q := s.dialect.statement()
+	q := newStatement(s.dialect)
 	q.add("SELECT DISTINCT m.repo, m.digest, m.architectures, m.packages FROM ")
 	q.add(q.parents(uidPairs(repos, digests)...))
 	// CROSS JOIN makes SQLite look up each image instead of reading all of them.
@@ -30,9 +31,9 @@ func (s tables) Images(ctx context.Context, keys platform.ImageKeys) ([]*platfor
 
 // PutImages inserts or replaces images.
 func (tx *transaction) PutImages(ctx context.Context, images []*platform.Image) error {
-	run := make([]*Statement, len(images))
+	run := make([]*dbconn.Statement, len(images))
 	for n, i := range images {
-		q := tx.dialect.statement()
+		q := newStatement(tx.dialect)
 		q.add("INSERT INTO image (repo, digest, architectures, packages) VALUES (?, ?, ?, ?)",
 			i.Repo, i.Digest, jsonColumn{&i.Architectures}.text(), jsonColumn{&i.Packages}.text())
 		q.add(" ON CONFLICT (repo, digest) DO UPDATE SET architectures = excluded.architectures, packages = excluded.packages")
@@ -40,7 +41,7 @@ func (tx *transaction) PutImages(ctx context.Context, images []*platform.Image) 
 		tx.tasks = append(tx.tasks, platform.FindingTask{Subject: i.Repo, Digest: i.Digest})
 	}
 	err := tx.conn.Run(ctx, run...)
-	if errors.Is(err, ErrForeignKey) {
+	if errors.Is(err, dbconn.ErrForeignKey) {
 		return platform.ErrNoParent
 	}
 	return err

@@ -25,7 +25,7 @@ func collectProofs(into *[]*platform.IssuerProof) func(scan func(...any) error) 
 // none.
 func (s tables) IssuerProof(ctx context.Context, root platform.UID, issuer string) (*platform.IssuerProof, error) {
 	found := &platform.IssuerProof{}
-	q := s.dialect.statement().add("SELECT "+proofColumns+" FROM issuer_proof v WHERE v.issuer = ? AND v.root = ?", issuer, root)
+	q := newStatement(s.dialect).add("SELECT "+proofColumns+" FROM issuer_proof v WHERE v.issuer = ? AND v.root = ?", issuer, root)
 	err := s.conn.Run(ctx, q.build(func(scan func(...any) error) error { return scan(proofScan(found)...) }))
 	return found, err
 }
@@ -33,7 +33,7 @@ func (s tables) IssuerProof(ctx context.Context, root platform.UID, issuer strin
 // DueIssuerProofs lists proofs by a file that were not checked since a time.
 func (s tables) DueIssuerProofs(ctx context.Context, before platform.Time, limit int) ([]*platform.IssuerProof, error) {
 	var due []*platform.IssuerProof
-	q := s.dialect.statement().add("SELECT "+proofColumns+" FROM issuer_proof v WHERE v.method = 'file' AND v.check_time < ? ORDER BY v.check_time LIMIT ?", before, int64(limit))
+	q := newStatement(s.dialect).add("SELECT "+proofColumns+" FROM issuer_proof v WHERE v.method = 'file' AND v.check_time < ? ORDER BY v.check_time LIMIT ?", before, int64(limit))
 	err := s.conn.Run(ctx, q.build(collectProofs(&due)))
 	return due, err
 }
@@ -42,7 +42,7 @@ func (s tables) DueIssuerProofs(ctx context.Context, before platform.Time, limit
 // identities with patterns, so only the operator may call it.
 func (s tables) IssuerProofs(ctx context.Context) ([]*platform.IssuerProof, error) {
 	var all []*platform.IssuerProof
-	q := s.dialect.statement().add("SELECT " + proofColumns + " FROM issuer_proof v ORDER BY v.root, v.issuer")
+	q := newStatement(s.dialect).add("SELECT " + proofColumns + " FROM issuer_proof v ORDER BY v.root, v.issuer")
 	if err := s.conn.Run(ctx, q.build(collectProofs(&all))); err != nil {
 		return nil, err
 	}
@@ -54,7 +54,7 @@ func (s tables) IssuerProofs(ctx context.Context) ([]*platform.IssuerProof, erro
 	for _, p := range all {
 		known[decision{p.Organisation, p.Issuer}] = true
 	}
-	q = s.dialect.statement().addSlow("SELECT p.root, p.issuer FROM identity_provider p WHERE p.issuer <> '' UNION SELECT i.root, i.match_rule FROM identity i WHERE i.match_rule LIKE ? ORDER BY 1, 2", "%"+platform.PatternMark+"%")
+	q = newStatement(s.dialect).addSlow("SELECT p.root, p.issuer FROM identity_provider p WHERE p.issuer <> '' UNION SELECT i.root, i.match_rule FROM identity i WHERE i.match_rule LIKE ? ORDER BY 1, 2", "%"+platform.PatternMark+"%")
 	err := s.conn.Run(ctx, q.build(func(scan func(...any) error) error {
 		var root platform.UID
 		var rule string
@@ -75,7 +75,7 @@ func (s tables) IssuerProofs(ctx context.Context) ([]*platform.IssuerProof, erro
 // issuer.
 func (s tables) ProvidersOfIssuer(ctx context.Context, root platform.UID, issuer string) ([]platform.UID, error) {
 	var uids []platform.UID
-	q := s.dialect.statement().add("SELECT uid FROM identity_provider WHERE issuer = ? AND root = ? ORDER BY uid", issuer, root)
+	q := newStatement(s.dialect).add("SELECT uid FROM identity_provider WHERE issuer = ? AND root = ? ORDER BY uid", issuer, root)
 	err := s.conn.Run(ctx, q.build(collectUIDs(&uids)))
 	return uids, err
 }
@@ -84,7 +84,7 @@ func (s tables) ProvidersOfIssuer(ctx context.Context, root platform.UID, issuer
 // keys never looks like a pattern.
 func (s tables) CountRules(ctx context.Context, root platform.UID, key platform.RuleKey, without platform.UID) (int, error) {
 	var n int64
-	q := s.dialect.statement().addSlow("SELECT (SELECT COUNT(*) FROM identity WHERE match_rule = ? AND root = ? AND uid <> ?)", ruleText(key), root, without)
+	q := newStatement(s.dialect).addSlow("SELECT (SELECT COUNT(*) FROM identity WHERE match_rule = ? AND root = ? AND uid <> ?)", ruleText(key), root, without)
 	q.add(" + (SELECT COUNT(*) FROM identity WHERE static_rule = ? AND static_rule <> '' AND root = ? AND uid <> ?)", ruleText(key), root, without)
 	err := s.conn.Run(ctx, q.build(func(scan func(...any) error) error { return scan(&n) }))
 	return int(n), err
@@ -93,7 +93,7 @@ func (s tables) CountRules(ctx context.Context, root platform.UID, key platform.
 // CountBindings counts the role bindings of an identity, and of those with a key.
 func (s tables) CountBindings(ctx context.Context, root platform.UID, key platform.RuleKey, identity platform.UID, most int) (int, error) {
 	var n int64
-	q := s.dialect.statement().addSlow("SELECT COUNT(*) FROM (SELECT 1 FROM (SELECT uid FROM identity WHERE match_rule = ? AND root = ?", ruleText(key), root)
+	q := newStatement(s.dialect).addSlow("SELECT COUNT(*) FROM (SELECT 1 FROM (SELECT uid FROM identity WHERE match_rule = ? AND root = ?", ruleText(key), root)
 	q.add(" UNION SELECT uid FROM identity WHERE static_rule = ? AND static_rule <> '' AND root = ? UNION SELECT uid FROM identity WHERE uid = ?) i", ruleText(key), root, identity)
 	q.add(" JOIN role_binding b ON b.identity = i.uid LIMIT ?) bound", int64(most))
 	err := s.conn.Run(ctx, q.build(func(scan func(...any) error) error { return scan(&n) }))
@@ -104,7 +104,7 @@ func (s tables) CountBindings(ctx context.Context, root platform.UID, key platfo
 // that of a role binding or of an identity.
 func (s tables) HasOwner(ctx context.Context, root, without platform.UID) (bool, error) {
 	has := false
-	q := s.dialect.statement().add("SELECT 1 FROM role_binding b JOIN identity i ON i.uid = b.identity WHERE b.parent = ? AND b.role = ? AND b.uid <> ?", root, platform.OwnerRole, without)
+	q := newStatement(s.dialect).add("SELECT 1 FROM role_binding b JOIN identity i ON i.uid = b.identity WHERE b.parent = ? AND b.role = ? AND b.uid <> ?", root, platform.OwnerRole, without)
 	q.add(" AND (i.provider IS NOT NULL OR i.uid <> ? AND (i.match_rule <> '' OR i.static_rule <> '')) LIMIT 1", without)
 	err := s.conn.Run(ctx, q.build(func(func(...any) error) error { has = true; return nil }))
 	return has, err
@@ -112,12 +112,12 @@ func (s tables) HasOwner(ctx context.Context, root, without platform.UID) (bool,
 
 // PutIssuerProof stores a proof.
 func (tx *transaction) PutIssuerProof(ctx context.Context, p *platform.IssuerProof) error {
-	q := tx.dialect.statement().add("INSERT INTO issuer_proof (root, issuer, method, verify_time, check_time) VALUES (?, ?, ?, ?, ?)", p.Organisation, p.Issuer, string(p.Method), p.VerifyTime, p.CheckTime)
+	q := newStatement(tx.dialect).add("INSERT INTO issuer_proof (root, issuer, method, verify_time, check_time) VALUES (?, ?, ?, ?, ?)", p.Organisation, p.Issuer, string(p.Method), p.VerifyTime, p.CheckTime)
 	q.add(" ON CONFLICT (issuer, root) DO UPDATE SET method = excluded.method, verify_time = excluded.verify_time, check_time = excluded.check_time")
 	return tx.conn.Run(ctx, q.build(nil))
 }
 
 // DeleteIssuerProof removes a proof.
 func (tx *transaction) DeleteIssuerProof(ctx context.Context, root platform.UID, issuer string) error {
-	return tx.conn.Run(ctx, tx.dialect.statement().add("DELETE FROM issuer_proof WHERE issuer = ? AND root = ?", issuer, root).build(nil))
+	return tx.conn.Run(ctx, newStatement(tx.dialect).add("DELETE FROM issuer_proof WHERE issuer = ? AND root = ?", issuer, root).build(nil))
 }

@@ -4,12 +4,13 @@ import (
 	"context"
 
 	"atrium/platform"
+	"atrium/store/sqlstore/dbconn"
 )
 
 // Keys returns the keys of a purpose, the oldest first.
 func (s tables) Keys(ctx context.Context, purpose string) ([]platform.Key, error) {
 	var keys []platform.Key
-	q := s.dialect.statement().add("SELECT id, material, sealed, create_time FROM shared_key WHERE purpose = ? ORDER BY id", purpose)
+	q := newStatement(s.dialect).add("SELECT id, material, sealed, create_time FROM shared_key WHERE purpose = ? ORDER BY id", purpose)
 	err := s.conn.Run(ctx, q.build(func(scan func(...any) error) error {
 		k := platform.Key{Purpose: purpose}
 		var id int64
@@ -23,7 +24,7 @@ func (s tables) Keys(ctx context.Context, purpose string) ([]platform.Key, error
 
 // PutKey adds or replaces a key.
 func (tx *transaction) PutKey(ctx context.Context, k platform.Key) error {
-	q := tx.dialect.statement().add("INSERT INTO shared_key (purpose, id, material, sealed, create_time) VALUES (?, ?, ?, ?, ?)",
+	q := newStatement(tx.dialect).add("INSERT INTO shared_key (purpose, id, material, sealed, create_time) VALUES (?, ?, ?, ?, ?)",
 		k.Purpose, int64(k.ID), k.Material, k.Sealed, k.CreateTime)
 	q.add(" ON CONFLICT (purpose, id) DO UPDATE SET material = excluded.material, sealed = excluded.sealed")
 	return tx.conn.Run(ctx, q.build(nil))
@@ -31,7 +32,7 @@ func (tx *transaction) PutKey(ctx context.Context, k platform.Key) error {
 
 // DeleteKey removes a key if it exists.
 func (tx *transaction) DeleteKey(ctx context.Context, purpose string, id int) error {
-	q := tx.dialect.statement().add("DELETE FROM shared_key WHERE purpose = ? AND id = ?", purpose, int64(id))
+	q := newStatement(tx.dialect).add("DELETE FROM shared_key WHERE purpose = ? AND id = ?", purpose, int64(id))
 	return tx.conn.Run(ctx, q.build(nil))
 }
 
@@ -44,7 +45,7 @@ var secretColumns = []secretColumn{{"subscription", "secret"}, {"subscription", 
 func (tx *transaction) Secrets(ctx context.Context) ([]platform.StoredSecret, error) {
 	var found []platform.StoredSecret
 	for place, c := range secretColumns {
-		q := tx.dialect.statement().add("SELECT uid, " + c.column + " FROM " + c.table + " WHERE length(" + c.column + ") > 0")
+		q := newStatement(tx.dialect).add("SELECT uid, " + c.column + " FROM " + c.table + " WHERE length(" + c.column + ") > 0")
 		err := tx.conn.Run(ctx, q.build(func(scan func(...any) error) error {
 			s := platform.StoredSecret{Place: place}
 			err := scan(keyOf(&s.Owner), &s.Encrypted)
@@ -60,10 +61,10 @@ func (tx *transaction) Secrets(ctx context.Context) ([]platform.StoredSecret, er
 
 // PutSecrets replaces secrets that Secrets has read.
 func (tx *transaction) PutSecrets(ctx context.Context, secrets []platform.StoredSecret) error {
-	run := make([]*Statement, len(secrets))
+	run := make([]*dbconn.Statement, len(secrets))
 	for i, s := range secrets {
 		c := secretColumns[s.Place]
-		run[i] = tx.dialect.statement().add("UPDATE "+c.table+" SET "+c.column+" = ? WHERE uid = ?", s.Encrypted, s.Owner).build(nil)
+		run[i] = newStatement(tx.dialect).add("UPDATE "+c.table+" SET "+c.column+" = ? WHERE uid = ?", s.Encrypted, s.Owner).build(nil)
 	}
 	if len(run) == 0 {
 		return nil

@@ -6,23 +6,24 @@ import (
 	"strings"
 
 	"atrium/platform"
+	"atrium/store/sqlstore/dbconn"
 )
 
 // reader reads one kind through a connection.
 type reader[T, F any] struct {
 	*table[T, F]
-	conn    Conn
-	dialect *Dialect
+	conn    dbconn.Conn
+	dialect *dbconn.Dialect
 }
 
 // Get reads rows by UID.
 func (r *reader[T, F]) Get(ctx context.Context, keys platform.Keys) ([]T, error) {
 	var rows []T
-	s := r.dialect.statement()
+	s := newStatement(r.dialect)
 	p := r.project(keys.Without())
 	s.add("SELECT ").add(p.selected).add(" FROM ").add(r.name).add(" t").add(p.joins)
 	if uids := keys.UIDs(); len(uids) == 1 {
-		s.plan, s.quick = PlanBySession, true
+		s.plan, s.quick = dbconn.PlanBySession, true
 		s.add(" WHERE t.uid = ?", r.key(uids[0]))
 	} else {
 		s.add(" WHERE t.uid ?", r.keys(uids))
@@ -43,7 +44,7 @@ func (r *reader[T, F]) List(ctx context.Context, q platform.Query[F]) (platform.
 	q = r.complete(q)
 	var found platform.Rows[T]
 	var items []T
-	var run []*Statement
+	var run []*dbconn.Statement
 	far := q.Skip > farSkip && q.From == nil
 	if far || q.Parts.Has(platform.PartTotal) {
 		run = append(run, r.total(q, &found.Total))
@@ -108,7 +109,7 @@ func (r *reader[T, F]) farPage(ctx context.Context, q platform.Query[F], found p
 		near.Backward, near.Skip = !q.Backward, behind
 	}
 	var items []T
-	var run []*Statement
+	var run []*dbconn.Statement
 	for branches := range slices.Chunk(q.Scope.Branches(), maxBranches) {
 		run = append(run, r.page(near, branches, &items))
 	}
@@ -127,9 +128,9 @@ func (r *reader[T, F]) farPage(ctx context.Context, q platform.Query[F], found p
 // page builds a statement that reads the rows of a page. It merges those of several
 // branches. Unless its filter has arguments, it needs one plan: PostgreSQL would plan it for
 // each small page, because it expects a tenth of all rows from a LIMIT that it does not know.
-func (r *reader[T, F]) page(q platform.Query[F], branches []platform.Branch, into *[]T) *Statement {
-	s, p := r.dialect.statement(), r.project(q.Without)
-	s.plan = PlanOnce
+func (r *reader[T, F]) page(q platform.Query[F], branches []platform.Branch, into *[]T) *dbconn.Statement {
+	s, p := newStatement(r.dialect), r.project(q.Without)
+	s.plan = dbconn.PlanOnce
 	o, how := r.orderingOf(q), r.approach(q.Order.Field, q.Filter)
 	limit, skip := int64(q.MaxRows()), int64(q.Skip)
 	if len(q.Scope.Branches()) > maxBranches {
@@ -195,7 +196,7 @@ func (r *reader[T, F]) branch(s *statement, q platform.Query[F], b platform.Bran
 	before := len(s.args)
 	r.where(q.Filter, s)
 	if len(s.args) > before {
-		s.plan = PlanAsNeeded
+		s.plan = dbconn.PlanAsNeeded
 	}
 	s.add(r.orderingAmong(b.Relation == platform.Children, o).orderBy()+" LIMIT ?", limit)
 }
@@ -259,8 +260,8 @@ func compareColumns(a, b any) int {
 
 // readPairs reads rows by pairs of values, with one index lookup each. found is the
 // condition, with args, by which the columns of p identify at most one row.
-func readPairs[T, F any](ctx context.Context, s tables, t *table[T, F], columns []ParentColumn, found string, args ...any) ([]T, error) {
-	q, whole := s.dialect.statement(), t.projectAll()
+func readPairs[T, F any](ctx context.Context, s tables, t *table[T, F], columns []dbconn.ParentColumn, found string, args ...any) ([]T, error) {
+	q, whole := newStatement(s.dialect), t.projectAll()
 	parents := q.parents(columns...)
 	q.add("SELECT " + whole.selected + " FROM ")
 	q.addPerParent(parents, t.name, whole.names, q.follow().add(found+" LIMIT 1", args...))

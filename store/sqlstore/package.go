@@ -10,6 +10,7 @@ import (
 
 	"atrium/platform"
 	"atrium/platform/ecosystem"
+	"atrium/store/sqlstore/dbconn"
 )
 
 var packages = newTable(&table[*platform.Package, *platform.PackageFilter]{
@@ -146,7 +147,7 @@ func splitEnds(root platform.UID, b []byte) []platform.UID {
 // StoredVersions returns those of the versions of packages that are stored.
 func (tx *transaction) StoredVersions(ctx context.Context, uids []platform.UID) ([]platform.UID, error) {
 	var found []platform.UID
-	q := tx.dialect.statement().add("SELECT t.uid FROM package_version t WHERE t.uid ?", uidKeyList(uids))
+	q := newStatement(tx.dialect).add("SELECT t.uid FROM package_version t WHERE t.uid ?", uidKeyList(uids))
 	err := tx.conn.Run(ctx, q.build(collectUIDs(&found)))
 	return found, err
 }
@@ -155,7 +156,7 @@ func (tx *transaction) StoredVersions(ctx context.Context, uids []platform.UID) 
 func (tx *transaction) VersionsOfPackages(ctx context.Context, of []platform.UID) ([]*platform.PackageVersion, error) {
 	var found []*platform.PackageVersion
 	p := newReader(packageVersions, tx.tables).projectAll()
-	q := tx.dialect.statement().add("SELECT "+p.selected+" FROM package_version t"+p.joins+" WHERE t.parent ?", uidValueList(of))
+	q := newStatement(tx.dialect).add("SELECT "+p.selected+" FROM package_version t"+p.joins+" WHERE t.parent ?", uidValueList(of))
 	err := tx.conn.Run(ctx, q.build(p.collect(&found)))
 	return found, err
 }
@@ -189,9 +190,9 @@ func rowsOf[T, F any](t *table[T, F], rows []T) (columns []string, values [][]an
 // insertNew inserts rows unless rows with their keys exist.
 func (tx *transaction) insertNew(ctx context.Context, table string, columns []string, rows [][]any) error {
 	const perStatement = 50
-	var run []*Statement
+	var run []*dbconn.Statement
 	for part := range slices.Chunk(rows, perStatement) {
-		s := tx.dialect.statement().add("INSERT INTO " + table + " (" + strings.Join(columns, ", ") + ") VALUES ")
+		s := newStatement(tx.dialect).add("INSERT INTO " + table + " (" + strings.Join(columns, ", ") + ") VALUES ")
 		for i, row := range part {
 			if i > 0 {
 				s.add(", ")
@@ -215,7 +216,7 @@ func (tx *transaction) SetRanks(ctx context.Context, versions []*platform.Packag
 	for i, v := range versions {
 		uids[i], ranks[i] = packUID(v.UID), v.Rank
 	}
-	q := tx.dialect.statement().add("UPDATE package_version SET rank = p.inside FROM ")
+	q := newStatement(tx.dialect).add("UPDATE package_version SET rank = p.inside FROM ")
 	q.add(q.parents(uidPairs(uids, ranks)...))
 	return tx.conn.Run(ctx, q.add(" WHERE package_version.uid = p.k").build(nil))
 }
@@ -249,9 +250,9 @@ func (tx *transaction) ChangeUses(ctx context.Context, repo platform.UID, uses [
 	}
 	var stored []row
 	before, after := map[string]int{}, map[string]int{} // number of rows of each package
-	q := tx.dialect.statement()
+	q := newStatement(tx.dialect)
 	q.add("SELECT u.package, u.version, u.part, u.images FROM ")
-	q.add(q.parents(ParentColumn{Name: "k", Bytes: held}))
+	q.add(q.parents(dbconn.ParentColumn{Name: "k", Bytes: held}))
 	q.add(" JOIN package_use u ON u.parent = ? AND u.package = p.k", repo)
 	err := tx.conn.Run(ctx, q.build(func(scan func(...any) error) error {
 		var of, version []byte
@@ -323,7 +324,7 @@ func useValues(repo platform.UID, k useKey, images []int64) []any {
 
 // putUse changes or deletes a row of uses.
 func (tx *transaction) putUse(ctx context.Context, repo platform.UID, k useKey, images []int64, _ bool) error {
-	q := tx.dialect.statement()
+	q := newStatement(tx.dialect)
 	where := " WHERE parent = ? AND package = ? AND version = ? AND part = ?"
 	of, version := []byte(k.version[:segmentLength]), []byte(k.version[segmentLength:])
 	if len(images) == 0 {
@@ -349,7 +350,7 @@ func (tx *transaction) countHolders(ctx context.Context, root platform.UID, befo
 		if len(uids) == 0 {
 			continue
 		}
-		if err := tx.conn.Run(ctx, tx.dialect.statement().add("UPDATE package SET uses = uses + ? WHERE uid ?", by, uidKeyList(uids)).build(nil)); err != nil {
+		if err := tx.conn.Run(ctx, newStatement(tx.dialect).add("UPDATE package SET uses = uses + ? WHERE uid ?", by, uidKeyList(uids)).build(nil)); err != nil {
 			return err
 		}
 	}
@@ -389,10 +390,10 @@ func (s tables) ImagePackages(ctx context.Context, keys platform.ImageKeys) ([]*
 		byImage[k] = append(byImage[k], held{architecture, versions})
 		uids = append(uids, versions...)
 	}
-	q := s.dialect.statement()
+	q := newStatement(s.dialect)
 	q.add("SELECT b.repo, b.digest, b.architecture, b.versions FROM ").add(q.parents(uidPairs(repos, digests)...))
 	q.add(" CROSS JOIN sbom b WHERE b.repo = p.k AND b.digest = p.inside ORDER BY b.architecture")
-	named := s.dialect.statement()
+	named := newStatement(s.dialect)
 	named.add("SELECT t.parent, t.digest, '', t.versions FROM ").add(named.parents(uidPairs(repos, digests)...))
 	named.add(" CROSS JOIN image_status t WHERE t.parent = p.k AND t.digest = p.inside AND t.basis = ?", string(platform.BasisName))
 	hasSBOM := map[platform.ImageKey]bool{}
@@ -421,7 +422,7 @@ func (s tables) ImagePackages(ctx context.Context, keys platform.ImageKeys) ([]*
 		slices.Sort(uids)
 		versions := newReader(packageVersions, s)
 		p := versions.projectAll()
-		v := s.dialect.statement().add("SELECT "+p.selected+" FROM package_version t"+p.joins+" WHERE t.uid ?", uidKeyList(slices.Compact(uids)))
+		v := newStatement(s.dialect).add("SELECT "+p.selected+" FROM package_version t"+p.joins+" WHERE t.uid ?", uidKeyList(slices.Compact(uids)))
 		var found []*platform.PackageVersion
 		if err := s.reads.Run(ctx, v.build(p.collect(&found))); err != nil {
 			return nil, err
@@ -470,13 +471,13 @@ func (s tables) ImagesHolding(ctx context.Context, q platform.HolderQuery) (plat
 	}
 	where := func(st *statement, b platform.Branch) {
 		st.add(" WHERE u.root_key = ? AND u.version IN (SELECT p.k FROM ", scopeKey(b.UID.Root()))
-		st.add(st.parents(ParentColumn{Name: "k", Bytes: locals}))
+		st.add(st.parents(dbconn.ParentColumn{Name: "k", Bytes: locals}))
 		st.add(")")
 		st.addUseWithin(b.UID)
 	}
-	var run []*Statement
+	var run []*dbconn.Statement
 	if q.Parts.Has(platform.PartTotal) {
-		t := s.dialect.statement().add("SELECT CAST(COALESCE(SUM(c.n), 0) AS BIGINT) FROM (")
+		t := newStatement(s.dialect).add("SELECT CAST(COALESCE(SUM(c.n), 0) AS BIGINT) FROM (")
 		for i, b := range q.Scope.Branches() {
 			if i > 0 {
 				t.addUnion()
@@ -494,7 +495,7 @@ func (s tables) ImagesHolding(ctx context.Context, q platform.HolderQuery) (plat
 		run = append(run, t.add(") c").build(func(scan func(...any) error) error { return scan(&rows.Total) }))
 	}
 	if q.Parts.Has(platform.PartItems) {
-		t := s.dialect.statement().add("SELECT d.parent, m.digest, d.number, COALESCE(i.architectures, ''), COALESCE(i.packages, '') FROM (SELECT * FROM (")
+		t := newStatement(s.dialect).add("SELECT d.parent, m.digest, d.number, COALESCE(i.architectures, ''), COALESCE(i.packages, '') FROM (SELECT * FROM (")
 		for i, b := range q.Scope.Branches() {
 			if i > 0 {
 				t.addUnion()

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"time"
+
+	"atrium/store/sqlstore/dbconn"
 )
 
 // On PostgreSQL, the tables of events and of deliveries consist of partitions by time, so
@@ -41,8 +43,8 @@ func nextEnds(first, now time.Time, width time.Duration) (ends []time.Time) {
 // changePartitions changes the partitions of a table in a transaction that locks the table,
 // but not its partitions, of which some may be being vacuumed. Statements reach
 // partitions through the table. It tries again if the lock is not free.
-func (s *Store) changePartitions(ctx context.Context, table string, change func(TxConn) error) error {
-	return s.tryPartitions(ctx, func(conn TxConn) error {
+func (s *Store) changePartitions(ctx context.Context, table string, change func(dbconn.TxConn) error) error {
+	return s.tryPartitions(ctx, func(conn dbconn.TxConn) error {
 		if err := execEach(ctx, conn, "LOCK TABLE ONLY "+table+" IN ACCESS EXCLUSIVE MODE"); err != nil {
 			return err
 		}
@@ -50,9 +52,9 @@ func (s *Store) changePartitions(ctx context.Context, table string, change func(
 	})
 }
 
-func (s *Store) tryPartitions(ctx context.Context, change func(TxConn) error) error {
+func (s *Store) tryPartitions(ctx context.Context, change func(dbconn.TxConn) error) error {
 	for try := 1; ; try++ {
-		err := s.engine.Write(ctx, func(conn TxConn) error {
+		err := s.engine.Write(ctx, func(conn dbconn.TxConn) error {
 			if err := execEach(ctx, conn, partitionLockWait); err != nil {
 				return err
 			}
@@ -78,9 +80,9 @@ func isLockTimeout(err error) bool {
 
 // execEach runs statements, each in its own round trip, because an engine may prepare those
 // of one round trip before it runs the first.
-func execEach(ctx context.Context, conn Conn, statements ...string) error {
+func execEach(ctx context.Context, conn dbconn.Conn, statements ...string) error {
 	for _, sql := range statements {
-		if err := conn.Run(ctx, &Statement{SQL: sql}); err != nil {
+		if err := conn.Run(ctx, &dbconn.Statement{SQL: sql}); err != nil {
 			return err
 		}
 	}

@@ -9,7 +9,7 @@ import (
 // GroupsOfPath reads the group that the names of a path lead to.
 func (s tables) GroupsOfPath(ctx context.Context, path platform.Path) ([]*platform.Group, error) {
 	var found []*platform.Group
-	q := s.dialect.statement()
+	q := newStatement(s.dialect)
 	s.beginPath(q, path)
 	q.add("SELECT "+groups.projectAll().selected+" FROM w CROSS JOIN grp t WHERE t.uid = w.uid AND w.depth = ?", int64(len(path.Names())))
 	err := s.reads.Run(ctx, q.build(groups.projectAll().collect(&found)))
@@ -20,7 +20,7 @@ func (s tables) GroupsOfPath(ctx context.Context, path platform.Path) ([]*platfo
 // whose name is the rest of the path.
 func (s tables) ReposOfPath(ctx context.Context, path platform.Path) ([]*platform.Repo, error) {
 	var found []*platform.Repo
-	q := s.dialect.statement()
+	q := newStatement(s.dialect)
 	parents := s.beginPath(q, path)
 	q.add("SELECT " + repos.projectAll().selected + " FROM ")
 	q.addPerParent("w CROSS JOIN "+parents, "repo", repos.projectAll().names, q.follow().add("t.parent = w.uid AND t.name = p.inside LIMIT 1"))

@@ -5,40 +5,26 @@ import (
 	"time"
 
 	"atrium/platform"
+	"atrium/store/sqlstore/dbconn"
 )
 
-// A presumptionProof adds, to the first statements of a request with a presumption,
-// the statement that proves it. A nil presumptionProof adds nothing.
+// A presumptionProof proves the presumption about the caller of a request.
 type presumptionProof struct {
+	dialect     *dbconn.Dialect
 	presumption *platform.Presumption
 	proof       *platform.Proof
 	known       *knownAuthority
 	comparing   bool // whether the statement reads nothing but versions
-	statement   Statement
+	statement   dbconn.Statement
 	found       signIns
 }
 
-// proving adds the proof of the presumption about the caller to the first statements of a
-// request.
-type proving struct {
-	next    Conn
-	dialect *Dialect
-}
+// A prover proves who the callers of requests are.
+type prover struct{ dialect *dbconn.Dialect }
 
-func newProving(d *database, next Conn) Conn { return &proving{next, d.Dialect()} }
-
-// Run runs statements.
-func (p *proving) Run(ctx context.Context, statements ...*Statement) error {
-	proof, err := takeProof(ctx, p.dialect)
-	if err != nil {
-		return err
-	}
-	return proof.resolve(ctx, p, p.next.Run(ctx, proof.addTo(statements)...))
-}
-
-// takeProof returns the proof that the next statements of ctx must include, or nil if
-// there is none. It fails once the presumption is refuted or cannot be proven.
-func takeProof(ctx context.Context, dialect *Dialect) (*presumptionProof, error) {
+// TakeProof returns the proof that the next statements of ctx must include, or nil if there is
+// none. It fails once the presumption is refuted or cannot be proven.
+func (p prover) TakeProof(ctx context.Context) (dbconn.Proof, error) {
 	presumption := platform.PresumptionOf(ctx)
 	proof := presumption.TakeProof()
 	if proof == nil {
@@ -46,41 +32,35 @@ func takeProof(ctx context.Context, dialect *Dialect) (*presumptionProof, error)
 	}
 	known, _ := proof.Kept().(*knownAuthority)
 	if known == nil {
-		known = newKnownAuthority(dialect, proof.Bearer(), nil)
+		known = newKnownAuthority(p.dialect, proof.Bearer(), nil)
 		proof.Keep(known)
 	}
-	p := &presumptionProof{presumption: presumption, proof: proof, known: known}
-	if p.comparing = known.isBound(time.Now()); p.comparing {
-		p.statement = *known.compare
-		p.statement.Original = known.compare
-		p.statement.Row = p.found.addVersion
+	taken := &presumptionProof{dialect: p.dialect, presumption: presumption, proof: proof, known: known}
+	if taken.comparing = known.isBound(time.Now()); taken.comparing {
+		taken.statement = *known.compare
+		taken.statement.Original = known.compare
+		taken.statement.Row = taken.found.addVersion
 	} else {
-		p.statement = p.readAll()
+		taken.statement = taken.readAll()
 	}
-	return p, nil
+	return taken, nil
 }
 
 // readAll returns the statement that reads everything about the bearer.
-func (p *presumptionProof) readAll() Statement {
+func (p *presumptionProof) readAll() dbconn.Statement {
 	all := *p.known.read
 	all.Row = p.found.add
 	return all
 }
 
-// addTo returns statements with the one that proves the presumption.
-func (p *presumptionProof) addTo(statements []*Statement) []*Statement {
-	if p == nil {
-		return statements
-	}
-	return append(append(make([]*Statement, 0, 1+len(statements)), &p.statement), statements...)
-}
+// Statement returns the statement that proves the presumption.
+func (p *presumptionProof) Statement() *dbconn.Statement { return &p.statement }
 
-// resolve compares what was read with the presumption. err is the error of the round
-// trip. The result is err, or the reason why the request cannot be answered.
-func (p *presumptionProof) resolve(ctx context.Context, by *proving, err error) error {
+// Resolve compares what was read with the presumption. err is the error of the round trip, and
+// next runs another statement. The result is err, or the reason why the request cannot be
+// answered.
+func (p *presumptionProof) Resolve(ctx context.Context, next dbconn.Conn, err error) error {
 	switch {
-	case p == nil:
-		return err
 	case !p.statement.Done:
 		p.presumption.Fail(ctx, err)
 		return err
@@ -89,7 +69,7 @@ func (p *presumptionProof) resolve(ctx context.Context, by *proving, err error) 
 		return err
 	case p.comparing: // a right has changed, perhaps that of another caller
 		p.found, p.statement = signIns{}, p.readAll()
-		if failed := by.next.Run(ctx, &p.statement); failed != nil {
+		if failed := next.Run(ctx, &p.statement); failed != nil {
 			p.presumption.Fail(ctx, failed)
 			return failed
 		}
@@ -97,6 +77,6 @@ func (p *presumptionProof) resolve(ctx context.Context, by *proving, err error) 
 	if refuted := p.presumption.Resolve(&p.found); refuted != nil {
 		return refuted
 	}
-	p.proof.Keep(p.known.bind(by.dialect, p.proof.Bearer(), &p.found, time.Now()))
+	p.proof.Keep(p.known.bind(p.dialect, p.proof.Bearer(), &p.found, time.Now()))
 	return err
 }

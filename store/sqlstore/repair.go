@@ -3,6 +3,8 @@ package sqlstore
 import (
 	"context"
 	"math"
+
+	"atrium/store/sqlstore/dbconn"
 )
 
 // MoveEvents repairs the order of events in a database that was restored into
@@ -16,7 +18,7 @@ func (s *Store) MoveEvents(ctx context.Context) (moved bool, err error) {
 	if err != nil || newest < next {
 		return false, err
 	}
-	err = s.engine.Write(ctx, func(tx TxConn) error {
+	err = s.engine.Write(ctx, func(tx dbconn.TxConn) error {
 		if err := tx.LockCounters(ctx); err != nil { // this also removes the time limit of statements
 			return err
 		}
@@ -25,7 +27,7 @@ func (s *Store) MoveEvents(ctx context.Context) (moved bool, err error) {
 		if moved = err == nil && newest >= next; !moved {
 			return err
 		}
-		q := s.dialect.statement
+		q := func() *statement { return newStatement(s.dialect) }
 		if s.dialect.Partitions { // the transactions of sealed partitions are wrong now
 			if err := tx.Run(ctx, q().add("UPDATE event_partition SET last_xact = ?", int64(openPartition)).build(nil)); err != nil {
 				return err
@@ -42,11 +44,11 @@ func (s *Store) MoveEvents(ctx context.Context) (moved bool, err error) {
 
 // newestTransaction returns the highest transaction id of events and the relay
 // position, and the lowest id that the next transaction can have.
-func (s *Store) newestTransaction(ctx context.Context, conn Conn) (newest, next int64, err error) {
+func (s *Store) newestTransaction(ctx context.Context, conn dbconn.Conn) (newest, next int64, err error) {
 	if s.dialect.NextTransaction == "" {
 		return 0, math.MaxInt64, nil // transactions have no ids
 	}
-	q := s.dialect.eventStatement()
+	q := newEventStatement(s.dialect)
 	q.add("SELECT GREATEST(r.xact, (SELECT max(e.xact) FROM event e WHERE e.denied = '')), " + s.dialect.NextTransaction + " FROM relay r WHERE r.id = 1")
 	err = conn.Run(ctx, q.build(func(scan func(...any) error) error { return scan(&newest, &next) }))
 	return newest, next, err

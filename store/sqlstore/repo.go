@@ -59,7 +59,7 @@ func (tx *transaction) RepoWriter() platform.RowWriter[*platform.Repo] { return 
 // Readmes reads the readmes of repos, which lists do not read.
 func (s tables) Readmes(ctx context.Context, keys platform.Keys) ([]*platform.Readme, error) {
 	var readmes []*platform.Readme
-	q := s.dialect.statement().add("SELECT uid, readme FROM repo WHERE uid ?", uidKeyList(keys.UIDs()))
+	q := newStatement(s.dialect).add("SELECT uid, readme FROM repo WHERE uid ?", uidKeyList(keys.UIDs()))
 	err := s.reads.Run(ctx, q.build(func(scan func(...any) error) error {
 		r := new(platform.Readme)
 		readmes = append(readmes, r)
@@ -70,5 +70,5 @@ func (s tables) Readmes(ctx context.Context, keys platform.Keys) ([]*platform.Re
 
 // SetReadme changes the readme of a repo.
 func (tx *transaction) SetReadme(ctx context.Context, repo platform.UID, content string) error {
-	return tx.conn.Run(ctx, tx.dialect.statement().add("UPDATE repo SET readme = ? WHERE uid = ?", content, repo).build(nil))
+	return tx.conn.Run(ctx, newStatement(tx.dialect).add("UPDATE repo SET readme = ? WHERE uid = ?", content, repo).build(nil))
 }

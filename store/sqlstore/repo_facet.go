@@ -16,7 +16,7 @@ func (s tables) FacetRepos(ctx context.Context, filter *platform.RepoFilter, sco
 	r := newReader(repos, s)
 	how := r.approach("", filter)
 	parts, rest := r.parts(scopes, how)
-	q := s.dialect.statement()
+	q := newStatement(s.dialect)
 	counted := 0
 	count := func(place string, from func(), group string) {
 		for _, of := range []struct{ facet, value, elements string }{{"0", "t.catalog_tier", ""}, {"1", "e.value", " CROSS JOIN " + s.dialect.Elements("t.bundles")}} {

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"atrium/platform"
+	"atrium/store/sqlstore/dbconn"
 )
 
 var roles = newTable(&table[*platform.Role, *platform.RoleFilter]{
@@ -42,10 +43,10 @@ func (tx *transaction) RoleWriter() platform.RowWriter[*platform.Role] { return 
 // SyncBuiltInRoles makes the stored built-in roles equal to those of this version.
 // Several replicas may do so at the same time.
 func (s *Store) SyncBuiltInRoles(ctx context.Context, builtIn []*platform.Role) error {
-	return s.engine.Write(ctx, func(tx TxConn) error {
-		var run []*Statement
+	return s.engine.Write(ctx, func(tx dbconn.TxConn) error {
+		var run []*dbconn.Statement
 		for _, r := range builtIn {
-			q := s.dialect.statement()
+			q := newStatement(s.dialect)
 			q.add("INSERT INTO role (uid, root, name, description, capabilities, create_time, update_time, search) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
 				r.UID, platform.UID(""), r.Name, r.Description, jsonColumn{&r.Capabilities}.text(), platform.Time{}, platform.Time{}, foldText(r.SearchText()))
 			q.add(" ON CONFLICT (uid) DO UPDATE SET name = excluded.name, description = excluded.description, capabilities = excluded.capabilities, search = excluded.search")

@@ -79,12 +79,12 @@ func schemaError(format string, versions ...any) error {
 // can create the table between two statements, and nobody ever drops it.
 func (s tables) appliedMigrations(ctx context.Context) ([]int64, error) {
 	applied, exists := []int64{0}, false
-	q := s.dialect.statement().add(s.dialect.TableExists, "goose_db_version")
+	q := newStatement(s.dialect).add(s.dialect.TableExists, "goose_db_version")
 	err := s.conn.Run(ctx, q.build(func(func(...any) error) error { exists = true; return nil }))
 	if err != nil || !exists {
 		return applied, err
 	}
-	q = s.dialect.statement().add("SELECT version_id FROM goose_db_version WHERE is_applied AND version_id > 0 ORDER BY version_id")
+	q = newStatement(s.dialect).add("SELECT version_id FROM goose_db_version WHERE is_applied AND version_id > 0 ORDER BY version_id")
 	err = s.conn.Run(ctx, q.build(func(scan func(...any) error) error {
 		var version int64
 		err := scan(&version)

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"atrium/platform"
+	"atrium/store/sqlstore/dbconn"
 )
 
 // Searches use a trigram index of the search text of rows (platform.SearchText, folded). On
@@ -85,7 +86,7 @@ func (s tables) Search(ctx context.Context, q platform.SearchQuery) ([]platform.
 	for _, scope := range q.Scopes() {
 		scopes[scope.Kind] = scope.Scope
 	}
-	found := s.dialect.statement()
+	found := newStatement(s.dialect)
 	found.add("SELECT h.kind, h.stage, h.name, h.uid FROM (")
 	for _, t := range kinds {
 		t.addHits(found, q, scopes)
@@ -161,7 +162,7 @@ func (t *table[T, F]) addScope(q *statement, scope platform.Scope) {
 		q.add("t.uid >= ? AND t.uid < ?", lows[0], pasts[0])
 	default:
 		q.add("(EXISTS (SELECT 1 FROM ")
-		q.add(q.parents(ParentColumn{Name: "inside", Bytes: lows}, ParentColumn{Name: "past", Bytes: pasts}))
+		q.add(q.parents(dbconn.ParentColumn{Name: "inside", Bytes: lows}, dbconn.ParentColumn{Name: "past", Bytes: pasts}))
 		q.add(" WHERE t.uid >= p.inside AND t.uid < p.past)")
 		if isBuiltIn {
 			q.add(" OR t.root = ?", platform.UID(""))

@@ -65,7 +65,7 @@ func (s tables) IsSearchIndexed(ctx context.Context) (indexed bool, err error) {
 	if s.dialect.Trigrams {
 		return true, nil
 	}
-	q := s.dialect.statement().add("SELECT 1 WHERE to_regclass('tag_search') IS NOT NULL")
+	q := newStatement(s.dialect).add("SELECT 1 WHERE to_regclass('tag_search') IS NOT NULL")
 	err = s.conn.Run(ctx, q.build(func(func(...any) error) error { indexed = true; return nil }))
 	return indexed, err
 }

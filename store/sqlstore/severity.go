@@ -136,7 +136,7 @@ func countersOfAdvisories(f *platform.AdvisoryFilter) counterSum {
 // and no CVSS severity of their own.
 func (s tables) AdvisoriesInheriting(ctx context.Context, names []string) ([]*platform.Advisory, error) {
 	var found []*platform.Advisory
-	q := s.dialect.statement()
+	q := newStatement(s.dialect)
 	q.add("SELECT "+advisories.projectAll().selected+" FROM advisory t WHERE t.severity_source <> ?", string(platform.SeverityOfAdvisory))
 	q.add(" AND t.uid IN (SELECT a.uid FROM advisory_alias a WHERE a.alias ?", valueList(names))
 	q.add(" UNION SELECT n.uid FROM advisory n WHERE n.advisory_id ?) ORDER BY t.uid", valueList(names))

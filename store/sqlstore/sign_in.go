@@ -8,6 +8,7 @@ import (
 	"fmt"
 
 	"atrium/platform"
+	"atrium/store/sqlstore/dbconn"
 )
 
 // Candidates reads, with one statement of three parts, the identities whose rule may
@@ -26,8 +27,8 @@ func (s tables) Candidates(ctx context.Context, b platform.Bearer) ([]platform.C
 // signInStatement builds the statement of Candidates. Its rows are sorted, so that the
 // results of two reads can be compared. It also reads the versions of scopes, in the same
 // snapshot.
-func signInStatement(d *Dialect, b platform.Bearer, scopes []string) *Statement {
-	q := d.statement()
+func signInStatement(d *dbconn.Dialect, b platform.Bearer, scopes []string) *dbconn.Statement {
+	q := newStatement(d)
 	if len(b.Static) > 0 {
 		q.add("SELECT 0, '', '', '', '', i.uid, i.claim_match, i.static_keys, '', i.last_seen_time, "+boundColumns+" FROM identity i"+boundJoins+" WHERE i.uid ?", uidKeyList(b.Static))
 	} else {

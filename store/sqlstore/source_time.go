@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"atrium/platform"
+	"atrium/store/sqlstore/dbconn"
 )
 
 // RaiseAdvisoryTimes replaces the source times of advisories by later ones.
@@ -13,7 +14,7 @@ func (tx *transaction) RaiseAdvisoryTimes(ctx context.Context, times []platform.
 	for i, t := range times {
 		uids[i] = packUID(t.UID)
 	}
-	return tx.raiseTimes(ctx, "advisory", "source_time", ParentColumn{Name: "k", Bytes: uids}, times)
+	return tx.raiseTimes(ctx, "advisory", "source_time", dbconn.ParentColumn{Name: "k", Bytes: uids}, times)
 }
 
 // RaiseVulnerabilityTimes replaces the source times of vulnerabilities by later ones.
@@ -22,19 +23,19 @@ func (tx *transaction) RaiseVulnerabilityTimes(ctx context.Context, times []plat
 	for i, t := range times {
 		ids[i] = string(t.UID)
 	}
-	return tx.raiseTimes(ctx, "vulnerability", "update_time", ParentColumn{Name: "k", Texts: ids}, times)
+	return tx.raiseTimes(ctx, "vulnerability", "update_time", dbconn.ParentColumn{Name: "k", Texts: ids}, times)
 }
 
 // raiseTimes replaces the times of a column by later ones, with one statement.
-func (tx *transaction) raiseTimes(ctx context.Context, table, column string, keys ParentColumn, times []platform.SourceTime) error {
+func (tx *transaction) raiseTimes(ctx context.Context, table, column string, keys dbconn.ParentColumn, times []platform.SourceTime) error {
 	texts := make([]string, len(times))
 	for i, t := range times {
-		texts[i] = strconv.FormatInt(StoredTime(t.Time).UnixMilli(), 10)
+		texts[i] = strconv.FormatInt(dbconn.StoredTime(t.Time).UnixMilli(), 10)
 	}
 	later := tx.dialect.ReadTime("p.inside")
-	q := tx.dialect.statement()
+	q := newStatement(tx.dialect)
 	q.add("UPDATE " + table + " SET " + column + " = " + later + " FROM ")
-	q.add(q.parents(keys, ParentColumn{Name: "inside", Texts: texts}))
+	q.add(q.parents(keys, dbconn.ParentColumn{Name: "inside", Texts: texts}))
 	q.add(" WHERE " + table + ".uid = p.k AND " + table + "." + column + " < " + later)
 	return tx.conn.Run(ctx, q.build(nil))
 }

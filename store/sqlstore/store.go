@@ -8,12 +8,13 @@ import (
 	"time"
 
 	"atrium/platform"
+	"atrium/store/sqlstore/dbconn"
 )
 
 // Store is a platform.Store over an engine.
 type Store struct {
 	tables
-	engine  *database
+	engine  *dbconn.Database
 	changed notifier
 	stored  chan struct{} // holds one element if Follow must notify other processes of an event
 }
@@ -22,18 +23,18 @@ var _ platform.Store = (*Store)(nil)
 
 // New makes a store of an engine whose schema is up to date. The observers are
 // notified of each round trip.
-func New(engine Engine, observers ...Observer) *Store {
-	return newStore(newDatabase(engine, observers, ""))
+func New(engine dbconn.Engine, observers ...dbconn.Observer) *Store {
+	return newStore(dbconn.New(engine, prover{engine.Dialect()}, observers, ""))
 }
 
 // NewWithout makes a store that leaves out one of Wrappers, to find out whether it is the cause
 // of a fault. It answers the same.
-func NewWithout(engine Engine, wrapper string) *Store {
-	return newStore(newDatabase(engine, nil, wrapper))
+func NewWithout(engine dbconn.Engine, wrapper string) *Store {
+	return newStore(dbconn.New(engine, prover{engine.Dialect()}, nil, wrapper))
 }
 
-func newStore(d *database) *Store {
-	return &Store{tables: tables{conn: d, reads: d.reads, dialect: d.Dialect()}, engine: d, stored: make(chan struct{}, 1)}
+func newStore(d *dbconn.Database) *Store {
+	return &Store{tables: tables{conn: d, reads: d.Reads(), dialect: d.Dialect()}, engine: d, stored: make(chan struct{}, 1)}
 }
 
 // Follow exchanges notifications of stored events with other processes.
@@ -41,12 +42,23 @@ func (s *Store) Follow(ctx context.Context, onLost func(error)) {
 	s.engine.Follow(ctx, s.stored, s.changed.notify, onLost)
 }
 
+// Gather lets n concurrent calls for one response share their round trips.
+func (s *Store) Gather(n int) (join func(context.Context) context.Context, end func()) {
+	return s.engine.Gather(n)
+}
+
+// AwaitOther calls wait while a call waits for the read of another call.
+func (*Store) AwaitOther(ctx context.Context, wait func()) { dbconn.AwaitOther(ctx, wait) }
+
+// AllowStandby lets standbys answer the reads of a request that changes nothing.
+func (s *Store) AllowStandby(ctx context.Context) context.Context { return s.engine.AllowStandby(ctx) }
+
 // Pool describes the use of the connections.
-func (s *Store) Pool() PoolState { return s.engine.Pool() }
+func (s *Store) Pool() dbconn.PoolState { return s.engine.Pool() }
 
 // Standbys describes the standbys that answer reads, and counts by reason the reads that
 // the primary had to answer instead. Both are nil if there are no standbys.
-func (s *Store) Standbys() ([]StandbyState, map[string]int64) {
+func (s *Store) Standbys() ([]dbconn.StandbyState, map[string]int64) {
 	standbys := s.engine.Standbys()
 	if standbys == nil {
 		return nil, nil
@@ -59,9 +71,9 @@ func (s *Store) Close() error { return s.engine.Close() }
 
 // tables reads every kind, from a database or in a transaction.
 type tables struct {
-	conn    Conn // the primary or the transaction
-	reads   Conn // runs the reads that a standby may answer; in a transaction it is conn
-	dialect *Dialect
+	conn    dbconn.Conn // the primary or the transaction
+	reads   dbconn.Conn // runs the reads that a standby may answer; in a transaction it is conn
+	dialect *dbconn.Dialect
 }
 
 // newReader returns what reads a kind. The file of each kind has a method that calls it, and
@@ -132,14 +144,14 @@ func (s tables) Now(ctx context.Context) (now platform.Time, err error) {
 	if s.dialect.Now == "" {
 		return platform.At(time.Now()), nil
 	}
-	q := s.dialect.statement().add("SELECT " + s.dialect.Now)
+	q := newStatement(s.dialect).add("SELECT " + s.dialect.Now)
 	err = s.conn.Run(ctx, q.build(func(scan func(...any) error) error { return scan(timeColumn{&now}) }))
 	return now, err
 }
 
 // Exists looks for a UID in every kind.
 func (s tables) Exists(ctx context.Context, uid platform.UID) (bool, error) {
-	q, found := s.dialect.statement(), false
+	q, found := newStatement(s.dialect), false
 	for _, t := range s.countedTables() {
 		if len(q.args) > 0 {
 			q.addUnion()
@@ -153,7 +165,7 @@ func (s tables) Exists(ctx context.Context, uid platform.UID) (bool, error) {
 // A transaction collects the counters and events, which are written last.
 type transaction struct {
 	tables
-	conn   TxConn
+	conn   dbconn.TxConn
 	slot   int
 	deltas deltas
 	events []*platform.Event
@@ -166,12 +178,12 @@ func (s *Store) WritesAtOnce() bool { return s.dialect.Slots > 1 }
 // Write runs unit in a transaction, after the presumption about the caller is
 // proven.
 func (s *Store) Write(ctx context.Context, unit func(platform.Tx) error) error {
-	noteWrite(ctx)
+	dbconn.NoteWrite(ctx)
 	if err := platform.Prove(ctx); err != nil {
 		return err
 	}
 	recorded := 0
-	err := s.engine.Write(ctx, func(conn TxConn) error {
+	err := s.engine.Write(ctx, func(conn dbconn.TxConn) error {
 		tx := &transaction{tables: tables{conn, conn, s.dialect}, conn: conn, slot: randomSlot(s.dialect), deltas: deltas{}}
 		if err := unit(tx); err != nil {
 			return err

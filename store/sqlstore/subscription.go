@@ -44,7 +44,7 @@ func (tx *transaction) SubscriptionWriter() platform.RowWriter[*platform.Subscri
 // disabled.
 func (s tables) ActiveSubscriptions(ctx context.Context, roots []platform.UID) ([]*platform.Subscription, error) {
 	var found []*platform.Subscription
-	q := s.dialect.statement()
+	q := newStatement(s.dialect)
 	q.add("SELECT "+subscriptions.projectAll().selected+" FROM subscription t WHERE t.disable_reason = '' AND t.root ?", uidValueList(roots))
 	err := s.conn.Run(ctx, q.build(subscriptions.projectAll().collect(&found)))
 	return found, err

@@ -155,6 +155,9 @@ func (c jsonColumn) Scan(src any) error {
 	}
 }
 
+// HoldsJSON makes it a dbconn.JSONColumn.
+func (jsonColumn) HoldsJSON() {}
+
 // ScanBytes reads JSON text.
 func (c jsonColumn) ScanBytes(text []byte) error {
 	if len(text) == 0 {

@@ -63,7 +63,7 @@ func (s tables) TagsByName(ctx context.Context, names platform.TagNames) ([]*pla
 // TagsOfSource reads the tags of a repo that were imported from a source.
 func (s tables) TagsOfSource(ctx context.Context, from platform.RepoSource) ([]*platform.Tag, error) {
 	var found []*platform.Tag
-	q := s.dialect.statement()
+	q := newStatement(s.dialect)
 	q.add("SELECT "+tags.projectAll().selected+" FROM tag t WHERE t.parent = ? AND t.source = ? AND t.source <> ''", from.Repo, from.Source)
 	err := s.conn.Run(ctx, q.build(tags.projectAll().collect(&found)))
 	return found, err
@@ -72,7 +72,7 @@ func (s tables) TagsOfSource(ctx context.Context, from platform.RepoSource) ([]*
 // RepoSources reads the sources of tags in the repos of a group, for one registry.
 func (s tables) RepoSources(ctx context.Context, group platform.UID, registry string) ([]platform.RepoSource, error) {
 	var found []platform.RepoSource
-	q := s.dialect.statement()
+	q := newStatement(s.dialect)
 	// CROSS JOIN makes SQLite start with the repos of the group. '0' follows '/'.
 	q.add("SELECT DISTINCT t.parent, t.source FROM repo r CROSS JOIN tag t WHERE r.parent = ? AND t.parent = r.uid", group)
 	q.add(" AND t.source > ? AND t.source < ? AND t.source <> '' ORDER BY t.source, t.parent", registry+"/", registry+"0")
@@ -92,7 +92,7 @@ func (tx *transaction) ClaimTags(ctx context.Context, source string, claimed []*
 	for i, t := range claimed {
 		uids[i], digests[i] = packUID(t.UID), t.Digest
 	}
-	q := tx.dialect.statement()
+	q := newStatement(tx.dialect)
 	q.add("UPDATE tag SET source = ? FROM ", source)
 	q.add(q.parents(uidPairs(uids, digests)...))
 	q.add(" WHERE tag.uid = p.k AND tag.digest = p.inside AND tag.source <> ?", source)
@@ -102,7 +102,7 @@ func (tx *transaction) ClaimTags(ctx context.Context, source string, claimed []*
 // LockTagsOfSource finds and locks those of tags that come from a source.
 func (tx *transaction) LockTagsOfSource(ctx context.Context, from platform.RepoSource, uids []platform.UID) ([]platform.UID, error) {
 	var found []platform.UID
-	q := tx.dialect.statement()
+	q := newStatement(tx.dialect)
 	q.add("SELECT t.uid FROM tag t WHERE t.uid ? AND t.parent = ? AND t.source = ?"+tx.dialect.KeepRow, uidKeyList(uids), from.Repo, from.Source)
 	err := tx.conn.Run(ctx, q.build(collectUIDs(&found)))
 	return found, err

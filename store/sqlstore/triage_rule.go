@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"atrium/platform"
+	"atrium/store/sqlstore/dbconn"
 )
 
 const ruleColumns = "t.uid, t.parent, t.vulnerability, t.package, t.ecosystem, t.version, t.digest, t.state, t.justification, t.note, t.expire_time, t.create_time, t.author"
@@ -21,7 +22,7 @@ func collectRules(found *[]*platform.TriageRule) func(scan func(...any) error) e
 // TriageRules reads rules.
 func (tx *transaction) TriageRules(ctx context.Context, scopes []platform.UID, vulnerabilities []string) ([]*platform.TriageRule, error) {
 	var found []*platform.TriageRule
-	q := tx.dialect.statement().add("SELECT "+ruleColumns+" FROM triage_rule t WHERE t.parent ?", uidValueList(scopes)).add(" AND t.vulnerability ?", valueList(vulnerabilities))
+	q := newStatement(tx.dialect).add("SELECT "+ruleColumns+" FROM triage_rule t WHERE t.parent ?", uidValueList(scopes)).add(" AND t.vulnerability ?", valueList(vulnerabilities))
 	err := tx.conn.Run(ctx, q.build(collectRules(&found)))
 	return found, err
 }
@@ -29,7 +30,7 @@ func (tx *transaction) TriageRules(ctx context.Context, scopes []platform.UID, v
 // RulesOf reads the rules of scopes.
 func (s tables) RulesOf(ctx context.Context, scopes []platform.UID) ([]*platform.TriageRule, error) {
 	var found []*platform.TriageRule
-	q := s.dialect.statement().add("SELECT "+ruleColumns+" FROM triage_rule t WHERE t.parent ?", uidValueList(scopes))
+	q := newStatement(s.dialect).add("SELECT "+ruleColumns+" FROM triage_rule t WHERE t.parent ?", uidValueList(scopes))
 	err := s.reads.Run(ctx, q.add(" ORDER BY t.uid").build(collectRules(&found)))
 	return found, err
 }
@@ -37,7 +38,7 @@ func (s tables) RulesOf(ctx context.Context, scopes []platform.UID) ([]*platform
 // OtherNames lists other names of a vulnerability.
 func (tx *transaction) OtherNames(ctx context.Context, root platform.UID, vulnerability string) ([]string, error) {
 	var names []string
-	q, roots := tx.dialect.statement(), uidValueList([]platform.UID{root, platform.FeedGroup})
+	q, roots := newStatement(tx.dialect), uidValueList([]platform.UID{root, platform.FeedGroup})
 	q.add("SELECT o.alias FROM advisory_alias a CROSS JOIN advisory t CROSS JOIN advisory_alias o WHERE a.alias = ?", vulnerability).add(" AND t.uid = a.uid AND t.root ? AND o.uid = t.uid", roots)
 	q.add(" UNION SELECT t.advisory_id FROM advisory_alias a CROSS JOIN advisory t WHERE a.alias = ?", vulnerability).add(" AND t.uid = a.uid AND t.root ?", roots)
 	q.add(" UNION SELECT o.alias FROM advisory t CROSS JOIN advisory_alias o WHERE t.advisory_id = ?", vulnerability).add(" AND t.root ? AND o.uid = t.uid", roots)
@@ -52,9 +53,9 @@ func (tx *transaction) OtherNames(ctx context.Context, root platform.UID, vulner
 
 // PutTriageRules stores rules.
 func (tx *transaction) PutTriageRules(ctx context.Context, rules []*platform.TriageRule) error {
-	run := make([]*Statement, len(rules))
+	run := make([]*dbconn.Statement, len(rules))
 	for i, r := range rules {
-		q := tx.dialect.statement().add("INSERT INTO triage_rule (uid, parent, vulnerability, package, ecosystem, version, digest, state, justification, note, expire_time, create_time, author)"+
+		q := newStatement(tx.dialect).add("INSERT INTO triage_rule (uid, parent, vulnerability, package, ecosystem, version, digest, state, justification, note, expire_time, create_time, author)"+
 			" VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
 			r.UID, r.Scope, r.VulnerabilityID, r.Package, r.Ecosystem, r.Version, r.Digest, string(r.State), r.Justification, r.Note, r.ExpireTime, r.CreateTime, r.Author)
 		run[i] = q.add(" ON CONFLICT (parent, vulnerability, package, ecosystem, version, digest) DO UPDATE SET state = excluded.state, justification = excluded.justification," +
@@ -68,23 +69,23 @@ func (tx *transaction) DeleteTriageRules(ctx context.Context, uids []platform.UI
 	if len(uids) == 0 {
 		return nil
 	}
-	return tx.conn.Run(ctx, tx.dialect.statement().add("DELETE FROM triage_rule WHERE uid ?", uidKeyList(uids)).build(nil))
+	return tx.conn.Run(ctx, newStatement(tx.dialect).add("DELETE FROM triage_rule WHERE uid ?", uidKeyList(uids)).build(nil))
 }
 
 // DeleteRulesOf deletes the rules of a group or a repo.
 func (tx *transaction) DeleteRulesOf(ctx context.Context, scope platform.UID) error {
-	return tx.conn.Run(ctx, tx.dialect.statement().add("DELETE FROM triage_rule WHERE parent = ?", scope).build(nil))
+	return tx.conn.Run(ctx, newStatement(tx.dialect).add("DELETE FROM triage_rule WHERE parent = ?", scope).build(nil))
 }
 
 // EndTriageRules deletes rules whose time is over.
 func (tx *transaction) EndTriageRules(ctx context.Context, now platform.Time) error {
-	q := tx.dialect.statement().add("DELETE FROM triage_rule WHERE expire_time > ? AND expire_time <= ?", platform.Time{}, now)
+	q := newStatement(tx.dialect).add("DELETE FROM triage_rule WHERE expire_time > ? AND expire_time <= ?", platform.Time{}, now)
 	return tx.conn.Run(ctx, q.build(nil))
 }
 
 // AddRuleTasks adds tasks for the findings of vulnerabilities, also by other names of these.
 func (tx *transaction) AddRuleTasks(ctx context.Context, scope platform.UID, vulnerabilities []string) error {
-	q := tx.dialect.statement()
+	q := newStatement(tx.dialect)
 	q.add("INSERT INTO finding_task (root, subject, digest, advisory)")
 	q.add(" SELECT f.root, f.parent, '', f.advisory FROM finding f WHERE f.root_key = ?", scopeKey(scope.Root())).add(" AND f.vulnerability ?", valueList(vulnerabilities))
 	q.add(" AND f.rest >= ? AND f.rest < ?", restOf(scope), pastRest(scope))

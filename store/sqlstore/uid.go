@@ -62,6 +62,9 @@ func (k *uidKey) AppendText(b, src []byte) ([]byte, error) {
 	return text, nil
 }
 
+// Len returns the length of the UID as a text.
+func (k *uidKey) Len() int { return len(*k) }
+
 // SetText sets the UID.
 func (k *uidKey) SetText(text string) { *k = uidKey(text) }
 

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"atrium/platform"
+	"atrium/store/sqlstore/dbconn"
 )
 
 // writer changes one kind inside a transaction.
@@ -37,12 +38,12 @@ func (w *writer[T, F]) Insert(ctx context.Context, rows ...T) error {
 	aliases := w.aliasValues(rows)
 	var err error
 	if len(rows) < copyThreshold {
-		err = w.conn.Run(ctx, append(w.dialect.insertAll(w.name, columns, values), w.dialect.insertAll(w.aliasTable, aliasColumns, aliases)...)...)
+		err = w.conn.Run(ctx, append(insertAll(w.dialect, w.name, columns, values), insertAll(w.dialect, w.aliasTable, aliasColumns, aliases)...)...)
 	} else if err = w.tx.conn.Copy(ctx, w.name, columns, values); err == nil && len(aliases) > 0 {
 		err = w.tx.conn.Copy(ctx, w.aliasTable, aliasColumns, aliases)
 	}
 	switch {
-	case errors.Is(err, ErrForeignKey):
+	case errors.Is(err, dbconn.ErrForeignKey):
 		return platform.ErrNoParent
 	case err != nil:
 		return err
@@ -99,17 +100,17 @@ func (w *writer[T, F]) reclassify(ctx context.Context, row T) error {
 }
 
 // insertAll returns statements that insert rows one by one.
-func (d *Dialect) insertAll(table string, columns []string, rows [][]any) []*Statement {
-	run := make([]*Statement, len(rows))
+func insertAll(d *dbconn.Dialect, table string, columns []string, rows [][]any) []*dbconn.Statement {
+	run := make([]*dbconn.Statement, len(rows))
 	for i, values := range rows {
-		run[i] = d.insert(table, columns, values)
+		run[i] = insert(d, table, columns, values)
 	}
 	return run
 }
 
 // insert returns a statement that inserts one row.
-func (d *Dialect) insert(table string, columns []string, values []any) *Statement {
-	s := d.statement()
+func insert(d *dbconn.Dialect, table string, columns []string, values []any) *dbconn.Statement {
+	s := newStatement(d)
 	s.add("INSERT INTO " + table + " (" + strings.Join(columns, ", ") + ") VALUES (")
 	for i, v := range values {
 		if i > 0 {
@@ -235,7 +236,7 @@ func (w *writer[T, F]) Update(ctx context.Context, row T, fields ...string) erro
 	if w.derive != nil {
 		w.derive(row)
 	}
-	s := w.dialect.statement()
+	s := newStatement(w.dialect)
 	s.add("UPDATE " + w.name + " SET ")
 	set := 0
 	for _, c := range slices.Concat(w.columns, w.writeOnly) {
@@ -265,7 +266,7 @@ func (w *writer[T, F]) Update(ctx context.Context, row T, fields ...string) erro
 		return scan(w.ownDestinations(row)...)
 	}))
 	switch {
-	case errors.Is(err, ErrForeignKey):
+	case errors.Is(err, dbconn.ErrForeignKey):
 		return platform.ErrNoParent
 	case err != nil:
 		return err
@@ -286,10 +287,10 @@ func (w *writer[T, F]) Update(ctx context.Context, row T, fields ...string) erro
 	if w.aliases == nil || !slices.Contains(fields, "aliases") {
 		return nil
 	}
-	if err := w.conn.Run(ctx, w.dialect.statement().add("DELETE FROM "+w.aliasTable+" WHERE uid = ?", w.key(w.uid(row))).build(nil)); err != nil {
+	if err := w.conn.Run(ctx, newStatement(w.dialect).add("DELETE FROM "+w.aliasTable+" WHERE uid = ?", w.key(w.uid(row))).build(nil)); err != nil {
 		return err
 	}
-	return w.conn.Run(ctx, w.dialect.insertAll(w.aliasTable, aliasColumns, w.aliasValues([]T{row}))...)
+	return w.conn.Run(ctx, insertAll(w.dialect, w.aliasTable, aliasColumns, w.aliasValues([]T{row}))...)
 }
 
 // updateSearchText updates the search text after a change of searched fields.
@@ -297,7 +298,7 @@ func (w *writer[T, F]) updateSearchText(ctx context.Context, row T, fields []str
 	if !slices.ContainsFunc(w.searchFields, func(field string) bool { return slices.Contains(fields, field) }) {
 		return nil
 	}
-	return w.conn.Run(ctx, w.dialect.statement().add("UPDATE "+w.name+" SET search = ? WHERE uid = ?", foldText(w.searchOf(row)), w.key(w.uid(row))).build(nil))
+	return w.conn.Run(ctx, newStatement(w.dialect).add("UPDATE "+w.name+" SET search = ? WHERE uid = ?", foldText(w.searchOf(row)), w.key(w.uid(row))).build(nil))
 }
 
 // returning lists the table's own columns for RETURNING, which does not accept the
@@ -329,14 +330,14 @@ func (w *writer[T, F]) Delete(ctx context.Context, uid platform.UID) (zero T, _ 
 	if err != nil {
 		return zero, err
 	}
-	s := w.dialect.statement().add("DELETE FROM "+w.name+" WHERE uid = ?", w.key(uid)).build(nil)
-	run := []*Statement{s}
+	s := newStatement(w.dialect).add("DELETE FROM "+w.name+" WHERE uid = ?", w.key(uid)).build(nil)
+	run := []*dbconn.Statement{s}
 	if !w.sharesUID { // otherwise the counters belong to the group
 		w.tx.deltas.dropScope(uid)
-		run = append(run, w.dialect.statement().add("DELETE FROM counter WHERE scope = ?", string(uid)).build(nil))
+		run = append(run, newStatement(w.dialect).add("DELETE FROM counter WHERE scope = ?", string(uid)).build(nil))
 	}
 	switch err = w.conn.Run(ctx, run...); {
-	case errors.Is(err, ErrForeignKey):
+	case errors.Is(err, dbconn.ErrForeignKey):
 		return zero, platform.ErrReferenced
 	case err != nil:
 		return zero, err
@@ -357,7 +358,7 @@ func (w *writer[T, F]) GetForUpdate(ctx context.Context, uid platform.UID) (T, e
 // row, or "" for no lock.
 func (w *writer[T, F]) readJoined(ctx context.Context, uid platform.UID, keeping string) (zero T, _ error) {
 	var rows []T
-	s := w.dialect.statement()
+	s := newStatement(w.dialect)
 	s.add("SELECT "+w.projectAll().selected+" FROM "+w.name+" t"+w.projectAll().joins+" WHERE t.uid = ?"+keeping, w.key(uid))
 	if err := w.conn.Run(ctx, s.build(w.projectAll().collect(&rows))); err != nil {
 		return zero, err

@@ -9,7 +9,7 @@ import (
 
 	"atrium/platform"
 	"atrium/platform/fieldmask"
-	"atrium/store/sqlstore"
+	"atrium/store/sqlstore/dbconn"
 )
 
 // ownerRequests returns a function that lists the repos of an organisation as its owner,
@@ -146,7 +146,7 @@ func TestVersionsAreFoundByTheIndex(t *testing.T) {
 		request := askAsOwner(t, w.replica(w.newSpy()), "acme")
 		var compared string
 		for range 3 { // From the third request on, only versions are compared.
-			for _, s := range must[[]sqlstore.Statement](t)(recordStatements(t.Context(), request)) {
+			for _, s := range must[[]dbconn.Statement](t)(recordStatements(t.Context(), request)) {
 				if strings.HasPrefix(s.SQL, "SELECT COALESCE((SELECT a.version FROM authority") {
 					compared = s.SQL
 				}

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"atrium/platform"
-	"atrium/store/sqlstore"
+	"atrium/store/sqlstore/dbconn"
 )
 
 // crowd makes n deliveries of a subscription due, all before those of others. Half of them are
@@ -109,7 +109,7 @@ func TestManyDueDeliveriesOfOneSubscriptionDelayNoOther(t *testing.T) {
 }
 
 // checkFewRows expects that statements read few deliveries, which they find by indexes.
-func (o *outbox) checkFewRows(statements []sqlstore.Statement) {
+func (o *outbox) checkFewRows(statements []dbconn.Statement) {
 	o.t.Helper()
 	const most = 2000
 	for _, s := range statements {

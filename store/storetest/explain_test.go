@@ -16,32 +16,33 @@ import (
 	"atrium/store/postgres"
 	"atrium/store/sqlite"
 	"atrium/store/sqlstore"
+	"atrium/store/sqlstore/dbconn"
 )
 
 // A spy is an engine that records the statements of operations.
-type spy struct{ sqlstore.Engine }
+type spy struct{ dbconn.Engine }
 
 type statementLogKey struct{}
 
 // A statementLog has the statements that were sent under one context.
 type statementLog struct {
 	mu         sync.Mutex
-	statements []sqlstore.Statement
+	statements []dbconn.Statement
 }
 
-func (s spy) Run(ctx context.Context, statements ...*sqlstore.Statement) error {
+func (s spy) Run(ctx context.Context, statements ...*dbconn.Statement) error {
 	recordReads(ctx, statements)
 	return s.Engine.Run(ctx, statements...)
 }
 
-func (s spy) Write(ctx context.Context, unit func(sqlstore.TxConn) error) error {
-	return s.Engine.Write(ctx, func(tx sqlstore.TxConn) error { return unit(spyTx{tx}) })
+func (s spy) Write(ctx context.Context, unit func(dbconn.TxConn) error) error {
+	return s.Engine.Write(ctx, func(tx dbconn.TxConn) error { return unit(spyTx{tx}) })
 }
 
 // A spyTx records the statements of a transaction.
-type spyTx struct{ sqlstore.TxConn }
+type spyTx struct{ dbconn.TxConn }
 
-func (s spyTx) Run(ctx context.Context, statements ...*sqlstore.Statement) error {
+func (s spyTx) Run(ctx context.Context, statements ...*dbconn.Statement) error {
 	recordReads(ctx, statements)
 	return s.TxConn.Run(ctx, statements...)
 }
@@ -54,7 +55,7 @@ func recordChanges(ctx context.Context) context.Context {
 }
 
 // recordReads keeps the reads, because only reads can be explained without an effect.
-func recordReads(ctx context.Context, statements []*sqlstore.Statement) {
+func recordReads(ctx context.Context, statements []*dbconn.Statement) {
 	h, _ := ctx.Value(statementLogKey{}).(*statementLog)
 	if h == nil {
 		return
@@ -63,7 +64,7 @@ func recordReads(ctx context.Context, statements []*sqlstore.Statement) {
 	defer h.mu.Unlock()
 	for _, one := range statements {
 		if strings.HasPrefix(one.SQL, "SELECT") || strings.HasPrefix(one.SQL, "WITH") || ctx.Value(changesKey{}) != nil {
-			h.statements = append(h.statements, sqlstore.Statement{SQL: one.SQL, Args: slices.Clone(one.Args)})
+			h.statements = append(h.statements, dbconn.Statement{SQL: one.SQL, Args: slices.Clone(one.Args)})
 		}
 	}
 }
@@ -75,9 +76,9 @@ func (w *world) newSpy() *sqlstore.Store {
 }
 
 // openEngine opens the engine of a database until the test ends.
-func openEngine(t testing.TB, url string) sqlstore.Engine {
+func openEngine(t testing.TB, url string) dbconn.Engine {
 	t.Helper()
-	var engine sqlstore.Engine
+	var engine dbconn.Engine
 	var err error
 	if path, ok := strings.CutPrefix(url, "sqlite:"); ok {
 		engine, err = sqlite.Open(t.Context(), path)
@@ -92,7 +93,7 @@ func openEngine(t testing.TB, url string) sqlstore.Engine {
 }
 
 // recordStatements runs an operation and returns the statements that it sent.
-func recordStatements(ctx context.Context, operation func(ctx context.Context) error) ([]sqlstore.Statement, error) {
+func recordStatements(ctx context.Context, operation func(ctx context.Context) error) ([]dbconn.Statement, error) {
 	h := &statementLog{}
 	err := operation(context.WithValue(ctx, statementLogKey{}, h))
 	return h.statements, err
@@ -136,7 +137,7 @@ func (n planNode) draw(b *strings.Builder, indent string) {
 }
 
 // An explainer reads plans of PostgreSQL, with the settings of the store's connections.
-type explainer struct{ engine sqlstore.Engine }
+type explainer struct{ engine dbconn.Engine }
 
 func (w *world) explainer() explainer {
 	w.t.Helper()
@@ -150,11 +151,11 @@ func (w *world) explainer() explainer {
 
 // explain runs a statement as a prepared one, as the store does, with this
 // plan_cache_mode.
-func (e explainer) explain(ctx context.Context, s sqlstore.Statement, mode string) (planNode, error) {
+func (e explainer) explain(ctx context.Context, s dbconn.Statement, mode string) (planNode, error) {
 	execute := executeHeard(s)
 	var text string
 	read := func(scan func(...any) error) error { return scan(&text) }
-	for _, one := range []sqlstore.Statement{
+	for _, one := range []dbconn.Statement{
 		{SQL: "DEALLOCATE ALL"}, {SQL: "SET plan_cache_mode = " + mode},
 		{SQL: "PREPARE heard AS " + s.SQL},
 		{SQL: execute}, // The first run loads into memory what later runs read.
@@ -170,7 +171,7 @@ func (e explainer) explain(ctx context.Context, s sqlstore.Statement, mode strin
 }
 
 // executeHeard returns the statement that executes the prepared one.
-func executeHeard(s sqlstore.Statement) string {
+func executeHeard(s dbconn.Statement) string {
 	if len(s.Args) == 0 {
 		return "EXECUTE heard"
 	}
@@ -202,7 +203,7 @@ func literal(arg any) string {
 		}
 		return "ARRAY[" + strings.Join(keys, ", ") + "]::bytea[]"
 	case platform.Time:
-		return quoted(sqlstore.StoredTime(arg).Format(time.RFC3339Nano)) // The store sends this value.
+		return quoted(dbconn.StoredTime(arg).Format(time.RFC3339Nano)) // The store sends this value.
 	case int64:
 		return strconv.FormatInt(arg, 10)
 	case bool:
@@ -213,13 +214,13 @@ func literal(arg any) string {
 }
 
 // explainQueryPlan returns SQLite's plan, one line for each step.
-func (w *world) explainQueryPlan(t *testing.T, s sqlstore.Statement) []string {
+func (w *world) explainQueryPlan(t *testing.T, s dbconn.Statement) []string {
 	t.Helper()
 	args := make([]any, len(s.Args))
 	for i, arg := range s.Args {
 		switch arg := arg.(type) {
 		case platform.Time:
-			args[i] = sqlstore.StoredTime(arg).UnixMilli()
+			args[i] = dbconn.StoredTime(arg).UnixMilli()
 		case string, int64, bool, []byte:
 			args[i] = arg
 		default: // The argument is a list.

@@ -8,17 +8,17 @@ import (
 	"strings"
 	"testing"
 
-	"atrium/store/sqlstore"
+	"atrium/store/sqlstore/dbconn"
 )
 
 // exampleMigrator returns a Migrator for the migrations in testdata. They are an example for those
 // of future releases: they give a new name to a column of a table of this test. On PostgreSQL,
 // a server of the previous version writes meanwhile.
-func exampleMigrator(t *testing.T, w *world) *sqlstore.Migrator {
+func exampleMigrator(t *testing.T, w *world) *dbconn.Migrator {
 	t.Helper()
 	engine := openEngine(t, w.url)
 	files := must[fs.FS](t)(fs.Sub(os.DirFS("testdata/migrations"), engine.Dialect().Migrations))
-	m := must[*sqlstore.Migrator](t)(engine.Migrator(files))
+	m := must[*dbconn.Migrator](t)(engine.Migrator(files))
 	t.Cleanup(func() { _ = m.Close() })
 	return m
 }

@@ -8,6 +8,7 @@ import (
 	"atrium/platform"
 	"atrium/store/postgres"
 	"atrium/store/sqlstore"
+	"atrium/store/sqlstore/dbconn"
 	"atrium/store/storetest"
 )
 
@@ -39,7 +40,7 @@ func TestMostReadsArePlannedOnce(t *testing.T) {
 	}
 	var once, filtered int
 	var mode string
-	for _, s := range []*sqlstore.Statement{
+	for _, s := range []*dbconn.Statement{
 		{SQL: "SELECT statement, generic_plans, custom_plans FROM pg_prepared_statements", Row: func(scan func(...any) error) error {
 			var sql string
 			var generic, custom int64
@@ -78,11 +79,11 @@ func TestLookUpsOfBatchesArePlannedForTheirArguments(t *testing.T) {
 	}
 	t.Cleanup(func() { _ = engine.Close() })
 	modes := func(values int) (during, after string) {
-		look := &sqlstore.Statement{SQL: "SELECT count(*) FROM unnest($1::text[])", Args: []any{make([]string, values)}}
-		tell := func(mode *string) *sqlstore.Statement {
-			return &sqlstore.Statement{SQL: "SELECT current_setting('plan_cache_mode')", Row: func(scan func(...any) error) error { return scan(mode) }}
+		look := &dbconn.Statement{SQL: "SELECT count(*) FROM unnest($1::text[])", Args: []any{make([]string, values)}}
+		tell := func(mode *string) *dbconn.Statement {
+			return &dbconn.Statement{SQL: "SELECT current_setting('plan_cache_mode')", Row: func(scan func(...any) error) error { return scan(mode) }}
 		}
-		err := engine.Write(t.Context(), func(tx sqlstore.TxConn) error {
+		err := engine.Write(t.Context(), func(tx dbconn.TxConn) error {
 			if err := tx.Run(t.Context(), look, tell(&during)); err != nil {
 				return err
 			}
@@ -114,13 +115,13 @@ func TestPostgreSQLCompilesNoStatement(t *testing.T) {
 	}
 	t.Cleanup(func() { _ = engine.Close() })
 	var reading, writing string
-	ask := func(setting *string) *sqlstore.Statement {
-		return &sqlstore.Statement{SQL: "SELECT current_setting('jit')", Row: func(scan func(...any) error) error { return scan(setting) }}
+	ask := func(setting *string) *dbconn.Statement {
+		return &dbconn.Statement{SQL: "SELECT current_setting('jit')", Row: func(scan func(...any) error) error { return scan(setting) }}
 	}
 	if err := engine.Run(t.Context(), ask(&reading)); err != nil {
 		t.Fatal(err)
 	}
-	if err := engine.Write(t.Context(), func(tx sqlstore.TxConn) error { return tx.Run(t.Context(), ask(&writing)) }); err != nil {
+	if err := engine.Write(t.Context(), func(tx dbconn.TxConn) error { return tx.Run(t.Context(), ask(&writing)) }); err != nil {
 		t.Fatal(err)
 	}
 	if reading != "off" || writing != "off" {

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"atrium/platform"
-	"atrium/store/sqlstore"
+	"atrium/store/sqlstore/dbconn"
 	"atrium/store/storetest"
 )
 
@@ -81,7 +81,7 @@ func (b *bigWorld) checkHotReads(t *testing.T) {
 
 // cost explains statements, checks the shapes of their plans, and adds up the buffers of
 // those that read rows and of those that count.
-func (e explainer) cost(t *testing.T, read *hotRead, statements []sqlstore.Statement, mode string) (rows, total int) {
+func (e explainer) cost(t *testing.T, read *hotRead, statements []dbconn.Statement, mode string) (rows, total int) {
 	t.Helper()
 	for _, s := range statements {
 		plan, err := e.explain(t.Context(), s, mode)
@@ -110,7 +110,7 @@ func (e explainer) cost(t *testing.T, read *hotRead, statements []sqlstore.State
 }
 
 // isCount reports whether a statement reads a total.
-func isCount(s sqlstore.Statement) bool {
+func isCount(s dbconn.Statement) bool {
 	return strings.Contains(s.SQL, "FROM counter") || strings.Contains(s.SQL, "COUNT(*) FROM")
 }
 

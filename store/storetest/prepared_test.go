@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"atrium/store/postgres"
-	"atrium/store/sqlstore"
+	"atrium/store/sqlstore/dbconn"
 	"atrium/store/storetest"
 )
 
@@ -30,8 +30,8 @@ func newPreparedReader(t *testing.T) *preparedReader {
 }
 
 // selectText returns a statement that reads one text from each row.
-func selectText(found *[]string, query string, args ...any) *sqlstore.Statement {
-	return &sqlstore.Statement{SQL: query, Args: args, Row: func(scan func(...any) error) error {
+func selectText(found *[]string, query string, args ...any) *dbconn.Statement {
+	return &dbconn.Statement{SQL: query, Args: args, Row: func(scan func(...any) error) error {
 		var text string
 		err := scan(&text)
 		*found = append(*found, text)
@@ -59,7 +59,7 @@ func TestAStatementIsPreparedAgainAfterAMigration(t *testing.T) {
 			run := func() string {
 				t.Helper()
 				var before, things, after []string
-				var statements []*sqlstore.Statement
+				var statements []*dbconn.Statement
 				if c.before != "" {
 					statements = append(statements, selectText(&before, c.before))
 				}
@@ -84,7 +84,7 @@ func TestAStatementIsPreparedAgainAfterAMigration(t *testing.T) {
 				"DEALLOCATE ALL", // A pooler gives another server to the connection.
 			} {
 				if migration == "DEALLOCATE ALL" {
-					if err := r.engine.Run(t.Context(), &sqlstore.Statement{SQL: migration}); err != nil {
+					if err := r.engine.Run(t.Context(), &dbconn.Statement{SQL: migration}); err != nil {
 						t.Fatal(err)
 					}
 				} else {
@@ -106,7 +106,7 @@ func TestEqualStatementsInOneRoundTripAreAnsweredEach(t *testing.T) {
 	r := newPreparedReader(t)
 	for range 2 { // They are prepared in the first run.
 		found := make([][]string, 3)
-		statements := []*sqlstore.Statement{
+		statements := []*dbconn.Statement{
 			selectText(&found[0], "SELECT $1::text", "first"), selectText(&found[1], "SELECT $1::text", "second"), selectText(&found[2], "SELECT 'third'"),
 		}
 		if err := r.engine.Run(t.Context(), statements...); err != nil {
@@ -146,22 +146,22 @@ func TestTheStatementThatFailsIsMarked(t *testing.T) {
 	errRow := errors.New("a row that nobody can read")
 	for _, c := range []struct {
 		name   string
-		broken sqlstore.Statement
+		broken dbconn.Statement
 	}{
-		{"it takes too long", sqlstore.Statement{SQL: "SELECT pg_sleep(60)"}},
-		{"its first row fails", sqlstore.Statement{SQL: "SELECT 1/$1::bigint", Args: []any{int64(0)}}},
-		{"its second row fails", sqlstore.Statement{SQL: "SELECT 1/(2 - n) FROM generate_series(1, 2) n"}},
-		{"its row is refused", sqlstore.Statement{SQL: "SELECT 1", Row: func(func(...any) error) error { return errRow }}},
-		{"it cannot be prepared", sqlstore.Statement{SQL: "SELECT name FROM missing"}},
-		{"its argument has no type", sqlstore.Statement{SQL: "SELECT $1::text", Args: []any{errRow}}},
+		{"it takes too long", dbconn.Statement{SQL: "SELECT pg_sleep(60)"}},
+		{"its first row fails", dbconn.Statement{SQL: "SELECT 1/$1::bigint", Args: []any{int64(0)}}},
+		{"its second row fails", dbconn.Statement{SQL: "SELECT 1/(2 - n) FROM generate_series(1, 2) n"}},
+		{"its row is refused", dbconn.Statement{SQL: "SELECT 1", Row: func(func(...any) error) error { return errRow }}},
+		{"it cannot be prepared", dbconn.Statement{SQL: "SELECT name FROM missing"}},
+		{"its argument has no type", dbconn.Statement{SQL: "SELECT $1::text", Args: []any{errRow}}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			r := newPreparedReader(t)
-			limit := &sqlstore.Statement{SQL: "SELECT set_config('statement_timeout', '100ms', true)", Plan: sqlstore.PlanOnce}
-			needed := &sqlstore.Statement{SQL: "SELECT 'as needed'"}
+			limit := &dbconn.Statement{SQL: "SELECT set_config('statement_timeout', '100ms', true)", Plan: dbconn.PlanOnce}
+			needed := &dbconn.Statement{SQL: "SELECT 'as needed'"}
 			broken := &c.broken
-			broken.Plan = sqlstore.PlanOnce
+			broken.Plan = dbconn.PlanOnce
 			if err := r.engine.Run(t.Context(), limit, needed, broken); err == nil {
 				t.Fatal("it does not fail")
 			}
@@ -169,7 +169,7 @@ func TestTheStatementThatFailsIsMarked(t *testing.T) {
 				t.Errorf("failed are %t, %t, %t, want only the last; the last two are done: %t, %t, want neither", limit.Failed, needed.Failed, broken.Failed, needed.Done, broken.Done)
 			}
 			broken.SQL, broken.Args = "SELECT 'repaired'", nil
-			other := &sqlstore.Statement{SQL: "SELECT 1/$1::int8", Args: []any{int64(0)}, Plan: sqlstore.PlanOnce}
+			other := &dbconn.Statement{SQL: "SELECT 1/$1::int8", Args: []any{int64(0)}, Plan: dbconn.PlanOnce}
 			if err := r.engine.Run(t.Context(), other, broken); err == nil || !other.Failed || broken.Failed {
 				t.Errorf("then another one fails before it with %v; failed are %t, %t, want only the first", err, other.Failed, broken.Failed)
 			}

@@ -13,6 +13,7 @@ import (
 	"atrium/platform"
 	"atrium/store/postgres"
 	"atrium/store/sqlstore"
+	"atrium/store/sqlstore/dbconn"
 	"atrium/store/storetest"
 )
 
@@ -22,7 +23,7 @@ type sharingEngine struct {
 	shared atomic.Bool
 }
 
-func (e *sharingEngine) Run(ctx context.Context, statements ...*sqlstore.Statement) error {
+func (e *sharingEngine) Run(ctx context.Context, statements ...*dbconn.Statement) error {
 	reads := func(table string) bool {
 		for _, s := range statements {
 			if strings.Contains(s.SQL, " FROM "+table+" t ") {
@@ -106,7 +107,7 @@ func TestTheStatementThatFailsIsMarkedWithoutPreparing(t *testing.T) {
 			t.Parallel()
 			engine := openPostgres(t, address, postgres.Options{QueryMode: mode, MaxConnections: 1})
 			for _, query := range []string{"SELECT name FROM missing", "SELECT 1/(2 - n) FROM generate_series(1, 2) n"} {
-				first, broken, last := &sqlstore.Statement{SQL: "SELECT 'first'"}, &sqlstore.Statement{SQL: query}, &sqlstore.Statement{SQL: "SELECT 'last'"}
+				first, broken, last := &dbconn.Statement{SQL: "SELECT 'first'"}, &dbconn.Statement{SQL: query}, &dbconn.Statement{SQL: "SELECT 'last'"}
 				if err := engine.Run(t.Context(), first, broken, last); err == nil || first.Failed || !broken.Failed || last.Failed {
 					t.Errorf("%s ends with %v; failed are %t, %t, %t, want only the second", query, err, first.Failed, broken.Failed, last.Failed)
 				}
@@ -126,8 +127,8 @@ func TestAPanicOnARowLeavesNoConnectionInUse(t *testing.T) {
 			t.Parallel()
 			engine := openPostgres(t, address, postgres.Options{QueryMode: mode, MaxConnections: 1})
 			for range 2 {
-				panicking := &sqlstore.Statement{SQL: "SELECT 'first'", Row: func(func(...any) error) error { panic(errPanic) }}
-				if err := runRecovered(t.Context(), engine, panicking, &sqlstore.Statement{SQL: "SELECT 'last'"}); !errors.Is(err, errPanic) || !panicking.Failed {
+				panicking := &dbconn.Statement{SQL: "SELECT 'first'", Row: func(func(...any) error) error { panic(errPanic) }}
+				if err := runRecovered(t.Context(), engine, panicking, &dbconn.Statement{SQL: "SELECT 'last'"}); !errors.Is(err, errPanic) || !panicking.Failed {
 					t.Errorf("a panic on a row ends with %v; its statement has failed: %t", err, panicking.Failed)
 				}
 			}
@@ -138,7 +139,7 @@ func TestAPanicOnARowLeavesNoConnectionInUse(t *testing.T) {
 var errPanic = errors.New("a row that nobody can read")
 
 // runRecovered runs statements, and returns the error with which a row panics.
-func runRecovered(ctx context.Context, engine *postgres.Engine, statements ...*sqlstore.Statement) (err error) {
+func runRecovered(ctx context.Context, engine *postgres.Engine, statements ...*dbconn.Statement) (err error) {
 	defer func() {
 		if cause, ok := recover().(error); ok {
 			err = cause

@@ -8,7 +8,7 @@ import (
 
 	"atrium/platform"
 	"atrium/store/postgres"
-	"atrium/store/sqlstore"
+	"atrium/store/sqlstore/dbconn"
 	"atrium/store/storetest"
 )
 
@@ -40,8 +40,8 @@ func openPostgres(t *testing.T, address string, o postgres.Options) *postgres.En
 }
 
 // slowRead returns a statement that takes longer than the default time limit.
-func slowRead() *sqlstore.Statement {
-	return &sqlstore.Statement{SQL: "SELECT pg_sleep(5)"}
+func slowRead() *dbconn.Statement {
+	return &dbconn.Statement{SQL: "SELECT pg_sleep(5)"}
 }
 
 // The machine of the first host is lost, so that its address swallows what is sent there.
@@ -61,7 +61,7 @@ func TestASilentHostIsPassedOver(t *testing.T) {
 			running := openPostgres(t, both, postgres.Options{})
 			relay.Refuse() // This ends the connections.
 			relay.Silence()
-			if err := running.Run(t.Context(), &sqlstore.Statement{SQL: "SELECT 1"}); err != nil {
+			if err := running.Run(t.Context(), &dbconn.Statement{SQL: "SELECT 1"}); err != nil {
 				t.Errorf("a running server does not find the second host: %v", err)
 			}
 			openPostgres(t, both, postgres.Options{})
@@ -93,7 +93,7 @@ func TestASilentServerIsGivenUpAfterTheLimitOfTheURL(t *testing.T) {
 			relay.Silence()
 			within, cancel := context.WithTimeout(t.Context(), patience)
 			defer cancel()
-			if err := engine.Run(within, &sqlstore.Statement{SQL: "SELECT 1"}); platform.AsError(err).Code != platform.CodeUnavailable {
+			if err := engine.Run(within, &dbconn.Statement{SQL: "SELECT 1"}); platform.AsError(err).Code != platform.CodeUnavailable {
 				t.Errorf("a read from a silent server ends with %v, want UNAVAILABLE", err)
 			}
 		})
@@ -109,9 +109,9 @@ func TestNothingMoreIsSentToASilentServer(t *testing.T) {
 	defer relay.Cut() // Otherwise, the pool would wait for silent connections.
 	trace := &platform.Trace{}
 	ctx := platform.WithTrace(t.Context(), trace)
-	read := func() error { return engine.Run(ctx, &sqlstore.Statement{SQL: "SELECT 1"}) }
+	read := func() error { return engine.Run(ctx, &dbconn.Statement{SQL: "SELECT 1"}) }
 	write := func() error {
-		return engine.Write(ctx, func(tx sqlstore.TxConn) error { return tx.Run(ctx, &sqlstore.Statement{SQL: "SELECT 1"}) })
+		return engine.Write(ctx, func(tx dbconn.TxConn) error { return tx.Run(ctx, &dbconn.Statement{SQL: "SELECT 1"}) })
 	}
 	for first, step := range map[string]func() error{"a read": read, "a write": write} {
 		relay.Silence()
@@ -136,7 +136,7 @@ func TestACommitToASilentServerIsUncertain(t *testing.T) {
 	engine := openPostgres(t, relay.URL, postgres.Options{})
 	defer relay.Cut() // Otherwise, the pool would wait for silent connections.
 	runs := 0
-	expectUncertain(t, engine.Write(t.Context(), func(sqlstore.TxConn) error {
+	expectUncertain(t, engine.Write(t.Context(), func(dbconn.TxConn) error {
 		runs++
 		relay.Silence()
 		return nil
@@ -166,15 +166,15 @@ func TestTheURLOfAStandbyMayAllowSlowReads(t *testing.T) {
 	primary := storetest.Postgres(t)
 	standby := addParameters(t, storetest.Standbys(t, primary)[0], url.Values{"statement_timeout": {"1min"}})
 	engine := openPostgres(t, primary, postgres.Options{ReadURLs: []string{standby}})
-	run := func(statement *sqlstore.Statement) (bool, error) {
-		var at sqlstore.Position
+	run := func(statement *dbconn.Statement) (bool, error) {
+		var at dbconn.Position
 		if err := engine.Run(t.Context(), engine.Standbys().AskPosition(&at)); err != nil {
 			return false, err
 		}
 		return engine.Standbys().Run(t.Context(), at, statement)
 	}
 	waitFor(t, "the standby does not answer", func() bool {
-		done, err := run(&sqlstore.Statement{SQL: "SELECT 1"})
+		done, err := run(&dbconn.Statement{SQL: "SELECT 1"})
 		return done && err == nil
 	})
 	if done, err := run(slowRead()); !done || err != nil {

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"atrium/platform"
-	"atrium/store/sqlstore"
+	"atrium/store/sqlstore/dbconn"
 	"atrium/store/storetest"
 )
 
@@ -146,17 +146,17 @@ func (b *bigWorld) measureImport(t *testing.T) {
 
 // measureCPU returns the CPU that the server needs for a statement that explain has
 // prepared. It returns 0 if the server runs on another machine or system.
-func (e explainer) measureCPU(t *testing.T, s sqlstore.Statement) time.Duration {
+func (e explainer) measureCPU(t *testing.T, s dbconn.Statement) time.Duration {
 	t.Helper()
 	const runs = 5
 	var pid int
-	readPID := &sqlstore.Statement{SQL: "SELECT pg_backend_pid()", Row: func(scan func(...any) error) error { return scan(&pid) }}
+	readPID := &dbconn.Statement{SQL: "SELECT pg_backend_pid()", Row: func(scan func(...any) error) error { return scan(&pid) }}
 	if err := e.engine.Run(t.Context(), readPID); err != nil {
 		t.Fatal(err)
 	}
 	before := processTime(pid)
 	for range runs {
-		if err := e.engine.Run(t.Context(), &sqlstore.Statement{SQL: executeHeard(s)}); err != nil {
+		if err := e.engine.Run(t.Context(), &dbconn.Statement{SQL: executeHeard(s)}); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -18,6 +18,7 @@ import (
 	"atrium/store"
 	"atrium/store/postgres"
 	"atrium/store/sqlstore"
+	"atrium/store/sqlstore/dbconn"
 	"atrium/store/storetest"
 )
 
@@ -88,7 +89,7 @@ func accepts(url string) bool {
 func useAll(standbys []string) []string { return standbys }
 
 // newNaiveReader returns a reader whose reads go to an engine that checks nothing.
-func (w *standbyWorld) newNaiveReader(answer func(primary *postgres.Engine) sqlstore.Standbys) *platform.Platform {
+func (w *standbyWorld) newNaiveReader(answer func(primary *postgres.Engine) dbconn.Standbys) *platform.Platform {
 	w.t.Helper()
 	engine := must[*postgres.Engine](w.t)(postgres.Open(w.t.Context(), w.url, postgres.Options{MaxConnections: 4}))
 	w.t.Cleanup(func() { _ = engine.Close() })
@@ -98,10 +99,10 @@ func (w *standbyWorld) newNaiveReader(answer func(primary *postgres.Engine) sqls
 // A naiveEngine is an engine whose standbys check nothing.
 type naiveEngine struct {
 	*postgres.Engine
-	standbys sqlstore.Standbys
+	standbys dbconn.Standbys
 }
 
-func (e naiveEngine) Standbys() sqlstore.Standbys { return e.standbys }
+func (e naiveEngine) Standbys() dbconn.Standbys { return e.standbys }
 
 // naiveStandbys is a naive implementation, which must fail the tests. It reads from a
 // standby without any check, or with a check of the position only.
@@ -110,25 +111,25 @@ type naiveStandbys struct {
 	positions bool
 }
 
-func newNaiveStandbys(t testing.TB, url string, positions bool) func(*postgres.Engine) sqlstore.Standbys {
-	return func(*postgres.Engine) sqlstore.Standbys {
+func newNaiveStandbys(t testing.TB, url string, positions bool) func(*postgres.Engine) dbconn.Standbys {
+	return func(*postgres.Engine) dbconn.Standbys {
 		engine := must[*postgres.Engine](t)(postgres.Open(t.Context(), url, postgres.Options{MaxConnections: 4}))
 		t.Cleanup(func() { _ = engine.Close() })
 		return naiveStandbys{engine, positions}
 	}
 }
 
-func (naiveStandbys) AskPosition(at *sqlstore.Position) *sqlstore.Statement {
-	return &sqlstore.Statement{SQL: "SELECT (pg_current_wal_flush_lsn() - '0/0')::bigint", Row: func(scan func(...any) error) error {
+func (naiveStandbys) AskPosition(at *dbconn.Position) *dbconn.Statement {
+	return &dbconn.Statement{SQL: "SELECT (pg_current_wal_flush_lsn() - '0/0')::bigint", Row: func(scan func(...any) error) error {
 		at.History = "any"
 		return scan(&at.Offset)
 	}}
 }
 
-func (s naiveStandbys) Run(ctx context.Context, at sqlstore.Position, statements ...*sqlstore.Statement) (bool, error) {
+func (s naiveStandbys) Run(ctx context.Context, at dbconn.Position, statements ...*dbconn.Statement) (bool, error) {
 	if s.positions {
 		var replayed int64
-		ask := &sqlstore.Statement{SQL: "SELECT (pg_last_wal_replay_lsn() - '0/0')::bigint", Row: func(scan func(...any) error) error { return scan(&replayed) }}
+		ask := &dbconn.Statement{SQL: "SELECT (pg_last_wal_replay_lsn() - '0/0')::bigint", Row: func(scan func(...any) error) error { return scan(&replayed) }}
 		if err := s.engine.Run(ctx, ask); err != nil || replayed < at.Offset {
 			return false, err
 		}
@@ -136,9 +137,9 @@ func (s naiveStandbys) Run(ctx context.Context, at sqlstore.Position, statements
 	return true, s.engine.Run(ctx, statements...)
 }
 
-func (naiveStandbys) States() []sqlstore.StandbyState { return nil }
-func (naiveStandbys) Fallbacks() map[string]int64     { return nil }
-func (naiveStandbys) Close()                          {}
+func (naiveStandbys) States() []dbconn.StandbyState { return nil }
+func (naiveStandbys) Fallbacks() map[string]int64   { return nil }
+func (naiveStandbys) Close()                        {}
 
 // onStandbys runs a statement on all standbys, or only on the one with a number.
 func (w *standbyWorld) onStandbys(statement string, numbers ...int) {
@@ -277,7 +278,7 @@ type standbyEngine struct {
 	standby *postgres.Engine
 }
 
-func (e standbyEngine) Run(ctx context.Context, statements ...*sqlstore.Statement) error {
+func (e standbyEngine) Run(ctx context.Context, statements ...*dbconn.Statement) error {
 	return e.standby.Run(ctx, statements...)
 }
 
@@ -437,7 +438,7 @@ func TestAReadThatAStandbyCancelsFallsBack(t *testing.T) {
 	t.Cleanup(func() { _ = engine.Close() })
 	rows, fallen := 0, false
 	waitFor(t, "no read was ended by replay", func() bool {
-		var at sqlstore.Position
+		var at dbconn.Position
 		if err := engine.Run(t.Context(), engine.Standbys().AskPosition(&at)); err != nil {
 			t.Fatal(err)
 		}
@@ -459,7 +460,7 @@ func TestAReadThatAStandbyCancelsFallsBack(t *testing.T) {
 			}
 		})
 		rows = 0
-		done, err := engine.Standbys().Run(t.Context(), at, &sqlstore.Statement{
+		done, err := engine.Standbys().Run(t.Context(), at, &dbconn.Statement{
 			SQL: "SELECT g::bigint FROM generate_series(1, 40) g, LATERAL (SELECT pg_sleep(0.01 + 0 * g)) s",
 			Row: func(scan func(...any) error) error { rows++; return scan(new(int64)) },
 		})

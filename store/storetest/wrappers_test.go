@@ -9,29 +9,30 @@ import (
 
 	"atrium/platform"
 	"atrium/store/sqlstore"
+	"atrium/store/sqlstore/dbconn"
 )
 
 // A mirrored engine has a standby that always has all changes: itself.
-type mirrored struct{ sqlstore.Engine }
+type mirrored struct{ dbconn.Engine }
 
-func (e mirrored) Standbys() sqlstore.Standbys { return mirror(e) }
+func (e mirrored) Standbys() dbconn.Standbys { return mirror(e) }
 
-type mirror struct{ sqlstore.Engine }
+type mirror struct{ dbconn.Engine }
 
-func (mirror) AskPosition(at *sqlstore.Position) *sqlstore.Statement {
-	return &sqlstore.Statement{SQL: "SELECT 1", Place: sqlstore.Last, Row: func(func(...any) error) error {
-		*at = sqlstore.Position{History: "mirror", Offset: 1}
+func (mirror) AskPosition(at *dbconn.Position) *dbconn.Statement {
+	return &dbconn.Statement{SQL: "SELECT 1", Place: dbconn.Last, Row: func(func(...any) error) error {
+		*at = dbconn.Position{History: "mirror", Offset: 1}
 		return nil
 	}}
 }
 
-func (m mirror) Run(ctx context.Context, _ sqlstore.Position, statements ...*sqlstore.Statement) (done bool, err error) {
+func (m mirror) Run(ctx context.Context, _ dbconn.Position, statements ...*dbconn.Statement) (done bool, err error) {
 	return true, m.Engine.Run(ctx, statements...)
 }
 
-func (mirror) States() []sqlstore.StandbyState { return nil }
-func (mirror) Fallbacks() map[string]int64     { return nil }
-func (mirror) Close()                          {}
+func (mirror) States() []dbconn.StandbyState { return nil }
+func (mirror) Fallbacks() map[string]int64   { return nil }
+func (mirror) Close()                        {}
 
 // A viewer reads an organisation, each time in a request that presumes what the first one found.
 type viewer struct {
@@ -91,7 +92,7 @@ func TestEachWrapperCanBeLeftOut(t *testing.T) {
 		groups := []platform.UID{w.group(owner, root, "one"), w.group(owner, root, "two")}
 		repos := slices.Concat(w.repos(groups[0], 9), w.repos(groups[1], 4))
 		want := ""
-		for _, without := range append([]string{""}, sqlstore.Wrappers()...) {
+		for _, without := range append([]string{""}, dbconn.Wrappers()...) {
 			s := sqlstore.NewWithout(mirrored{openEngine(t, w.url)}, without)
 			ann := w.identity(owner, root, "ann without "+without)
 			binding := must[*platform.RoleBinding](t)(w.p.RoleBindings.Create(owner, root, input[*platform.RoleBinding](`{"identityUid": "`+string(ann)+`", "roleUid": "`+string(platform.ViewerRole)+`"}`)))

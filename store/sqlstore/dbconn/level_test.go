@@ -1,4 +1,4 @@
-package sqlstore
+package dbconn
 
 import (
 	"context"
@@ -23,7 +23,7 @@ type scriptedEngine struct {
 
 func (e *scriptedEngine) Connections() int { return 4 }
 
-func (e *scriptedEngine) Dialect() *Dialect { return &Dialect{} }
+func (e *scriptedEngine) Dialect() *Dialect { return &Dialect{Pipelines: true} }
 
 func (e *scriptedEngine) Standbys() Standbys { return nil }
 
@@ -61,10 +61,9 @@ func (e *scriptedEngine) Run(_ context.Context, statements ...*Statement) error 
 
 // runLevel runs calls concurrently and returns their errors.
 func runLevel(engine *scriptedEngine, calls ...func(ctx context.Context, conn Conn) error) []error {
-	s := &Store{tables: tables{dialect: &Dialect{Pipelines: true}}}
-	join, end := s.Gather(len(calls))
 	errs := make([]error, len(calls))
-	conn := newDatabase(engine, nil, "")
+	conn := New(engine, nil, nil, "")
+	join, end := conn.Gather(len(calls))
 	var all sync.WaitGroup
 	for i, call := range calls {
 		all.Go(func() {
@@ -208,7 +207,7 @@ func TestACallWithoutAStatementDelaysNobody(t *testing.T) {
 			return askFor("a")(ctx, conn)
 		}
 		aside := func(ctx context.Context, _ Conn) error {
-			new(Store).AwaitOther(ctx, func() { <-there })
+			AwaitOther(ctx, func() { <-there })
 			return nil
 		}
 		began := time.Now()

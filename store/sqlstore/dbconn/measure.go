@@ -1,8 +1,9 @@
-package sqlstore
+package dbconn
 
 import (
 	"bytes"
 	"context"
+	"database/sql"
 	"strings"
 
 	"atrium/platform"
@@ -11,7 +12,7 @@ import (
 // measured runs statements of a response, whose rows it measures.
 type measured struct{ next Conn }
 
-func newMeasured(_ *database, next Conn) Conn { return &measured{next} }
+func newMeasured(_ *Database, next Conn) Conn { return &measured{next} }
 
 // Run runs statements.
 func (m *measured) Run(ctx context.Context, statements ...*Statement) error {
@@ -40,6 +41,18 @@ func measureRows(ctx context.Context, statements []*Statement) *platform.Answer 
 	}
 	return answer
 }
+
+// These are the destinations of a scan whose memory is counted beside texts and bytes.
+type (
+	// A JSONColumn decodes JSON. HoldsJSON tells it from other scanners of bytes.
+	JSONColumn interface {
+		sql.Scanner
+		BytesScanner
+		HoldsJSON()
+	}
+	// A TextColumn holds a text, and says how long it is.
+	TextColumn interface{ Len() int }
+)
 
 // rowBytes estimates the memory of a row without its texts.
 const rowBytes = 512
@@ -75,7 +88,7 @@ func (m *meter) scanAndCount(to ...any) error {
 	}
 	m.json = 0
 	for i, column := range to {
-		if json, ok := column.(jsonColumn); ok {
+		if json, ok := column.(JSONColumn); ok {
 			if m.wrappers == nil {
 				m.wrappers = make([]measuredJSON, len(to))
 			}
@@ -92,8 +105,8 @@ func (m *meter) scanAndCount(to ...any) error {
 		switch column := column.(type) {
 		case *string:
 			n += len(*column)
-		case *uidKey:
-			n += len(*column)
+		case TextColumn:
+			n += column.Len()
 		case *[]byte:
 			n += len(*column)
 		}
@@ -108,7 +121,7 @@ func (m *meter) scanAndCount(to ...any) error {
 // measuredJSON counts the memory of a decoded JSON column: a list of short texts
 // takes much more than its JSON.
 type measuredJSON struct {
-	jsonColumn
+	JSONColumn
 	n *int
 }
 
@@ -122,11 +135,11 @@ func (c *measuredJSON) Scan(src any) error {
 	case []byte:
 		return c.ScanBytes(src)
 	}
-	return c.jsonColumn.Scan(src)
+	return c.JSONColumn.Scan(src)
 }
 
 // ScanBytes reads JSON text.
 func (c *measuredJSON) ScanBytes(src []byte) error {
 	*c.n += len(src) + textHeaderBytes*bytes.Count(src, []byte(`","`))
-	return c.jsonColumn.ScanBytes(src)
+	return c.JSONColumn.ScanBytes(src)
 }

@@ -1,4 +1,4 @@
-package sqlstore
+package dbconn
 
 import (
 	"context"
@@ -53,11 +53,9 @@ func (e followedEngine) Standbys() Standbys { return e.standbys }
 
 func (e followedEngine) Write(_ context.Context, unit func(TxConn) error) error { return unit(nil) }
 
-func newFollowed(s *scriptedStandbys) (followedEngine, *Store) {
+func newFollowed(s *scriptedStandbys) (followedEngine, *Database) {
 	e := followedEngine{&scriptedEngine{}, s}
-	store := New(e)
-	store.dialect = &Dialect{Pipelines: true}
-	return e, store
+	return e, New(e, nil, nil, "")
 }
 
 func checkTrips(t *testing.T, what string, e followedEngine, primary [][]string, standby []string) {
@@ -73,40 +71,40 @@ func TestAReadGoesToAStandby(t *testing.T) {
 	for _, c := range []struct {
 		name     string
 		standbys scriptedStandbys
-		run      func(ctx context.Context, s *Store) error
+		run      func(ctx context.Context, s *Database) error
 		primary  [][]string
 		standby  []string
 	}{
-		{"a read", scriptedStandbys{}, func(ctx context.Context, s *Store) error { return s.reads.Run(s.AllowStandby(ctx), list) },
+		{"a read", scriptedStandbys{}, func(ctx context.Context, s *Database) error { return s.Reads().Run(s.AllowStandby(ctx), list) },
 			[][]string{{"position"}}, []string{"list at 1"}},
-		{"a read of a request that may change something", scriptedStandbys{}, func(ctx context.Context, s *Store) error { return s.reads.Run(ctx, list) },
+		{"a read of a request that may change something", scriptedStandbys{}, func(ctx context.Context, s *Database) error { return s.Reads().Run(ctx, list) },
 			[][]string{{"list"}}, nil},
-		{"a read in the background", scriptedStandbys{}, func(ctx context.Context, s *Store) error {
-			return s.reads.Run(platform.InBackground(s.AllowStandby(ctx)), list)
+		{"a read in the background", scriptedStandbys{}, func(ctx context.Context, s *Database) error {
+			return s.Reads().Run(platform.InBackground(s.AllowStandby(ctx)), list)
 		}, [][]string{{"list"}}, nil},
-		{"two reads", scriptedStandbys{}, func(ctx context.Context, s *Store) error {
+		{"two reads", scriptedStandbys{}, func(ctx context.Context, s *Database) error {
 			ctx = s.AllowStandby(ctx)
-			return errors.Join(s.reads.Run(ctx, list), s.reads.Run(ctx, list))
+			return errors.Join(s.Reads().Run(ctx, list), s.Reads().Run(ctx, list))
 		}, [][]string{{"position"}}, []string{"list at 1", "list at 1"}},
-		{"a read after one that only the primary may answer", scriptedStandbys{}, func(ctx context.Context, s *Store) error {
+		{"a read after one that only the primary may answer", scriptedStandbys{}, func(ctx context.Context, s *Database) error {
 			ctx = s.AllowStandby(ctx)
-			return errors.Join(s.reads.Run(ctx, list), s.conn.Run(ctx, &Statement{SQL: "audit"}), s.reads.Run(ctx, list))
+			return errors.Join(s.Reads().Run(ctx, list), s.Run(ctx, &Statement{SQL: "audit"}), s.Reads().Run(ctx, list))
 		}, [][]string{{"position"}, {"audit", "position"}}, []string{"list at 1", "list at 2"}},
-		{"one row", scriptedStandbys{}, func(ctx context.Context, s *Store) error { return s.reads.Run(s.AllowStandby(ctx), get) },
+		{"one row", scriptedStandbys{}, func(ctx context.Context, s *Database) error { return s.Reads().Run(s.AllowStandby(ctx), get) },
 			[][]string{{"position"}}, []string{"get at 1"}},
-		{"one row after a read", scriptedStandbys{}, func(ctx context.Context, s *Store) error {
+		{"one row after a read", scriptedStandbys{}, func(ctx context.Context, s *Database) error {
 			ctx = s.AllowStandby(ctx)
-			return errors.Join(s.reads.Run(ctx, list), s.reads.Run(ctx, get))
+			return errors.Join(s.Reads().Run(ctx, list), s.Reads().Run(ctx, get))
 		}, [][]string{{"position"}}, []string{"list at 1", "get at 1"}},
-		{"a read after a write", scriptedStandbys{}, func(ctx context.Context, s *Store) error {
+		{"a read after a write", scriptedStandbys{}, func(ctx context.Context, s *Database) error {
 			ctx = s.AllowStandby(ctx)
-			write := s.engine.Write(ctx, func(TxConn) error { return nil })
-			return errors.Join(write, s.reads.Run(ctx, list))
+			write := s.Write(ctx, func(TxConn) error { return nil })
+			return errors.Join(write, s.Reads().Run(ctx, list))
 		}, [][]string{{"list", "position"}}, nil},
-		{"a read that no standby can answer", scriptedStandbys{refuses: true}, func(ctx context.Context, s *Store) error { return s.reads.Run(s.AllowStandby(ctx), list) },
+		{"a read that no standby can answer", scriptedStandbys{refuses: true}, func(ctx context.Context, s *Database) error { return s.Reads().Run(s.AllowStandby(ctx), list) },
 			[][]string{{"position"}, {"list", "position"}}, nil},
-		{"a read of which a standby answers a part", scriptedStandbys{breaks: true}, func(ctx context.Context, s *Store) error {
-			return s.reads.Run(s.AllowStandby(ctx), &Statement{SQL: "list"}, &Statement{SQL: "total"})
+		{"a read of which a standby answers a part", scriptedStandbys{breaks: true}, func(ctx context.Context, s *Database) error {
+			return s.Reads().Run(s.AllowStandby(ctx), &Statement{SQL: "list"}, &Statement{SQL: "total"})
 		}, [][]string{{"position"}, {"position", "total"}}, []string{"list at 1"}},
 	} {
 		list.Done, get.Done = false, false
@@ -126,9 +124,9 @@ func TestCallsOfALevelGoToTheirServers(t *testing.T) {
 		join, end := s.Gather(2)
 		ctx := join(s.AllowStandby(t.Context()))
 		ended := make(chan error)
-		go func() { defer end(); ended <- s.conn.Run(ctx, &Statement{SQL: "audit"}) }()
+		go func() { defer end(); ended <- s.Run(ctx, &Statement{SQL: "audit"}) }()
 		synctest.Wait() // The call of the primary waits first.
-		err := s.reads.Run(ctx, &Statement{SQL: "list"})
+		err := s.Reads().Run(ctx, &Statement{SQL: "list"})
 		if err = errors.Join(err, <-ended); err != nil {
 			t.Error(err)
 		}

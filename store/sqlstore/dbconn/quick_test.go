@@ -1,4 +1,4 @@
-package sqlstore
+package dbconn
 
 import (
 	"context"
@@ -97,7 +97,7 @@ type quickRequest struct {
 // readQuickly lets a request read first, so that it has the only round trip, and the others
 // while it is under way.
 func readQuickly(e Engine, requests ...*quickRequest) {
-	conn := newDatabase(e, nil, "")
+	conn := New(e, nil, nil, "")
 	conn.quick.free = 1
 	var all sync.WaitGroup
 	read := func(r *quickRequest) {
@@ -167,12 +167,12 @@ func TestSlowStatementsShareNoRoundTrip(t *testing.T) {
 		"slow": {{SQL: "a", Quick: true}, {SQL: "b"}},
 		"many": slices.Repeat([]*Statement{{SQL: "a", Quick: true}}, maxQuickStatements+1),
 	} {
-		if newDatabase(&slowEngine{}, nil, "").quick.accepts(t.Context(), statements) {
+		if New(&slowEngine{}, nil, nil, "").quick.accepts(t.Context(), statements) {
 			t.Errorf("%s: the statements share a round trip", name)
 		}
 	}
 	background := platform.InBackground(t.Context())
-	if newDatabase(&slowEngine{}, nil, "").quick.accepts(background, []*Statement{{Quick: true}}) {
+	if New(&slowEngine{}, nil, nil, "").quick.accepts(background, []*Statement{{Quick: true}}) {
 		t.Error("background work shares a round trip with requests")
 	}
 }

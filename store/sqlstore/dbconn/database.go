@@ -1,19 +1,20 @@
-package sqlstore
+package dbconn
 
 import (
 	"context"
 	"slices"
 )
 
-// A database is the way of a Store to its engine. Reads pass wrappers, each of which has one
+// A Database is the way of a Store to its engine. Reads pass wrappers, each of which has one
 // concern and a file of its own, and hands the statements to the next one. A wrapper can be
 // left out: then nobody serves its concern, and the answers are the same.
-type database struct {
+type Database struct {
 	Engine
 	primary Conn // reads from the primary
 	reads   Conn // reads that a standby may answer
 
 	observers observers
+	prover    Prover
 	slots     backgroundSlots
 	quick     *quickReader // nil if it is left out
 }
@@ -21,7 +22,7 @@ type database struct {
 // A wrapper returns a Conn that serves one concern, and hands the statements to next.
 type wrapper struct {
 	name string
-	wrap func(d *database, next Conn) Conn
+	wrap func(d *Database, next Conn) Conn
 }
 
 // The wrappers, from the engine outwards.
@@ -32,7 +33,7 @@ var (
 		{"share", newSharing},      // quick.go: reads by key of several requests share a round trip
 		{"standby", newPositioned}, // standby.go: the primary tells what a standby must have reached
 		{"reserve", newReserved},   // background.go: work in the background leaves room for requests
-		{"prove", newProving},      // presumption.go: the first statements of a request prove its caller
+		{"prove", newProving},      // prove.go: the first statements of a request prove its caller
 	}
 	// This one may send what it gets to a standby.
 	standbyWrapper = wrapper{"standby", newStandbyReader} // standby.go
@@ -51,9 +52,11 @@ func Wrappers() (names []string) {
 	return names
 }
 
-// newDatabase returns a database with all wrappers except one; "" leaves out none.
-func newDatabase(e Engine, all observers, without string) *database {
-	d := &database{Engine: e, observers: all, slots: newBackgroundSlots(e)}
+// New returns the way to an engine, with all wrappers except one; "" leaves out none. by
+// may be nil if there are no requests whose callers must be proven. The observers are notified
+// of each round trip.
+func New(e Engine, by Prover, all []Observer, without string) *Database {
+	d := &Database{Engine: e, prover: by, observers: all, slots: newBackgroundSlots(e)}
 	wrap := func(conn Conn, wrappers ...wrapper) Conn {
 		for _, w := range wrappers {
 			if w.name != without {
@@ -68,15 +71,18 @@ func newDatabase(e Engine, all observers, without string) *database {
 	return d
 }
 
+// Reads returns the Conn of reads that a standby may answer.
+func (d *Database) Reads() Conn { return d.reads }
+
 // Run reads from the primary, outside of any transaction.
-func (d *database) Run(ctx context.Context, statements ...*Statement) error {
+func (d *Database) Run(ctx context.Context, statements ...*Statement) error {
 	return d.primary.Run(ctx, statements...)
 }
 
 // Write runs unit in a transaction. It takes a slot as reads do, reports the round trips,
 // and keeps the later reads of the request from standbys.
-func (d *database) Write(ctx context.Context, unit func(TxConn) error) error {
-	noteWrite(ctx)
+func (d *Database) Write(ctx context.Context, unit func(TxConn) error) error {
+	NoteWrite(ctx)
 	release, err := d.slots.acquire(ctx)
 	defer release()
 	if err != nil {

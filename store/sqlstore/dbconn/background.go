@@ -1,4 +1,4 @@
-package sqlstore
+package dbconn
 
 import (
 	"context"
@@ -34,7 +34,7 @@ type reserved struct {
 	slots backgroundSlots
 }
 
-func newReserved(d *database, next Conn) Conn { return &reserved{next, d.slots} }
+func newReserved(d *Database, next Conn) Conn { return &reserved{next, d.slots} }
 
 // Run runs statements.
 func (r *reserved) Run(ctx context.Context, statements ...*Statement) error {

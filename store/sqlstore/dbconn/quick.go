@@ -1,4 +1,4 @@
-package sqlstore
+package dbconn
 
 import (
 	"context"
@@ -46,7 +46,7 @@ const (
 
 // newSharing returns a quickReader with one round trip at a time for two processors. With
 // more round trips at a time, too few requests would share one.
-func newSharing(d *database, next Conn) Conn {
+func newSharing(d *Database, next Conn) Conn {
 	d.quick = &quickReader{next: next, engine: d.Engine, observers: d.observers, free: max(1, runtime.GOMAXPROCS(0)/2)}
 	return d.quick
 }

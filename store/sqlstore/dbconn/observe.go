@@ -1,4 +1,4 @@
-package sqlstore
+package dbconn
 
 import (
 	"context"
@@ -31,7 +31,7 @@ type observed struct {
 	observers observers
 }
 
-func newObserved(d *database, next Conn) Conn { return &observed{next, d.observers} }
+func newObserved(d *Database, next Conn) Conn { return &observed{next, d.observers} }
 
 // Run runs statements.
 func (o *observed) Run(ctx context.Context, statements ...*Statement) error {

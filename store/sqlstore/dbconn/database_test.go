@@ -1,4 +1,4 @@
-package sqlstore
+package dbconn
 
 import (
 	"context"
@@ -33,7 +33,7 @@ func (e *busyEngine) Write(ctx context.Context, _ func(TxConn) error) error { re
 func TestBackgroundWorkLeavesConnectionsToRequests(t *testing.T) {
 	t.Parallel()
 	busy := &busyEngine{running: make(chan struct{}), release: make(chan struct{})}
-	s := newDatabase(busy, nil, "")
+	s := New(busy, nil, nil, "")
 	background, cancel := context.WithCancel(platform.InBackground(t.Context()))
 	ended := make(chan error, 8)
 	go func() { ended <- s.Run(background) }()

@@ -1,4 +1,4 @@
-package sqlstore
+package dbconn
 
 import (
 	"context"
@@ -22,7 +22,7 @@ type level struct {
 // gathering lets a call of a level wait for the other calls of the level.
 type gathering struct{ next Conn }
 
-func newGathering(_ *database, next Conn) Conn { return &gathering{next} }
+func newGathering(_ *Database, next Conn) Conn { return &gathering{next} }
 
 // Run runs statements.
 func (g *gathering) Run(ctx context.Context, statements ...*Statement) error {
@@ -59,8 +59,8 @@ const maxLevelWait = 5 * time.Millisecond
 
 // Gather announces that n concurrent calls will read for one response. Each call
 // uses a context from join, and calls end when it has finished.
-func (s *Store) Gather(n int) (join func(context.Context) context.Context, end func()) {
-	if !s.dialect.Pipelines {
+func (d *Database) Gather(n int) (join func(context.Context) context.Context, end func()) {
+	if !d.Dialect().Pipelines {
 		return func(ctx context.Context) context.Context { return ctx }, func() {}
 	}
 	l := &level{running: n}
@@ -69,7 +69,7 @@ func (s *Store) Gather(n int) (join func(context.Context) context.Context, end f
 
 // AwaitOther calls wait while a call waits for the read of another call. In the
 // meantime, the level does not wait for this call.
-func (*Store) AwaitOther(ctx context.Context, wait func()) {
+func AwaitOther(ctx context.Context, wait func()) {
 	if l := levelOf(ctx); l != nil {
 		l.end()
 		defer l.rejoin()

@@ -1,4 +1,4 @@
-package sqlstore
+package dbconn
 
 import (
 	"context"
@@ -62,8 +62,8 @@ type readingKey struct{}
 
 // AllowStandby returns a context for a request that changes nothing. Standbys may answer
 // its reads.
-func (s *Store) AllowStandby(ctx context.Context) context.Context {
-	if s.engine.Standbys() == nil {
+func (d *Database) AllowStandby(ctx context.Context) context.Context {
+	if d.Standbys() == nil {
 		return ctx
 	}
 	return context.WithValue(ctx, readingKey{}, &reading{})
@@ -89,8 +89,8 @@ func (r *reading) advance(at Position) {
 	r.at, r.known = at, true
 }
 
-// noteWrite records that a request writes.
-func noteWrite(ctx context.Context) {
+// NoteWrite records that a request writes.
+func NoteWrite(ctx context.Context) {
 	if r := readingOf(ctx); r != nil {
 		r.lock.Lock()
 		defer r.lock.Unlock()
@@ -106,7 +106,7 @@ type standbyReader struct {
 	observers observers
 }
 
-func newStandbyReader(d *database, primary Conn) Conn {
+func newStandbyReader(d *Database, primary Conn) Conn {
 	if d.Standbys() == nil {
 		return primary
 	}
@@ -165,7 +165,7 @@ type positioned struct {
 	standbys Standbys
 }
 
-func newPositioned(d *database, next Conn) Conn {
+func newPositioned(d *Database, next Conn) Conn {
 	if d.Standbys() == nil {
 		return next
 	}

@@ -1,10 +1,8 @@
-package sqlstore
+package dbconn
 
 import (
 	"context"
-	"database/sql"
 	"errors"
-	"fmt"
 	"io/fs"
 	"time"
 
@@ -79,27 +77,19 @@ type PoolState struct {
 // a delete of a row that another row refers to.
 var ErrForeignKey = errors.New("foreign key violation")
 
-// epoch represents "no time", because columns used for sorting are never NULL.
-var epoch = time.UnixMilli(0).UTC()
+// NoTime represents "no time", because columns used for sorting are never NULL.
+var NoTime = time.UnixMilli(0).UTC()
 
 // StoredTime returns the stored form of t.
 func StoredTime(t platform.Time) time.Time {
 	if t.IsZero() {
-		return epoch
+		return NoTime
 	}
 	return t.Time
 }
 
-// timeOrNull is a time that no list is sorted by; "no time" is NULL.
-type timeOrNull struct{ time platform.Time }
-
-// timeColumn scans a time from either engine.
-type timeColumn struct{ to *platform.Time }
-
-var _ sql.Scanner = timeColumn{}
-
 // These interfaces let an engine scan the bytes of a column without a value of
-// database/sql.
+// Database/sql.
 type (
 	// A TextScanner reads a text. AppendText converts the bytes of the column into the
 	// text; nil bytes mean null.
@@ -112,30 +102,3 @@ type (
 	// A TimeScanner reads a time in microseconds since 1970.
 	TimeScanner interface{ ScanTime(micros int64) }
 )
-
-// ScanTime reads a time.
-func (c timeColumn) ScanTime(micros int64) {
-	if *c.to = (platform.Time{}); micros != 0 {
-		*c.to = platform.At(time.UnixMicro(micros))
-	}
-}
-
-func (c timeColumn) Scan(src any) error {
-	var t time.Time
-	switch src := src.(type) {
-	case nil: // a join has found no row
-		t = epoch
-	case time.Time:
-		t = src
-	case int64:
-		t = time.UnixMilli(src)
-	default:
-		return fmt.Errorf("cannot read a time from %T", src)
-	}
-	if t.Equal(epoch) {
-		*c.to = platform.Time{}
-	} else {
-		*c.to = platform.At(t)
-	}
-	return nil
-}

@@ -1,0 +1,45 @@
+package sqlstore
+
+import (
+	"database/sql"
+	"fmt"
+	"time"
+
+	"atrium/platform"
+	"atrium/store/sqlstore/dbconn"
+)
+
+// timeOrNull is a time that no list is sorted by; "no time" is NULL.
+type timeOrNull struct{ time platform.Time }
+
+// timeColumn scans a time from either engine.
+type timeColumn struct{ to *platform.Time }
+
+var _ sql.Scanner = timeColumn{}
+
+// ScanTime reads a time.
+func (c timeColumn) ScanTime(micros int64) {
+	if *c.to = (platform.Time{}); micros != 0 {
+		*c.to = platform.At(time.UnixMicro(micros))
+	}
+}
+
+func (c timeColumn) Scan(src any) error {
+	var t time.Time
+	switch src := src.(type) {
+	case nil: // a join has found no row
+		t = dbconn.NoTime
+	case time.Time:
+		t = src
+	case int64:
+		t = time.UnixMilli(src)
+	default:
+		return fmt.Errorf("cannot read a time from %T", src)
+	}
+	if t.Equal(dbconn.NoTime) {
+		*c.to = platform.Time{}
+	} else {
+		*c.to = platform.At(t)
+	}
+	return nil
+}
