@@ -142,6 +142,7 @@ type importOCICommand struct {
 	Registry    []string `arg:"" name:"registry[/repo]" help:"Registry, to import every repo of its catalogue, or a single repo."`
 	Concurrency int      `default:"8" help:"Number of concurrent requests, 1 to ${most_requests}."`
 	Insecure    bool     `help:"Use plain http if https does not answer. Localhost is always allowed."`
+	SBOMs       string   `name:"sboms" enum:"new,all,none" default:"new" help:"Images whose SBOMs are read: new (those that are not stored yet), all or none."`
 	Prune       bool     `help:"Remove tags that came from this registry and that it no longer has, in repos that vanished or were read without an error."`
 }
 
@@ -160,6 +161,11 @@ func (c *importOCICommand) Help() string {
 	return `Reads tags, digests, architectures and sizes (bytes of config and compressed layers). A repo is named by its path
 in the registry. Images that are stored already are not read again, so the command can be repeated at any time.
 
+It also reads the SBOMs that the registry has about an image, SPDX and CycloneDX in JSON: attestations of BuildKit in the index,
+attestations and SBOMs of cosign (tags that end in .att and .sbom), and artifacts that refer to the image. Signatures are
+not verified. The SBOM with the most packages counts for each architecture, and the others are reported. Images that are stored
+already are asked for SBOMs with --sboms all.
+
 Each tag stores the registry that it came from. --prune removes tags that the registry no longer has. It keeps tags that
 came from another registry or were set by people. A repo that vanished from its registry is reported, and --prune
 removes its tags. An empty catalogue is an error, and nothing is pruned.
@@ -174,7 +180,7 @@ Examples:
 
 func (c *importOCICommand) run(ctx context.Context, p program) error {
 	return c.importInto(ctx, p, "oci", ingest.Options{NoEvents: c.NoEvents}, func(ctx context.Context, to *platform.Platform, o ingest.Options) (ingest.Summary, error) {
-		from := ingest.OCISource{Names: c.Registry, Concurrency: c.Concurrency, Insecure: c.Insecure, Prune: c.Prune}
+		from := ingest.OCISource{Names: c.Registry, Concurrency: c.Concurrency, Insecure: c.Insecure, Prune: c.Prune, SBOMs: ingest.SBOMChoice(c.SBOMs)}
 		return ingest.ImportOCI(ctx, to, from, o)
 	})
 }

@@ -13,6 +13,7 @@
 //	oci.go       OCI registries: imports repos, tags and images in order
 //	ocirepos.go  decides which repos are read, and prunes those that vanished
 //	ocimanifest.go   reads architectures and sizes from manifests
+//	ocisbom.go   reads the SBOMs that a registry has about images
 //	ociclient.go     the client of registries
 //	ocitransport.go  retries requests and limits the size of answers
 //	parallel.go  runs work for several items at the same time

@@ -26,6 +26,7 @@ type OCISource struct {
 	// Prune removes the tags that came from the registry and that it no longer
 	// has, in repos that vanished or were read without an error.
 	Prune bool
+	SBOMs SBOMChoice // images whose SBOMs are read
 
 	limits ociLimits // the default if it is zero
 }
@@ -65,7 +66,7 @@ func importOCI(ctx context.Context, d destination, source OCISource, o Options, 
 	}
 	r := newOCIImport(d, source, client, o)
 	err = r.reporter.pipeline.finish(r.run(ctx))
-	return Summary{Kinds: []KindCounts{r.repos.kind, r.tags.kind, r.images.kind}, Unreadable: r.reporter.unreadable}, err
+	return Summary{Kinds: append([]KindCounts{r.repos.kind, r.tags.kind, r.images.kind}, countsOf(r.sboms.kind)...), Unreadable: r.reporter.unreadable}, err
 }
 
 // An ociImport is the import from all registries of a source.
@@ -77,6 +78,7 @@ type ociImport struct {
 	repos       *batch[platform.ImportedRepo, string]
 	tags        *batch[platform.ImportedTag, platform.TagName]
 	images      *batch[platform.Image, platform.ImageKey]
+	sboms       *sbomBatch
 	failed      map[platform.UID]bool            // repos with a tag or image that failed
 	sources     map[string][]platform.RepoSource // sources of earlier imports, by registry
 	seen        map[platform.ImageKey]bool       // images of the current chunk of repos
@@ -120,6 +122,7 @@ func newOCIImport(d destination, source OCISource, client *ociClient, o Options)
 	r.repos = newBatch("repos", r.reporter, d.repos, func(repo *platform.ImportedRepo) string { return repo.Name })
 	r.tags = newBatch("tags", r.reporter, r.writeTags, (*platform.ImportedTag).Key)
 	r.images = newBatch("images", r.reporter, d.images, (*platform.Image).Key)
+	r.sboms = newSBOMBatch(d, r.reporter)
 	return r
 }
 
@@ -255,14 +258,18 @@ func (r *ociImport) importTags(ctx context.Context, tags []*ociTag) error {
 	return r.tags.flush(ctx)
 }
 
-// importImages imports the images of tags that are not stored yet.
+// importImages imports the images of tags that are not stored yet, and SBOMs.
 func (r *ociImport) importImages(ctx context.Context, tags []*ociTag) error {
-	missing, packages, err := r.findMissing(ctx, tags)
+	missing, stored, packages, err := r.findMissing(ctx, tags)
 	if err != nil {
 		return err
 	}
-	roots := make([]manifestKey, len(missing))
-	for i, t := range missing {
+	searched := slices.Clone(missing)
+	if r.source.SBOMs == AllSBOMs {
+		searched = append(searched, stored...)
+	}
+	roots := make([]manifestKey, len(searched))
+	for i, t := range searched {
 		roots[i] = t.manifest()
 	}
 	all := manifests{}
@@ -289,12 +296,15 @@ func (r *ociImport) importImages(ctx context.Context, tags []*ociTag) error {
 			return err
 		}
 	}
-	return r.images.flush(ctx)
+	if err := r.images.flush(ctx); err != nil || r.source.SBOMs == NoSBOMs {
+		return err
+	}
+	return r.importSBOMs(ctx, all, searched)
 }
 
-// findMissing returns one tag for every image that must be read. packages has the
+// findMissing returns one tag for every image that must be read, and one for each that is stored. packages has the
 // stored packages of images that are stored without their sizes.
-func (r *ociImport) findMissing(ctx context.Context, tags []*ociTag) (missing []*ociTag, packages map[platform.ImageKey][]string, err error) {
+func (r *ociImport) findMissing(ctx context.Context, tags []*ociTag) (missing, stored []*ociTag, packages map[platform.ImageKey][]string, err error) {
 	var unique []*ociTag
 	var keys []platform.ImageKey
 	for _, t := range tags {
@@ -303,13 +313,13 @@ func (r *ociImport) findMissing(ctx context.Context, tags []*ociTag) (missing []
 			unique, keys = append(unique, t), append(keys, key)
 		}
 	}
-	stored, err := r.destination.getImages(ctx, keys)
+	found, err := r.destination.getImages(ctx, keys)
 	if err != nil {
-		return nil, nil, fmt.Errorf("find images: %w", err)
+		return nil, nil, nil, fmt.Errorf("find images: %w", err)
 	}
 	packages = map[platform.ImageKey][]string{}
 	for i, t := range unique {
-		switch image := stored[i]; {
+		switch image := found[i]; {
 		case image == nil:
 			missing = append(missing, t)
 		case slices.ContainsFunc(image.Architectures, func(a platform.Architecture) bool { return a.Size == 0 }):
@@ -317,9 +327,10 @@ func (r *ociImport) findMissing(ctx context.Context, tags []*ociTag) (missing []
 			missing = append(missing, t)
 		default:
 			r.images.kind.Unchanged++
+			stored = append(stored, t)
 		}
 	}
-	return missing, packages, nil
+	return missing, stored, packages, nil
 }
 
 // checkAvailable counts the result of a request. It returns an error when so many

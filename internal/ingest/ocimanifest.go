@@ -37,10 +37,14 @@ type childManifest struct {
 	platform *v1.Platform // nil if the index does not name it
 }
 
+// An attestation is an entry of an index that is about another one, as BuildKit makes them.
+type attestation struct{ digest, subject v1.Hash }
+
 // A manifest has the imported parts of a manifest: the children of an index, or
 // the size of an image. Both are empty for an artifact that is neither.
 type manifest struct {
 	children []childManifest
+	attested []attestation // about children
 	isImage  bool
 	size     int64        // bytes of the config and the layers of an image
 	platform *v1.Platform // platform of an image whose config was read
@@ -68,7 +72,7 @@ func parseManifest(content []byte) (manifest, error) {
 	case len(m.Manifests) > maxManifests:
 		return manifest{}, contentError{errTooManyManifests}
 	case !isImage:
-		return manifest{children: childrenOf(m.Manifests)}, nil
+		return manifest{children: childrenOf(m.Manifests), attested: attestationsOf(m.Manifests)}, nil
 	}
 	size := int64(0)
 	for _, part := range append(m.Layers, m.Config) {
@@ -92,6 +96,16 @@ func childrenOf(entries []v1.Descriptor) (children []childManifest) {
 		children = append(children, child)
 	}
 	return children
+}
+
+// attestationsOf returns the entries of an index that are about other ones.
+func attestationsOf(entries []v1.Descriptor) (found []attestation) {
+	for _, d := range entries {
+		if subject, err := v1.NewHash(d.Annotations["vnd.docker.reference.digest"]); err == nil && isAttestation(d) {
+			found = append(found, attestation{d.Digest, subject})
+		}
+	}
+	return found
 }
 
 // isAttestation reports whether a manifest is a statement about an image and not an

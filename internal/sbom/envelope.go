@@ -3,11 +3,12 @@ package sbom
 import (
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"strings"
 )
 
-// maxEnvelopes limits the envelopes around a document: a DSSE envelope and a statement.
-const maxEnvelopes = 2
+// maxEnvelopes limits the envelopes around a document: a bundle of Sigstore, a DSSE envelope and a statement.
+const maxEnvelopes = 3
 
 // payloadType is the media type of in-toto statements in a DSSE envelope.
 const payloadType = "application/vnd.in-toto+json"
@@ -35,8 +36,8 @@ func parseEnvelope(text []byte, media string, depth int) (*Document, error) {
 
 // parseStatement reads the predicate of an in-toto statement, and its subjects.
 func parseStatement(text []byte, predicateType string, depth int) (*Document, error) {
-	if !isSBOM(predicateType) {
-		return nil, invalid("predicateType", "is %q, which is no SBOM", predicateType)
+	if !IsSBOM(predicateType) {
+		return nil, invalid(otherPredicate, "is %q, which is no SBOM", predicateType)
 	}
 	var statement struct {
 		Subject []struct {
@@ -72,8 +73,17 @@ func parseStatement(text []byte, predicateType string, depth int) (*Document, er
 	return d, nil
 }
 
-// isSBOM reports whether a predicate is an SBOM.
-func isSBOM(predicateType string) bool {
+// otherPredicate is the place in a statement that says that it is about something else.
+const otherPredicate = "predicateType"
+
+// IsOtherStatement reports whether an error says that a document is a valid statement about something else.
+func IsOtherStatement(err error) bool {
+	var e *Error
+	return errors.As(err, &e) && e.Place == otherPredicate
+}
+
+// IsSBOM reports whether a predicate is an SBOM.
+func IsSBOM(predicateType string) bool {
 	return strings.HasPrefix(predicateType, "https://spdx.dev/Document") || strings.HasPrefix(predicateType, "https://cyclonedx.org/bom") ||
 		strings.HasPrefix(predicateType, "https://cyclonedx.org/schema")
 }

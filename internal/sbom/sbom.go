@@ -124,6 +124,7 @@ type sniff struct {
 	Context       json.RawMessage `json:"@context"`
 	PredicateType string          `json:"predicateType"`
 	PayloadType   string          `json:"payloadType"`
+	Envelope      json.RawMessage `json:"dsseEnvelope"`
 }
 
 // parse reads a document. At most depth envelopes may be around it.
@@ -141,6 +142,8 @@ func parse(text []byte, depth int) (*Document, error) {
 		d, err = parseSPDX(text, is.SPDXVersion)
 	case depth == 0:
 		return nil, invalid("", "the document lies in more than %d envelopes", maxEnvelopes)
+	case is.Envelope != nil:
+		return parse(is.Envelope, depth-1)
 	case is.PayloadType != "":
 		return parseEnvelope(text, is.PayloadType, depth)
 	case is.PredicateType != "":
@@ -148,7 +151,7 @@ func parse(text []byte, depth int) (*Document, error) {
 	case is.Context != nil:
 		return nil, invalid("@context", "SPDX 3 is not supported; write the document as SPDX 2.3 or CycloneDX")
 	default:
-		return nil, invalid("", "the document has neither bomFormat (CycloneDX) nor spdxVersion (SPDX), and is no in-toto statement or DSSE envelope")
+		return nil, invalid("", "the document has neither bomFormat (CycloneDX) nor spdxVersion (SPDX), and is no in-toto statement, DSSE envelope or bundle of Sigstore")
 	}
 	if err != nil {
 		return nil, err

@@ -95,6 +95,7 @@ func TestAttestationsAreOpened(t *testing.T) {
 	for name, text := range map[string]string{
 		"a statement":             statement,
 		"an envelope":             fmt.Sprintf(`{"payloadType": "application/vnd.in-toto+json", "payload": "%s", "signatures": []}`, base64.StdEncoding.EncodeToString([]byte(statement))),
+		"a bundle":                fmt.Sprintf(`{"mediaType": "application/vnd.dev.sigstore.bundle.v0.3+json", "dsseEnvelope": {"payloadType": "application/vnd.in-toto+json", "payload": "%s"}}`, base64.StdEncoding.EncodeToString([]byte(statement))),
 		"an old form of cosign's": old,
 	} {
 		d, err := Parse([]byte(text))
