@@ -39,6 +39,11 @@ func (t FindingTask) root() UID { return t.Subject.Root() }
 const (
 	maxFindingTasks = 2000
 	maxTaskImages   = 100
+	// maxSpreadTasks is how many tasks advisories become, and spreadAtOnce is how many advisories are spread with
+	// the same statements.
+	maxSpreadTasks, spreadAtOnce = 20_000, 500
+	// repoAdvisories is how many advisories are compared with the images of a repo at once.
+	repoAdvisories = 20
 )
 
 // findingLock is the lock of the findings of an organisation.
@@ -66,10 +71,10 @@ type FindingWrites interface {
 	// AdvisoriesNamed reads the advisories for a repo that are not withdrawn and whose artifacts
 	// have one of the normal names.
 	AdvisoriesNamed(ctx context.Context, repo UID, names []string) ([]*Advisory, error)
-	// ReposOfAdvisory lists the repos of an organisation (of all if root is "") that hold a
-	// package with one of the normal names, that have a tag with the digest, or that have
-	// findings of the advisory.
-	ReposOfAdvisory(ctx context.Context, root, advisory UID, names []string, digest string) ([]UID, error)
+	// ReposOfAdvisories lists, for each advisory, the repos of an organisation (of all if root is "") that hold a
+	// package with one of its names, that have an image with its digest, or that have findings
+	// of it. A repo can be listed several times.
+	ReposOfAdvisories(ctx context.Context, root UID, all []AdvisoryReach) (map[UID][]UID, error)
 
 	// StoredVersions returns those of the versions of packages that are stored.
 	StoredVersions(ctx context.Context, uids []UID) ([]UID, error)
@@ -120,6 +125,13 @@ type ImageFacts struct {
 	Status   *ImageStatus // nil if there is none yet
 
 	basis FindingBasis // BasisName if Versions are made of names
+}
+
+// An AdvisoryReach says which images an advisory can be about.
+type AdvisoryReach struct {
+	Advisory UID
+	Names    []string // normal names of packages
+	Digest   string   // of the image that it names; "" means that it names a package
 }
 
 // A Holder is a live image that holds a version of a package.
@@ -293,18 +305,27 @@ func (s Findings) reconcileTasks(ctx context.Context, tx Tx, tasks []FindingTask
 	images := 0
 	byRepo := map[UID][]FindingTask{}
 	var repos []UID
+	var spread []FindingTask
 	for _, t := range tasks {
 		if t.Subject == t.Advisory {
-			if err := s.spreadAdvisory(ctx, tx, t.Advisory); err != nil {
-				return nil, err
-			}
-			ended = append(ended, t)
+			spread = append(spread, t)
 			continue
 		}
 		if byRepo[t.Subject] == nil {
 			repos = append(repos, t.Subject)
 		}
 		byRepo[t.Subject] = append(byRepo[t.Subject], t)
+	}
+	added := 0
+	for part := range slices.Chunk(spread, spreadAtOnce) {
+		n, err := s.spreadAdvisories(ctx, tx, part)
+		if err != nil {
+			return nil, err
+		}
+		ended = append(ended, part...)
+		if added += n; added >= maxSpreadTasks {
+			return ended, nil
+		}
 	}
 	for _, repo := range repos {
 		if images >= maxTaskImages {
@@ -319,31 +340,47 @@ func (s Findings) reconcileTasks(ctx context.Context, tx Tx, tasks []FindingTask
 	return ended, nil
 }
 
-// spreadAdvisory adds a task for each repo that an advisory is for.
-func (s Findings) spreadAdvisory(ctx context.Context, tx Tx, uid UID) error {
-	found, err := tx.Advisories().Get(ctx, Keys{uids: []UID{uid}})
+// spreadAdvisories ends the tasks of advisories, which are of one organisation or of FeedGroup: it adds a task for each
+// repo that each of them is for, and returns their number.
+func (s Findings) spreadAdvisories(ctx context.Context, tx Tx, ended []FindingTask) (added int, err error) {
+	found, err := tx.Advisories().Get(ctx, Keys{uids: advisoriesOf(ended)})
 	if err != nil || len(found) == 0 {
-		return err
+		return 0, err
 	}
-	root, digest := uid.Root(), ""
+	root := found[0].UID.Root()
 	if root == FeedGroup {
 		root = ""
 	}
-	if found[0].namesDigest() {
-		digest = found[0].ArtifactName
-	}
-	repos, err := tx.ReposOfAdvisory(ctx, root, uid, found[0].heldNames(), digest)
-	if err != nil || len(repos) == 0 {
-		return err
-	}
-	group := uid.Parent()
-	var tasks []FindingTask
-	for _, repo := range repos {
-		if group == FeedGroup || repo.Within(group) {
-			tasks = append(tasks, FindingTask{Subject: repo, Advisory: uid})
+	reaches := make([]AdvisoryReach, len(found))
+	for i, a := range found {
+		reaches[i] = AdvisoryReach{Advisory: a.UID, Names: a.heldNames()}
+		if a.namesDigest() {
+			reaches[i].Digest = a.ArtifactName
 		}
 	}
-	return tx.AddFindingTasks(ctx, tasks)
+	repos, err := tx.ReposOfAdvisories(ctx, root, reaches)
+	if err != nil {
+		return 0, err
+	}
+	var tasks []FindingTask
+	for _, a := range found {
+		for _, repo := range repos[a.UID] {
+			if root == "" || repo.Within(a.UID.Parent()) {
+				tasks = append(tasks, FindingTask{Subject: repo, Advisory: a.UID})
+			}
+		}
+	}
+	return len(tasks), tx.AddFindingTasks(ctx, tasks)
+}
+
+// advisoriesOf lists the advisories of tasks, each once.
+func advisoriesOf(tasks []FindingTask) []UID {
+	uids := make([]UID, len(tasks))
+	for i, t := range tasks {
+		uids[i] = t.Advisory
+	}
+	slices.Sort(uids)
+	return slices.Compact(uids)
 }
 
 // namesDigest reports whether the advisory is about an image.
@@ -366,6 +403,7 @@ func (s Findings) reconcileRepo(ctx context.Context, tx Tx, repo UID, tasks []Fi
 		return tasks, 0, nil
 	}
 	var digests []string
+	var advisories []FindingTask
 	for _, t := range tasks {
 		switch {
 		case t.Digest != "":
@@ -377,16 +415,23 @@ func (s Findings) reconcileRepo(ctx context.Context, tx Tx, repo UID, tasks []Fi
 			}
 			ended = append(ended, t)
 		case t.Advisory != "":
-			if err := s.reconcileAdvisory(ctx, tx, found[0], t.Advisory); err != nil {
-				return nil, 0, err
-			}
-			ended, images = append(ended, t), images+maxTaskImages/10
+			advisories = append(advisories, t)
 		default:
 			if err := s.spreadRepo(ctx, tx, repo); err != nil {
 				return nil, 0, err
 			}
 			ended = append(ended, t)
 		}
+	}
+	for part := range slices.Chunk(advisories, repoAdvisories) {
+		if images >= limit {
+			break
+		}
+		looked, err := s.reconcileAdvisories(ctx, tx, found[0], advisoriesOf(part))
+		if err != nil {
+			return nil, 0, err
+		}
+		ended, images = append(ended, part...), images+max(looked, 1)
 	}
 	if len(digests) == 0 {
 		return ended, images, nil
@@ -474,20 +519,24 @@ func numberImages(ctx context.Context, tx Tx, repo UID, statuses []*ImageStatus)
 	return nil
 }
 
-// reconcileAdvisory writes the findings of one advisory in a repo.
-func (s Findings) reconcileAdvisory(ctx context.Context, tx Tx, repo *Repo, uid UID) error {
-	found, err := tx.Advisories().Get(ctx, Keys{uids: []UID{uid}})
-	if err != nil || len(found) == 0 {
-		return err
+// reconcileAdvisories writes the findings of some advisories in a repo, and returns how many images it has looked at.
+func (s Findings) reconcileAdvisories(ctx context.Context, tx Tx, repo *Repo, uids []UID) (images int, err error) {
+	advisories, err := tx.Advisories().Get(ctx, Keys{uids: uids})
+	if err != nil || len(advisories) == 0 {
+		return 0, err
 	}
-	advisory := found[0]
-	holders, err := tx.Holders(ctx, repo.UID, advisory.heldNames())
-	if err != nil {
-		return err
+	var names []string
+	for _, a := range advisories {
+		names = append(names, a.heldNames()...)
 	}
-	known, err := s.readFindings(ctx, tx, repo.UID, &FindingFilter{Advisories: []UID{uid}})
+	slices.Sort(names)
+	holders, err := tx.Holders(ctx, repo.UID, slices.Compact(names))
 	if err != nil {
-		return err
+		return 0, err
+	}
+	known, err := s.readFindings(ctx, tx, repo.UID, &FindingFilter{Advisories: uids})
+	if err != nil {
+		return 0, err
 	}
 	var digests []string
 	var held []UID
@@ -497,17 +546,19 @@ func (s Findings) reconcileAdvisory(ctx context.Context, tx Tx, repo *Repo, uid 
 	for _, f := range known {
 		digests = append(digests, f.Digest)
 	}
-	if advisory.namesDigest() {
-		digests = append(digests, advisory.ArtifactName)
+	for _, a := range advisories {
+		if a.namesDigest() {
+			digests = append(digests, a.ArtifactName)
+		}
 	}
 	slices.Sort(digests)
 	statuses, err := tx.ImageStatuses(ctx, repo.UID, slices.Compact(digests))
 	if err != nil {
-		return err
+		return 0, err
 	}
 	versions, err := versionsByUID(ctx, tx, held)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	contents, byDigest := make([]*content, len(statuses)), map[string]*content{}
 	for i, status := range statuses {
@@ -519,7 +570,7 @@ func (s Findings) reconcileAdvisory(ctx context.Context, tx Tx, repo *Repo, uid 
 			c.candidates = append(c.candidates, v)
 		}
 	}
-	return s.write(ctx, tx, repo, contents, found, known)
+	return len(contents), s.write(ctx, tx, repo, contents, advisories, known)
 }
 
 // readFindings reads the findings of a repo that a filter selects, in any state.

@@ -261,24 +261,87 @@ func (tx *transaction) Holders(ctx context.Context, repo platform.UID, names []s
 	return holders, err
 }
 
-// ReposOfAdvisory lists the repos that an advisory is for.
-func (tx *transaction) ReposOfAdvisory(ctx context.Context, root, advisory platform.UID, names []string, digest string) ([]platform.UID, error) {
-	var found []platform.UID
-	q := newStatement(tx.dialect)
-	q.add("SELECT DISTINCT u.parent FROM package k CROSS JOIN package_use u WHERE k.normal_name ?", valueList(names))
-	q.add(" AND u.package = substr(k.uid, 21, 8)")
-	if root != "" {
-		q.add(" AND k.root = ? AND u.root_key = ?", root, scopeKey(root))
+// ReposOfAdvisories lists the repos that advisories are for.
+func (tx *transaction) ReposOfAdvisories(ctx context.Context, root platform.UID, all []platform.AdvisoryReach) (map[platform.UID][]platform.UID, error) {
+	var names, digests []string
+	uids := make([]platform.UID, len(all))
+	for i, a := range all {
+		uids[i], names = a.Advisory, append(names, a.Names...)
+		if a.Digest != "" {
+			digests = append(digests, a.Digest)
+		}
 	}
-	q.add(" UNION SELECT f.parent FROM finding f WHERE f.advisory = ?", advisory)
-	if digest != "" {
-		q.add(" UNION SELECT m.parent FROM image_status m WHERE m.digest = ?", digest)
+	holders, err := tx.reposHolding(ctx, root, names)
+	if err != nil {
+		return nil, err
+	}
+	repos, byDigest := map[platform.UID][]platform.UID{}, map[string][]platform.UID{}
+	run := []*dbconn.Statement{
+		newStatement(tx.dialect).add("SELECT DISTINCT f.advisory, f.parent FROM finding f WHERE f.advisory ?", uidValueList(uids)).build(func(scan func(...any) error) error {
+			var advisory, repo platform.UID
+			err := scan(keyOf(&advisory), keyOf(&repo))
+			repos[advisory] = append(repos[advisory], repo)
+			return err
+		}),
+	}
+	if len(digests) > 0 {
+		q := newStatement(tx.dialect).add("SELECT m.digest, m.parent FROM image_status m WHERE m.digest ?", valueList(digests))
 		if root != "" {
 			q.add(" AND m.root = ?", root)
 		}
+		run = append(run, q.build(func(scan func(...any) error) error {
+			var digest string
+			var repo platform.UID
+			err := scan(&digest, keyOf(&repo))
+			byDigest[digest] = append(byDigest[digest], repo)
+			return err
+		}))
 	}
-	err := tx.conn.Run(ctx, q.build(collectUIDs(&found)))
-	return found, err
+	err = tx.conn.Run(ctx, run...)
+	for _, a := range all {
+		for _, name := range a.Names {
+			repos[a.Advisory] = append(repos[a.Advisory], holders[name]...)
+		}
+		repos[a.Advisory] = append(repos[a.Advisory], byDigest[a.Digest]...)
+	}
+	return repos, err
+}
+
+// reposHolding lists the repos that hold packages with normal names, by name: one statement for the packages, and
+// one for who holds them.
+func (tx *transaction) reposHolding(ctx context.Context, root platform.UID, names []string) (map[string][]platform.UID, error) {
+	type key struct{ root, of string }
+	nameOf := map[key]string{}
+	var roots, packages [][]byte
+	q := newStatement(tx.dialect).add("SELECT k.uid, k.normal_name FROM package k WHERE k.normal_name ?", valueList(names))
+	if root != "" {
+		q.add(" AND k.root = ?", root)
+	}
+	err := tx.conn.Run(ctx, q.build(func(scan func(...any) error) error {
+		var uid platform.UID
+		var name string
+		err := scan(keyOf(&uid), &name)
+		nameOf[key{string(uid.Root()), string(localOf(uid))}] = name
+		roots, packages = append(roots, scopeKey(uid.Root())), append(packages, localOf(uid))
+		return err
+	}))
+	if err != nil || len(packages) == 0 {
+		return nil, err
+	}
+	holders := map[string][]platform.UID{}
+	q = newStatement(tx.dialect)
+	q.add("SELECT DISTINCT u.package, u.parent FROM ").add(q.parents(dbconn.ParentColumn{Name: "k", Bytes: roots}, dbconn.ParentColumn{Name: "inside", Bytes: packages}))
+	q.add(" CROSS JOIN package_use u WHERE u.root_key = p.k AND u.package = p.inside")
+	err = tx.conn.Run(ctx, q.build(func(scan func(...any) error) error {
+		var of []byte
+		var repo platform.UID
+		err := scan(&of, keyOf(&repo))
+		if name, found := nameOf[key{string(repo.Root()), string(of)}]; found { // another organisation can have the same key
+			holders[name] = append(holders[name], repo)
+		}
+		return err
+	}))
+	return holders, err
 }
 
 // AdvisoriesNamed reads the advisories for a repo by the normal names of their artifacts.

@@ -487,9 +487,9 @@ CREATE TABLE package (
     uses BIGINT NOT NULL DEFAULT 0,
     create_time INTEGER NOT NULL
 );
--- Lists of an organisation. The packages of a name, which an advisory is about.
+-- Lists of an organisation. The packages of a name, which an advisory is about, of one organisation or of all.
 CREATE INDEX package_parent_name ON package (parent, name, uid) WHERE uses > 0;
-CREATE INDEX package_root_normal ON package (root, normal_name);
+CREATE INDEX package_normal ON package (normal_name, root);
 
 -- Versions of packages. rank sorts as the ecosystem sorts versions. source is the version of the source package that
 -- this one was built of, about which distributions publish advisories: NULL if it is this one.
