@@ -32,8 +32,22 @@ type Options struct {
 	// Logger receives what a pooler does not support, and which standbys answer; nil
 	// discards these messages.
 	Logger *slog.Logger
+	// Credentials are asked for each new connection to PostgreSQL, by URL; without an entry,
+	// those of the URL are used.
+	Credentials map[string]Credentials
 	// Observers are notified of each round trip to the database.
 	Observers []dbconn.Observer
+}
+
+// Credentials return the user and the password of a new connection.
+type Credentials = pgpool.Credentials
+
+// SetPassword returns a PostgreSQL URL with another password.
+func SetPassword(url, password string) (string, error) { return pgpool.SetPassword(url, password) }
+
+// ReadCredentials returns the user and the password of a PostgreSQL URL.
+func ReadCredentials(url string) (user, password string, err error) {
+	return pgpool.ReadCredentials(url)
 }
 
 // Statement is one SQL statement that was sent.
@@ -123,7 +137,7 @@ func Migrations(ctx context.Context, url string) (states []MigrationState, err e
 func open(ctx context.Context, url string, o Options) (dbconn.Engine, error) {
 	switch {
 	case strings.HasPrefix(url, "postgres://"), strings.HasPrefix(url, "postgresql://"):
-		return postgres.Open(ctx, url, postgres.Options{MaxConnections: o.MaxConnections, QueryMode: o.QueryMode, DirectURL: o.DirectURL, ReadURLs: o.ReadURLs, Logger: o.Logger})
+		return postgres.Open(ctx, url, postgres.Options{MaxConnections: o.MaxConnections, QueryMode: o.QueryMode, DirectURL: o.DirectURL, ReadURLs: o.ReadURLs, Logger: o.Logger, Credentials: o.Credentials})
 	case strings.HasPrefix(url, "sqlite:"):
 		if len(o.ReadURLs) > 0 {
 			return nil, errors.New("a SQLite database has no standbys; remove --read-database-url, or use PostgreSQL")

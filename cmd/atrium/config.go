@@ -92,6 +92,9 @@ func (c *configCommand) displayValue(flag *kong.Flag, value any) any {
 	return value
 }
 
+// fillPasswords does nothing: the configuration is checked without a connection.
+func (*configCommand) fillPasswords(context.Context) error { return nil }
+
 // run prints the configuration.
 func (c *configCommand) run(_ context.Context, p program) error {
 	out := yaml.NewEncoder(p.stdout)

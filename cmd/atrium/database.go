@@ -16,6 +16,8 @@ import (
 type databaseFlags struct {
 	DatabaseURL string `name:"database-url" secret:"" default:"${database_url}" help:"Database: sqlite:PATH or postgres://..."`
 
+	DatabasePasswordCommand string `name:"database-password-command" placeholder:"COMMAND" help:"Program with its arguments, separated by spaces, that prints the password of the PostgreSQL URLs: for the short-lived tokens of cloud providers. It runs before a connection is opened, at most once a minute."`
+
 	DatabaseDirectURL string `name:"database-direct-url" secret:"" placeholder:"URL" help:"URL of the same PostgreSQL database that leads past a pooler (pgbouncer); for migrations and notifications."`
 }
 
@@ -23,6 +25,9 @@ const defaultDatabaseURL = "sqlite:atrium.db"
 
 func (d *databaseFlags) check(f *faults) {
 	path, embedded := d.file()
+	if embedded && d.DatabasePasswordCommand != "" {
+		f.add("database-password-command", "is for PostgreSQL")
+	}
 	switch {
 	case d.DatabaseDirectURL == "":
 	case embedded:

@@ -40,6 +40,11 @@ func run(ctx context.Context, args []string, p program) error {
 	if command == nil || err != nil {
 		return err
 	}
+	if connecting, isDatabase := command.(connector); isDatabase {
+		if err := connecting.fillPasswords(ctx); err != nil {
+			return err
+		}
+	}
 	return command.run(ctx, p)
 }
 

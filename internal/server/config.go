@@ -15,14 +15,18 @@ import (
 	"atrium/internal/rest"
 	"atrium/internal/telemetry"
 	"atrium/platform"
+	"atrium/store"
 )
 
 // A Config configures a server. The caller must have checked its values.
 type Config struct {
 	Address     string // host:port to listen on
 	DatabaseURL string
-	DirectURL   string           // URL that leads past a pooler to the same database; "" means none
-	ReadURLs    []string         // URLs of streaming standbys that answer reads
+	DirectURL   string   // URL that leads past a pooler to the same database; "" means none
+	ReadURLs    []string // URLs of streaming standbys that answer reads
+
+	// Credentials are asked for each new connection to PostgreSQL, by the URL as it is above.
+	Credentials map[string]store.Credentials
 	Migrate     bool             // whether missing migrations are applied first
 	Core        platform.Options // options of the core; PrivateSinks and Development override some
 	Version     string           // version of the program

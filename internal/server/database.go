@@ -40,7 +40,7 @@ func (c *Config) prepare(ctx context.Context) (platform.Store, *platform.Platfor
 			return nil, nil, fmt.Errorf("migrate: %w", err)
 		}
 	}
-	s, err := store.Open(ctx, c.DatabaseURL, store.Options{DirectURL: c.DirectURL, ReadURLs: c.ReadURLs, Logger: c.Logger, Observers: []store.Observer{c.recorder}})
+	s, err := store.Open(ctx, c.DatabaseURL, store.Options{DirectURL: c.DirectURL, ReadURLs: c.ReadURLs, Credentials: c.Credentials, Logger: c.Logger, Observers: []store.Observer{c.recorder}})
 	if err != nil {
 		return nil, nil, err
 	}

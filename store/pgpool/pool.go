@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"log/slog"
 	"maps"
+	"net"
 	"runtime"
 	"slices"
 	"strings"
@@ -45,7 +46,35 @@ type Options struct {
 	Standby bool
 	// Logger receives what a pooler does not support; nil discards that.
 	Logger *slog.Logger
+	// Credentials are asked for each new connection; nil means those of the URL.
+	Credentials Credentials
+	// DirectCredentials are the same for DirectURL.
+	DirectCredentials Credentials
 }
+
+// Credentials return the user and the password of a new connection, which may have changed
+// since the URL was read. Within the time limit of the connection they are called in several
+// goroutines at once.
+type Credentials func(ctx context.Context) (user, password string, err error)
+
+// use makes connections ask for their credentials.
+func (c Credentials) use(config *pgx.ConnConfig) {
+	if c == nil {
+		return
+	}
+	// This is the only hook that every way to connect calls, and pgx gives it a copy of its own.
+	config.AfterNetConnect = func(ctx context.Context, one *pgconn.Config, connection net.Conn) (net.Conn, error) {
+		user, password, err := c(ctx)
+		if err != nil {
+			return nil, err
+		}
+		one.User, one.Password = user, password
+		return connection, nil
+	}
+}
+
+// applicationName names the connections in pg_stat_activity, unless the URL or PGAPPNAME has another name.
+const applicationName = "atrium"
 
 // A Pool is a pool of connections.
 type Pool struct {
@@ -75,6 +104,7 @@ func Open(ctx context.Context, databaseURL string, o Options) (*Pool, error) {
 	if err := setMode(config, o.QueryMode); err != nil {
 		return nil, err
 	}
+	o.Credentials.use(config.ConnConfig)
 	limits := map[string]string{}
 	maps.Copy(limits, o.Limits)
 	if o.PlanOnce && prepares(config) {
@@ -96,7 +126,7 @@ func Open(ctx context.Context, databaseURL string, o Options) (*Pool, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := p.findListener(config.ConnConfig, o.DirectURL); err != nil {
+	if err := p.findListener(config.ConnConfig, o); err != nil {
 		p.Close()
 		return nil, err
 	}
@@ -177,17 +207,18 @@ func isLimitRefused(err error, limits map[string]string) bool {
 }
 
 // findListener sets Listen: to the direct URL, or without a pooler to config.
-func (p *Pool) findListener(config *pgx.ConnConfig, directURL string) error {
-	if directURL == "" {
+func (p *Pool) findListener(config *pgx.ConnConfig, o Options) error {
+	if o.DirectURL == "" {
 		if !p.Pooler {
 			p.Listen = config.Copy()
 		}
 		return nil
 	}
-	direct, err := parseConnection(directURL)
+	direct, err := parseConnection(o.DirectURL)
 	if err != nil {
 		return err
 	}
+	o.DirectCredentials.use(direct)
 	p.Listen = direct
 	return nil
 }
@@ -200,6 +231,7 @@ func parseConnection(databaseURL string) (*pgx.ConnConfig, error) {
 		return nil, explainURL(databaseURL)
 	}
 	one := config.ConnConfig
+	nameConnections(one)
 	requireWritable(one, databaseURL)
 	limitAddresses(one, databaseURL)
 	return one, nil
@@ -217,6 +249,7 @@ func parse(databaseURL string, maxConnections int32, standby bool) (*pgxpool.Con
 		return nil, explainURL(databaseURL)
 	}
 	limitAddresses(config.ConnConfig, databaseURL)
+	nameConnections(config.ConnConfig)
 	if !standby {
 		requireWritable(config.ConnConfig, databaseURL)
 	}
@@ -227,6 +260,12 @@ func parse(databaseURL string, maxConnections int32, standby bool) (*pgxpool.Con
 		config.MaxConns = int32(4 * max(2, runtime.NumCPU())) //nolint:gosec // a machine has few cores
 	}
 	return config, nil
+}
+
+func nameConnections(config *pgx.ConnConfig) {
+	if config.RuntimeParams["application_name"] == "" {
+		config.RuntimeParams["application_name"] = applicationName
+	}
 }
 
 // requireWritable makes a URL with several hosts lead to the one that accepts writes,

@@ -53,6 +53,27 @@ func parameterName(parameter string) string {
 	return name
 }
 
+// SetPassword returns a URL with another password. The URL must have a user before its hosts.
+func SetPassword(databaseURL, password string) (string, error) {
+	u := split(databaseURL)
+	user, _, _ := strings.Cut(u.user, ":")
+	if user == "" {
+		return "", errors.New("the PostgreSQL URL names no user; use postgres://USER@HOST:PORT/DATABASE")
+	}
+	// PathEscape leaves @ and : as they are, and only the first of these may not be in a password.
+	u.user = user + ":" + strings.ReplaceAll(url.PathEscape(password), "@", "%40")
+	return u.String(), nil
+}
+
+// ReadCredentials returns the user and the password of a URL.
+func ReadCredentials(databaseURL string) (user, password string, err error) {
+	config, err := pgxpool.ParseConfig(databaseURL)
+	if err != nil {
+		return "", "", explainURL(databaseURL)
+	}
+	return config.ConnConfig.User, config.ConnConfig.Password, nil
+}
+
 // isGiven reports whether a URL has a parameter.
 func isGiven(databaseURL, name string) bool {
 	return slices.ContainsFunc(split(databaseURL).parameters, func(parameter string) bool { return parameterName(parameter) == name })

@@ -63,6 +63,23 @@ func TestAPasswordIsHiddenWhereverPgxReadsIt(t *testing.T) {
 	}
 }
 
+func TestConnectionsHaveANameUnlessTheURLHasAnother(t *testing.T) {
+	t.Parallel()
+	for url, want := range map[string]string{"postgres://h/d": "atrium", "postgres://h/d?application_name=shop": "shop"} {
+		pool, err := parse(url, 0, false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		one, err := parseConnection(url)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := pool.ConnConfig.RuntimeParams["application_name"]; got != want || one.RuntimeParams["application_name"] != want {
+			t.Errorf("%s: the pool is called %q, and a connection outside it %q, want %q", url, got, one.RuntimeParams["application_name"], want)
+		}
+	}
+}
+
 func TestTheSimpleProtocolIsRefusedInAURL(t *testing.T) {
 	t.Parallel()
 	config, err := parse("postgres://h/d?default_query_exec_mode=simple_protocol", 0, false)
@@ -107,4 +124,22 @@ func FuzzURL(f *testing.F) {
 			t.Errorf("%q is shown as %q, which means another thing", url, shown)
 		}
 	})
+}
+
+func TestAPasswordIsSetWhateverItContains(t *testing.T) {
+	t.Parallel()
+	for _, password := range []string{"plain", "a@b", "a:b/c?d#e%f&g=h+i j", "é;", "?Action=connect&X-Amz-Signature=ab%2Fcd"} {
+		for _, url := range []string{"postgres://u@h/d?sslmode=disable", "postgres://u:old@h,i:5433/d"} {
+			changed, err := SetPassword(url, password)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if user, got, err := ReadCredentials(changed); err != nil || user != "u" || got != password {
+				t.Errorf("%s with the password %q has %q and %q (%v)", url, password, user, got, err)
+			}
+		}
+	}
+	if _, err := SetPassword("postgres://h/d", "p"); err == nil || !strings.Contains(err.Error(), "names no user") {
+		t.Errorf("a URL without a user: %v, want an error", err)
+	}
 }

@@ -234,6 +234,10 @@ func translateCode(e *pgconn.PgError) error {
 		return platform.Unavailable("the database has ended a transaction that took too long", e)
 	case code == readOnly:
 		return platform.Unavailable("the database does not take writes", e)
+	case code[:2] == "28":
+		return platform.Unavailable("the database refuses the user or the password of this server; its operator must correct them", e)
+	case code == "3D000":
+		return platform.Unavailable("the database of this server does not exist; its operator must create it, or correct the URL", e)
 	case code[:2] == "08", code[:3] == "57P", code[:2] == "53":
 		return platform.Unavailable("the database does not answer", e)
 	default:

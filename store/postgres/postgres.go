@@ -79,6 +79,9 @@ type Options struct {
 	DirectURL      string       // URL that leads past a pooler; "" if there is none
 	ReadURLs       []string     // URLs of streaming standbys that answer reads
 	Logger         *slog.Logger // receives what a pooler does not support, and which standbys answer; nil discards it
+
+	// Credentials are asked for each new connection, by the URL as it is above; without an entry, those of the URL are used.
+	Credentials map[string]pgpool.Credentials
 }
 
 // Engine is a PostgreSQL database.
@@ -107,6 +110,7 @@ var limits = map[string]string{
 func Open(ctx context.Context, url string, o Options) (*Engine, error) {
 	pool, err := pgpool.Open(ctx, url, pgpool.Options{
 		MaxConnections: o.MaxConnections, QueryMode: o.QueryMode, DirectURL: o.DirectURL, Limits: limits, PlanOnce: true, Logger: o.Logger,
+		Credentials: o.Credentials[url], DirectCredentials: o.Credentials[o.DirectURL],
 	})
 	if err != nil {
 		return nil, unavailable(url, err)
