@@ -18,6 +18,7 @@ help: ## Print this help
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 .PHONY: run
+run: BUILDFLAGS := -v
 run: build ## Build, then serve in development mode on an embedded database (ARGS='--addr ...')
 	$(abspath $(BIN)) serve --dev $(ARGS)
 
@@ -32,10 +33,13 @@ LICENCES := internal/licences/dist/licences.txt.gz
 $(LICENCES): $(GRAPHIQL) go.mod LICENSE internal/devtool/licences/main.go
 	@CGO_ENABLED=0 go run ./internal/devtool/licences
 
+# `make run` shows which packages are compiled, since that takes minutes the first time.
+BUILDFLAGS ?=
+
 # The version is set here, so that Go does not call git, which fails in a clone of another user.
 .PHONY: build
 build: $(LICENCES) ## Build the program into bin/atrium (BIN=path overrides)
-	CGO_ENABLED=0 go build -trimpath -buildvcs=false -ldflags '-s -w -X main.version=$(VERSION)' -o $(BIN) ./cmd/atrium
+	CGO_ENABLED=0 go build $(BUILDFLAGS) -trimpath -buildvcs=false -ldflags '-s -w -X main.version=$(VERSION)' -o $(BIN) ./cmd/atrium
 
 IMAGE ?= bin/atrium-image.tar
 .PHONY: image

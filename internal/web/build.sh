@@ -21,7 +21,7 @@ trap 'rm -f "$log"' EXIT
 
 # npm writes this file last. The waits are short, because without a network every build tries the installation again.
 if [ ! node_modules/.package-lock.json -nt package-lock.json ]; then
-	echo "pages: getting GraphiQL and the console's packages from npm, once"
+	echo "pages: getting GraphiQL and the packages of the console from npm, once, which takes a minute"
 	npm ci --ignore-scripts --include=dev --no-audit --no-fund --fetch-retries=1 --fetch-retry-mintimeout=1000 \
 		--fetch-timeout=60000 >"$log" 2>&1 || { tail -n 5 "$log" >&2; skip "npm ci failed"; }
 	touch node_modules/.package-lock.json
