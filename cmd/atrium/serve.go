@@ -141,7 +141,7 @@ func (c *serveCommand) config(p program, logger *slog.Logger) server.Config {
 	metrics, metricsAddress := c.metrics(c.Dev)
 	return server.Config{
 		Address: c.Addr, DatabaseURL: c.DatabaseURL, DirectURL: c.DatabaseDirectURL, ReadURLs: c.ReadDatabaseURL, Credentials: c.credentials(p), Migrate: c.Migrate, Version: version, Logger: logger, Development: c.Dev, NoPlayground: !c.Playground,
-		NoConsole: !c.Console, ConsoleIssuer: c.ConsoleIssuer, ConsoleClientID: c.ConsoleClientID,
+		NoConsole: !c.Console, ConsoleIssuer: c.ConsoleIssuer, ConsoleClientID: c.ConsoleClientID, ConsoleScope: c.ConsoleScope, ConsoleParameters: c.parameters,
 		Core: platform.Options{
 			AllowSignup: c.AllowSignup, EncryptionKey: c.key, SinkPorts: c.SinkPort, SharedIssuers: c.shared, Logger: logger,
 			AuditRetention: c.AuditRetention, DeliveryRetention: c.DeliveryRetention,

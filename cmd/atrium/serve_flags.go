@@ -2,7 +2,9 @@ package main
 
 import (
 	"net/url"
+	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"atrium/internal/server"
@@ -152,6 +154,34 @@ type consoleFlags struct {
 	Console         bool   `default:"true" negatable:"" help:"Serve the console at /console."`
 	ConsoleIssuer   string `placeholder:"URL" help:"OpenID provider at which people sign in to the console. Without it they paste a token."`
 	ConsoleClientID string `name:"console-client-id" placeholder:"ID" help:"Client of the console at that provider: a public one, with the redirect URI <public URL>/console/~signed-in."`
+	ConsoleScope    string `default:"openid profile email" placeholder:"SCOPES" help:"Scopes that the console asks for, separated by spaces. Some providers need one of the API, such as api://ID/access."`
+
+	ConsoleParameter []string `sep:"none" placeholder:"NAME=VALUE" help:"Parameter that the console adds to its requests for a sign-in, such as audience=URL or resource=URL; may be repeated. In a variable, lines separate the parameters."`
+
+	parameters map[string]string
+}
+
+// ownParameters are those that the console sets itself.
+var ownParameters = []string{"client_id", "code_challenge", "code_challenge_method", "nonce", "redirect_uri", "response_mode", "response_type", "scope", "state"}
+
+// checkParameters reads NAME=VALUE.
+func (c *consoleFlags) checkParameters(f *faults) {
+	c.parameters = map[string]string{}
+	for line := range strings.SplitSeq(strings.Join(c.ConsoleParameter, "\n"), "\n") {
+		name, value, found := strings.Cut(strings.TrimSpace(line), "=")
+		_, isRepeated := c.parameters[name]
+		switch {
+		case name == "" && !found:
+		case !found || name == "" || value == "":
+			f.add("console-parameter", "%q must be NAME=VALUE", line)
+		case slices.Contains(ownParameters, name):
+			f.add("console-parameter", "%s is set by the console; remove it", name)
+		case isRepeated:
+			f.add("console-parameter", "%s is given twice", name)
+		default:
+			c.parameters[name] = value
+		}
+	}
 }
 
 func (c *consoleFlags) check(f *faults) {
@@ -165,5 +195,11 @@ func (c *consoleFlags) check(f *faults) {
 		f.add("console-issuer", "is required with --console-client-id")
 	case c.ConsoleIssuer != "" && !c.Console:
 		f.add("console-issuer", "cannot be given with --no-console")
+	case c.ConsoleIssuer == "" && len(c.ConsoleParameter) > 0:
+		f.add("console-issuer", "is required with --console-parameter")
+	}
+	c.checkParameters(f)
+	if !slices.Contains(strings.Fields(c.ConsoleScope), "openid") {
+		f.add("console-scope", "must contain openid")
 	}
 }

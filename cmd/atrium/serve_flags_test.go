@@ -144,3 +144,26 @@ func TestOneVariableHasManyURLsOfStandbys(t *testing.T) {
 		t.Errorf("the URLs are %q, want %q (%v)", c.ReadDatabaseURL, want, f)
 	}
 }
+
+func TestTheConsoleAsksItsProviderForWhatTheOperatorSays(t *testing.T) {
+	t.Parallel()
+	given := []string{"--console-issuer", "https://login.example.com", "--console-client-id", "console"}
+	c := parseServe(t, map[string]string{"ATRIUM_CONSOLE_PARAMETER": "audience=https://a.example.com?x=y\nresource=https://b.example.com\n"}, append(given, "--console-scope", "openid api://a/access")...)
+	if c.parameters["audience"] != "https://a.example.com?x=y" || c.parameters["resource"] != "https://b.example.com" || len(c.parameters) != 2 || c.ConsoleScope != "openid api://a/access" {
+		t.Errorf("parsed %v and %q", c.parameters, c.ConsoleScope)
+	}
+	for _, wrong := range []struct{ flag, value, want string }{
+		{"--console-parameter", "audience", "must be NAME=VALUE"},
+		{"--console-parameter", "=a", "must be NAME=VALUE"},
+		{"--console-parameter", "state=a", "state is set by the console"},
+		{"--console-parameter", "a=b\na=c", "a is given twice"},
+		{"--console-scope", "profile", "must contain openid"},
+	} {
+		if _, said, err := atrium(t, nil, append([]string{"config", wrong.flag, wrong.value}, given...)...); exitCode(err) != 2 || !strings.Contains(said+err.Error(), wrong.want) {
+			t.Errorf("%s %q: %v %s, want an error with %q", wrong.flag, wrong.value, err, said, wrong.want)
+		}
+	}
+	if _, said, err := atrium(t, nil, "config", "--console-parameter", "a=b"); exitCode(err) != 2 || !strings.Contains(said+err.Error(), "is required with --console-parameter") {
+		t.Errorf("without a provider: %v %s", err, said)
+	}
+}

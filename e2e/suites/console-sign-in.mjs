@@ -29,14 +29,14 @@ await check('a server with a provider for the console and with trusted documents
   const { code, text: said } = await run(program, ['bootstrap', '--org', 'empty', '--issuer', issuer, '--subject', 'alice', '--database-url', database]);
   assert.equal(code, 0, said);
   mkdirSync(join(module, '..'), { recursive: true });
-  const refreshing = [["token_endpoint_auth_method: 'none'", "token_endpoint_auth_method: 'none', grant_types: ['authorization_code', 'refresh_token']"], ['clientBasedCORS:', 'issueRefreshToken: () => true,\n  clientBasedCORS:']];
+  const refreshing = [['      defaultResource: () => audience,\n', ''], ['      useGrantedResource: () => true,\n', ''], ['getResourceServerInfo: () => ({ audience,', 'getResourceServerInfo: (_, resource) => ({ audience: resource,'], ["token_endpoint_auth_method: 'none'", "token_endpoint_auth_method: 'none', grant_types: ['authorization_code', 'refresh_token']"], ['clientBasedCORS:', 'issueRefreshToken: () => true,\n  clientBasedCORS:']];
   for (const [before] of refreshing) assert.ok(block.includes(before), before);
-  writeFileSync(module, refreshing.reduce((text, [before, after]) => text.replace(before, after), block.replace('127.0.0.1:8080', `127.0.0.1:${port}`)));
+  writeFileSync(module, refreshing.reduce((text, [before, after]) => text.replace(before, after), block.replaceAll('127.0.0.1:8080', `127.0.0.1:${port}`)));
   const provider = start(process.execPath, [module], { ISSUER: issuer });
   await eventually(() => fetch(`${issuer}/.well-known/openid-configuration`).then((r) => r.ok, () => false), () => provider.said);
   const trusted = temporary('trusted.json', JSON.stringify({ mine: 'query Mine { ping }' }));
   const server = start(program, ['serve', '--audience', audience, '--private-issuer', host, '--addr', `127.0.0.1:${port}`, '--metrics-addr=', '--log-format', 'json', '--database-url', database, '--rate-limit', '0',
-    '--console-issuer', issuer, '--console-client-id', 'console', '--trusted-documents', trusted]);
+    '--console-issuer', issuer, '--console-client-id', 'console', '--console-parameter', `resource=${audience}`, '--console-scope', 'openid profile', '--trusted-documents', trusted]);
   other = (await eventually(() => server.said.match(/"msg":"serving","url":"([^"]+)"/), () => server.said))[1];
 }, 40);
 
@@ -54,6 +54,7 @@ await check('an owner signs in at the provider, with a code and PKCE', async () 
   await page.waitForURL(other + '/console/empty/~repos');
   await loaded(page);
   assert.equal(page.authorization.get('code_challenge_method'), 'S256');
+  assert.deepEqual([page.authorization.get('resource'), page.authorization.get('scope')], [audience, 'openid profile']);
   assert.match(await text(page), /No repos yet/);
   const stored = await page.evaluate(() => JSON.stringify({ ...localStorage, ...sessionStorage }) + document.cookie);
   assert.ok(!stored.includes(bearer.split('.')[2]) && !/verifier/.test(stored), 'a token or a verifier is stored: ' + stored);
@@ -280,6 +281,49 @@ await check('where the provider no longer knows the reader, the next sign-in lea
   await page.waitForURL(issuer + '/**');
   assert.deepEqual([page.authorization.get('policy'), page.authorization.get('response_type')], ['a', 'code']);
 }, 30);
+
+await check('a token that is opaque or for another audience is explained, with what to set', async () => {
+  for (const [parameters, says] of [[null, /a token that only the provider can read; the operator must name this server in the request/], [{ resource: 'https://other.example.com' }, /a token for https:\/\/other\.example\.com, and this server accepts those for https:\/\/atrium\.example\.com/]]) {
+    const tab = await page.context().browser().newContext().then((context) => context.newPage());
+    // The page gets the settings of a server that was started with other parameters.
+    await tab.addInitScript((given) => new MutationObserver((_, observer) => {
+      const block = document.getElementById('settings');
+      if (!block?.textContent.includes('"parameters"')) return;
+      observer.disconnect();
+      block.textContent = JSON.stringify({ ...JSON.parse(block.textContent), parameters: given });
+    }).observe(document, { childList: true, subtree: true }), parameters);
+    await tab.goto(other + '/console');
+    await tab.getByRole('button', { name: `Continue with ${host}` }).click();
+    await tab.fill('[name=login]', 'alice');
+    await tab.fill('[name=password]', 'any');
+    await tab.click('[type=submit]');
+    await tab.locator('[type=submit]').click(); // This click gives the consent.
+    await tab.getByRole('alert').waitFor();
+    assert.match(await tab.getByRole('alert').innerText(), says);
+    await tab.context().close();
+  }
+}, 60);
+
+await check('who signs out also ends the session at the provider', async () => {
+  const tab = await page.context().browser().newContext().then((context) => context.newPage());
+  await tab.goto(other + '/console');
+  await tab.getByRole('button', { name: `Continue with ${host}` }).click();
+  await tab.fill('[name=login]', 'alice');
+  await tab.fill('[name=password]', 'any');
+  await tab.click('[type=submit]');
+  await tab.locator('[type=submit]').click();
+  await tab.locator('.shell').waitFor();
+  const ending = tab.waitForRequest((request) => request.url().startsWith(issuer + '/session/end?'));
+  await tab.getByRole('button', { name: 'Sign out' }).click();
+  const asked = new URL((await ending).url()).searchParams;
+  assert.deepEqual([asked.get('client_id'), asked.get('post_logout_redirect_uri')], ['console', other + '/console']);
+  assert.match(asked.get('id_token_hint'), /^[\w-]+\.[\w-]+\.[\w-]+$/);
+  await tab.getByRole('button', { name: /sign me out/i }).click();
+  await tab.waitForURL(other + '/console');
+  await tab.getByRole('button', { name: `Continue with ${host}` }).click();
+  await tab.locator('[name=login]').waitFor(); // The provider no longer knows the reader.
+  await tab.close();
+}, 60);
 
 await browser.close();
 finish();

@@ -64,6 +64,11 @@ type Config struct {
 	NoConsole                      bool
 	ConsoleIssuer, ConsoleClientID string
 
+	// ConsoleScope is what the console asks the provider for, and ConsoleParameters are further
+	// parameters of its requests there, by name.
+	ConsoleScope      string
+	ConsoleParameters map[string]string
+
 	// SchemaReaders are the identities that may read the SDL even if GraphQL
 	// hides the schema, such as gateways and tools that compose schemas.
 	SchemaReaders []platform.UID

@@ -31,7 +31,8 @@ func (c *Config) reference(dev *development) http.Handler {
 // console returns the handler of the console, which contains the same token.
 func (c *Config) console(dev *development) http.Handler {
 	return web.Console(web.ConsoleOptions{
-		Endpoint: graphPath, Token: c.pageToken(dev), Issuer: c.ConsoleIssuer, ClientID: c.ConsoleClientID, Playground: !c.NoPlayground,
+		Endpoint: graphPath, Token: c.pageToken(dev), Issuer: c.ConsoleIssuer, ClientID: c.ConsoleClientID,
+		Scope: c.ConsoleScope, Parameters: c.ConsoleParameters, Audience: c.Audience, Playground: !c.NoPlayground,
 	})
 }
 

@@ -35,6 +35,13 @@ type ConsoleOptions struct {
 	// If both are empty, people enter a token.
 	Issuer, ClientID string
 
+	// Scope and Parameters are what the console asks the provider for.
+	Scope      string
+	Parameters map[string]string
+
+	// Audience has the audiences of the tokens that the server accepts.
+	Audience []string
+
 	// If Playground is set, the console links to the playground.
 	Playground bool
 }
@@ -45,7 +52,11 @@ type consoleSettings struct {
 	Token      string `json:"token"`
 	Issuer     string `json:"issuer"`
 	ClientID   string `json:"clientId"`
+	Scope      string `json:"scope"`
 	Playground bool   `json:"playground"`
+
+	Parameters map[string]string `json:"parameters"`
+	Audience   []string          `json:"audience"`
 }
 
 // Console serves one page for /console and every path below it, and the files of the page. Without a bundle the page says
@@ -130,7 +141,7 @@ func namesOfAddress(address string) []consoleName {
 func newConsolePage(opts ConsoleOptions, name string, modules []string, status int) http.Handler {
 	parsed := template.Must(template.ParseFS(consoleFiles, name))
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		s := consoleSettings{Endpoint: opts.Endpoint, Issuer: opts.Issuer, ClientID: opts.ClientID, Playground: opts.Playground}
+		s := consoleSettings{Endpoint: opts.Endpoint, Issuer: opts.Issuer, ClientID: opts.ClientID, Scope: opts.Scope, Parameters: opts.Parameters, Audience: opts.Audience, Playground: opts.Playground}
 		if opts.Token != nil && isLocal(r) {
 			s.Token = opts.Token(r)
 		}

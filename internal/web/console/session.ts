@@ -18,10 +18,10 @@ export interface Session {
 
 interface Provider { authorization_endpoint: string; token_endpoint: string; end_session_endpoint?: string }
 interface SignInUnderWay { verifier: string; state: string; back: string }
-interface Tokens { access_token: string; refresh_token?: string; expires_in?: number; error?: string; error_description?: string }
+interface Tokens { access_token: string; id_token?: string; refresh_token?: string; expires_in?: number; error?: string; error_description?: string }
 
 let session: Session = { state: 'starting', token: '', person: 0, message: '', expired: false };
-let refreshToken = '', expires = Infinity, failures = 0, renewal: ReturnType<typeof setTimeout> | undefined;
+let refreshToken = '', idToken = '', expires = Infinity, failures = 0, renewal: ReturnType<typeof setTimeout> | undefined;
 const listeners = new Set<() => void>();
 const channel = new BroadcastChannel('atrium.console');
 /** This is what a tab tells the others: whose session has ended, or the token of somebody who has signed in again. */
@@ -56,7 +56,7 @@ export function enter(token: string) {
 
 function leave(message: string) {
   clearTimeout(renewal);
-  refreshToken = '';
+  refreshToken = idToken = '';
   expires = Infinity;
   failures = 0;
   sessionStorage.removeItem(signedIn);
@@ -74,6 +74,21 @@ export function signOut(message = '') {
   const ended = subjectOf(session.token);
   leave(message);
   channel.postMessage({ ended } satisfies News);
+}
+
+/**
+ * Signs the reader out as they asked for, also at the provider if it has a page for that. Otherwise the next person at this machine
+ * could sign in again without a password.
+ */
+export async function signOutEverywhere() {
+  const hint = idToken;
+  signOut();
+  if (!settings.issuer || !hint) return; // The reader brought a token.
+  const { end_session_endpoint } = await provider();
+  if (!end_session_endpoint) return;
+  const to = new URL(end_session_endpoint);
+  for (const [name, value] of Object.entries({ client_id: settings.clientId, id_token_hint: hint, post_logout_redirect_uri: location.origin + '/console' })) to.searchParams.set(name, value);
+  location.assign(to);
 }
 
 /**
@@ -139,7 +154,7 @@ export async function signIn(silently = false) {
   sessionStorage.setItem(underWay, JSON.stringify({ verifier, state, back: location.pathname + location.search }));
   const to = new URL(authorization_endpoint); // It may have parameters of its own.
   for (const [name, value] of Object.entries({
-    response_type: 'code', client_id: settings.clientId, redirect_uri: location.origin + redirectPath, scope: 'openid profile email', state,
+    ...settings.parameters, response_type: 'code', client_id: settings.clientId, redirect_uri: location.origin + redirectPath, scope: settings.scope, state,
     code_challenge: base64url(new Uint8Array(digest)), code_challenge_method: 'S256', ...(silently && { prompt: 'none' }),
   })) to.searchParams.set(name, value);
   // If the reader did not ask for it, the visit gets no entry in the history: back would lead to it again and again.
@@ -153,7 +168,9 @@ async function finishSignIn(kept: SignInUnderWay | null) {
     if (/_required$/.test(answer.get('error')!)) throw new SignInRequired();
     throw new Error(answer.get('error_description') ?? answer.get('error')!);
   }
-  enter(keepTokens(await requestTokens({ grant_type: 'authorization_code', code: answer.get('code') ?? '', redirect_uri: location.origin + redirectPath, code_verifier: kept.verifier })));
+  const tokens = await requestTokens({ grant_type: 'authorization_code', code: answer.get('code') ?? '', redirect_uri: location.origin + redirectPath, code_verifier: kept.verifier });
+  checkAudience(tokens.access_token);
+  enter(keepTokens(tokens));
   sessionStorage.setItem(signedIn, 'yes');
   channel.postMessage({ renewed: session.token, expires } satisfies News); // Another tab of this person may wait for it.
   navigate(kept.back, { replace: true });
@@ -164,7 +181,8 @@ class GrantRefused extends Error {}
 
 async function requestTokens(form: Record<string, string>): Promise<Tokens> {
   const { token_endpoint } = await provider();
-  const response = await fetch(token_endpoint, { method: 'POST', body: new URLSearchParams({ client_id: settings.clientId, ...form }) });
+  const { resource } = settings.parameters ?? {}; // RFC 8707: without it, a token of a provider with several APIs is for none.
+  const response = await fetch(token_endpoint, { method: 'POST', body: new URLSearchParams({ client_id: settings.clientId, ...(resource && { resource }), ...form }) });
   const tokens: Tokens = await response.json();
   if ((response.status === 400 || response.status === 401) && tokens.error) throw new GrantRefused(tokens.error_description ?? tokens.error);
   if (!response.ok || !tokens.access_token) throw new Error(tokens.error_description ?? tokens.error ?? `the provider answers ${response.status}`);
@@ -172,8 +190,9 @@ async function requestTokens(form: Record<string, string>): Promise<Tokens> {
 }
 
 /** Keeps what the next renewal needs, and returns the access token. An answer without a refresh token leaves the old one valid. */
-function keepTokens({ access_token, refresh_token, expires_in = lifeOf(access_token) }: Tokens): string {
+function keepTokens({ access_token, refresh_token, id_token, expires_in = lifeOf(access_token) }: Tokens): string {
   refreshToken = refresh_token ?? refreshToken;
+  idToken = id_token ?? idToken;
   expires = expires_in ? Date.now() + expires_in * 1000 : Infinity;
   failures = 0;
   // The token is renewed a minute before it expires.
@@ -181,8 +200,17 @@ function keepTokens({ access_token, refresh_token, expires_in = lifeOf(access_to
   return access_token;
 }
 
+/** Fails if the provider gave a token that is not for this server, since the server could only say that it does not accept it. */
+function checkAudience(token: string) {
+  const accepted = settings.audience ?? [], { iss, aud } = claimsOf(token);
+  const advice = `the operator must name this server in the request (--console-parameter audience=${accepted[0]} or resource=${accepted[0]}, or a scope of it in --console-scope); the guide says which for each provider`;
+  if (iss === undefined) throw new Error(`the provider gave a token that only the provider can read; ${advice}`);
+  const given = [aud].flat().map(String);
+  if (!given.some((one) => accepted.includes(one))) throw new Error(`the provider gave a token for ${given.join(', ')}, and this server accepts those for ${accepted.join(', ')}; ${advice}`);
+}
+
 /** Returns the claims of a token, or none if it is not a JWT. */
-function claimsOf(token: string): { iss?: unknown; sub?: unknown; exp?: unknown } {
+function claimsOf(token: string): { iss?: unknown; sub?: unknown; exp?: unknown; aud?: unknown } {
   try {
     return JSON.parse(atob(token.split('.')[1].replaceAll('-', '+').replaceAll('_', '/')));
   } catch {

@@ -4,6 +4,9 @@ interface Settings {
   token: string; // In development mode this is the token of the demonstration's owner, otherwise ''.
   issuer: string; // People sign in at this provider. If they bring a token, it is ''.
   clientId: string;
+  scope: string; // It is what the console asks the provider for.
+  parameters: Record<string, string> | null; // They are further parameters of the requests to the provider.
+  audience: string[] | null; // The server accepts tokens for these.
   playground: boolean; // It says whether the server has a page that opens queries.
 }
 

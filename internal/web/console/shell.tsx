@@ -7,7 +7,7 @@ import type { KnownPlace } from './known';
 import { groupAddress, pageAddress, usePlace } from './places';
 import { address, currentView, Link, navigate, scrolledTo, useLocation } from './router';
 import { Search } from './search';
-import { signOut } from './session';
+import { signOutEverywhere } from './session';
 import { settings } from './settings';
 import { ShowQuery } from './show-query';
 import { Tree } from './tree';
@@ -143,8 +143,8 @@ function Side({ shell, place, view, org }: { shell: QueryState<ShellQuery>; plac
       )}
       {shell.own && shell.data?.org && <Tree key={shell.data.org.uid} org={shell.data.org} names={scope} view={view} />}
       <footer>
-        {viewer && <p className="viewer"><Icon name="person" /><span title={viewer.email ?? undefined}>{viewer.name}</span><button type="button" className="icon-button" onClick={() => signOut()} title="Sign out" aria-label="Sign out"><Icon name="out" /></button></p>}
-        {!viewer && shell.data && <p className="viewer"><Icon name="person" /><span>No identity</span><button type="button" className="icon-button" onClick={() => signOut()} title="Sign out" aria-label="Sign out"><Icon name="out" /></button></p>}
+        {viewer && <p className="viewer"><Icon name="person" /><span title={viewer.email ?? undefined}>{viewer.name}</span><button type="button" className="icon-button" onClick={() => void signOutEverywhere().catch(() => undefined)} title="Sign out" aria-label="Sign out"><Icon name="out" /></button></p>}
+        {!viewer && shell.data && <p className="viewer"><Icon name="person" /><span>No identity</span><button type="button" className="icon-button" onClick={() => void signOutEverywhere().catch(() => undefined)} title="Sign out" aria-label="Sign out"><Icon name="out" /></button></p>}
         <p className="elsewhere">{settings.playground && <a href="/">Playground</a>}<a href="/guide">Guide</a><a href="/docs">REST reference</a></p>
       </footer>
     </div>
