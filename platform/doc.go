@@ -118,6 +118,24 @@
 // (internal/webhook/sender.go) signs and sends it, and EndAttempt records what came of it and
 // when to try again.
 //
+// # A handler may run twice
+//
+// A request begins with the caller that its token had last time, without asking the database
+// (presumption.go). The first statements of the request also prove that nothing about the caller has
+// changed. If something has, internal/auth drops the response and runs the handler again, for the
+// caller as it is now. So a handler may run twice. What follows for whoever writes one:
+//
+//   - It has no effect except through Store.Write, which proves the caller before anything else, and
+//     through the response, which is held back until then. It sends no message, counts nothing and
+//     keeps nothing in memory.
+//   - What it decides from the grants of the caller before its first read may be decided again, with
+//     another result.
+//   - It may read its body twice, which is repeated for it, and it never answers by itself with what
+//     belongs to the first run.
+//   - Work that outlives the request, such as a stream, begins with Prove.
+//
+// TestAHandlerOfAPresumedCallerMayRunTwice in internal/server holds this.
+//
 // # Adding a kind
 //
 // A kind Widget of the area registry, step by step. Copy the files of role or repo.

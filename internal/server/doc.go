@@ -13,17 +13,44 @@
 //	webhooks.go    starts the delivery of events, and serves its public keys
 //	backup.go      copies an embedded database; restore.go puts a copy back
 //
-// What every request passes, from the outside to the inside:
+// The life of a request, from the outside to the inside. TestTheLifeOfARequest compares this with the
+// stack of a request that reads repos over REST; gRPC and GraphQL differ from compress on. A layer
+// stands outside of all that must not happen without it.
 //
-//	routes.go      which handler answers which path; v1.go forwards v1
-//	guard.go       the layers around all handlers; cors.go is one for browsers
-//	recorder.go    logs and counts requests (observed.go, traced.go); recorder_store.go
-//	               does so for statements
-//	admission      limits how many requests are worked on at once, and how many a caller
-//	               sends; refused.go answers those that it refuses, and admission.go logs
-//	               them in summary
-//	headers.go     size limits of the request line and the headers
-//	answers.go     limits the memory of responses
+//	locateClients      takes the address of the client from a trusted proxy, since limits and
+//	                   logs below tell clients apart by it (forwarded.go)
+//	setRequestID       gives the request the id that every log entry and error names (guard.go)
+//	recordRequests     logs, counts and traces the request, whatever becomes of it (recorder.go)
+//	recoverPanics      makes an INTERNAL error of a panic of any layer below (guard.go)
+//	limitHeaders       refuses a request line or headers that are too large, before they are
+//	                   copied or forwarded (headers.go); then V1.route forwards v1 (v1.go)
+//	setPrivateHeaders  forbids caches to keep what follows (guard.go)
+//	crossOrigin        lets pages of allowed origins in, and refuses the others (cors.go)
+//	routes             finds the handler of the path (routes.go)
+//	AdmitRequests      lets as many requests work at once as the machine can, fair by
+//	                   organisation and caller, before anything of the body is read (admission)
+//	Middleware         verifies the token and finds the caller, or presumes that it is the
+//	                   one of the last request with this token; servePresumed then holds the
+//	                   response back until the database has confirmed that (internal/auth).
+//	                   If it has not, everything below runs a second time
+//	IdentifyCallers    counts the request for its caller, and refuses it above the quota of
+//	                   the caller (admission)
+//	compressAnswers    compresses the response (compress.go)
+//	countMemory        limits the memory of the response (answers.go)
+//	serve              matches the route and decodes the request (internal/rest)
+//	List               checks the request, decides the scope from the grants of the caller,
+//	                   and reads (platform/list.go; read.go for one resource, write.go for changes)
+//	dbconn.Run         sends the statements, with the proof of who the caller is
+//	                   (store/sqlstore/dbconn/database.go lists the wrappers that they pass)
+//
+// On the way back, internal/rest encodes the page, the response is released as soon as the caller
+// is proven, and recordRequests logs the request.
+//
+// The other files of these layers:
+//
+//	observed.go, traced.go   what recordRequests sees of a response, and its spans;
+//	               recorder_store.go records statements
+//	refused.go     answers what admission refuses; admission.go logs that in summary
 //
 // What it serves beside the protocols:
 //
