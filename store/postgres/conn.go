@@ -197,7 +197,7 @@ func translate(err error) error {
 		return translateCode(e)
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		return err
-	case errors.As(err, &away), errors.As(err, &network), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF), pgconn.SafeToRetry(err):
+	case errors.As(err, &away), errors.As(err, &network), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF), errors.Is(err, pgconn.ErrConnClosed), pgconn.SafeToRetry(err):
 		return platform.Unavailable("the database does not answer", err)
 	default:
 		return err
