@@ -309,6 +309,8 @@ type AdvisoryFilter struct {
 
 	Around UID `json:",omitempty"` // the group of the advisory contains this resource
 
+	Names []string `json:",omitempty"` // the id, an alias or an upstream id is one of these
+
 	Feed *FeedQuery `json:"-"` // the advisory belongs to a document; nil means any
 }
 

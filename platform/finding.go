@@ -278,3 +278,23 @@ func (s Findings) Advisories(ctx context.Context, uids []UID, without CostlyFiel
 	}
 	return byUID, s.kind.addArea(err)
 }
+
+// ofImages reads the findings of each image that are not resolved, the worst first, with one read.
+func (s Findings) ofImages(ctx context.Context, images []ImageKey) ([][]*Finding, error) {
+	scopes, all := make([]Scope, len(images)), make([][]*Finding, len(images))
+	for i, key := range images {
+		q, err := s.query(ctx, ListRequest[*FindingFilter]{UIDP: UIDFilter{ChildrenOf: key.Repo}})
+		if err != nil {
+			return nil, s.kind.addArea(err)
+		}
+		for _, b := range q.Scope.branches {
+			b.Digest = key.Digest
+			scopes[i].branches = append(scopes[i].branches, b)
+		}
+	}
+	found, err := s.p.store.Findings().ListEach(ctx, Query[*FindingFilter]{Filter: &FindingFilter{WithoutLiveTags: true}, Order: s.kind.DefaultOrder, Limit: noLimit, Parts: PartItems}, scopes)
+	for i, rows := range found {
+		all[i] = rows.Items
+	}
+	return all, s.kind.addArea(err)
+}

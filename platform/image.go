@@ -3,7 +3,10 @@ package platform
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
+	"strconv"
+	"strings"
 )
 
 // An Image is the image that a digest identifies in a repo.
@@ -94,8 +97,43 @@ func (i *Image) check(v *violations) {
 	v.checkLabelList("packages", i.Packages, maxPackages)
 }
 
+// ImageFilter restricts a list of images to which tags point that are not deprecated.
+type ImageFilter struct {
+	Holds            UID      `json:",omitempty"` // version of a package that the images hold
+	VulnerabilityIDs []string `json:",omitempty"` // the image has an open finding of an advisory with one of these names
+}
+
+func (f *ImageFilter) check(v *violations) {
+	if v.checkFilter("vulnerabilityIds", f.VulnerabilityIDs...); len(f.VulnerabilityIDs) > maxIDs {
+		v.add("vulnerabilityIds", "must be at most %d", maxIDs)
+	}
+}
+
+// UID returns the place of the image among the images of its repo, as a UID: lists of images are in that
+// order. It is not the UID of a resource.
+func (i *Image) UID() UID { return UID(fmt.Sprintf("%s/%016x", i.Repo, i.Number)) }
+
+// ImageNumber returns the number of an image in its place.
+func ImageNumber(place UID) int64 {
+	n, _ := strconv.ParseInt(string(place[strings.LastIndexByte(string(place), '/')+1:]), 16, 64) // it was made by UID
+	return n
+}
+
+// imageKind has what lists of images need. Images are no kind of their own, because they have no UIDs.
+var imageKind = Kind[*Image]{
+	Name: "Image", Plural: "images", Area: areaRegistry, Parent: "Repo",
+	List: CapManifestMetadataList, Also: []Capability{CapTagList, CapRepoList},
+	Orders:       []OrderField[*Image]{{"uid", nil, func(i *Image) any { return string(i.UID()) }}},
+	DefaultOrder: Order{Field: "uid"},
+	UID:          (*Image).UID,
+	Group:        func(i *Image) UID { return i.Repo.Parent() },
+}
+
 // ImageReads reads images.
 type ImageReads interface {
+	// ImageLists reads pages of images: those that hold a version, or have findings.
+	ImageLists() Table[*Image, *ImageFilter]
+
 	// Images reads the images of (repo, digest) pairs; missing ones are left
 	// out.
 	Images(ctx context.Context, keys ImageKeys) ([]*Image, error)
@@ -108,7 +146,30 @@ type ImageWrites interface {
 }
 
 // Images are the operations on images; they are read only.
-type Images struct{ p *Platform }
+type Images struct {
+	p     *Platform
+	lists *resources[*Image, *ImageFilter]
+}
+
+func newImages(p *Platform) Images {
+	return Images{p, &resources[*Image, *ImageFilter]{p: p, kind: &imageKind, table: Reader.ImageLists}}
+}
+
+// ListHolding reads, for each version of a package, the same page of the images that hold it, with one
+// read and one for the images.
+func (s Images) ListHolding(ctx context.Context, req ListRequest[*ImageFilter], versions []*PackageVersion) ([]Page[*Image], []error) {
+	return listReferring(ctx, s.lists, req, len(versions), func(i int, req *ListRequest[*ImageFilter]) func(Branch) []Branch {
+		req.UIDP.DescendantsOf = versions[i].Package.Within
+		req.Filter = changeFilter(req.Filter, func(f *ImageFilter) { f.Holds = versions[i].UID })
+		return narrowTo(func(b *Branch) { b.Holds = versions[i].UID })
+	})
+}
+
+// ListAffected reads a page of the images with open findings of an advisory with one of names.
+func (s Images) ListAffected(ctx context.Context, req ListRequest[*ImageFilter], names []string) (Page[*Image], error) {
+	req.Filter = changeFilter(req.Filter, func(f *ImageFilter) { f.VulnerabilityIDs = names })
+	return s.lists.also(CapFindingsList).List(ctx, req)
+}
 
 // Get reads one image.
 func (s Images) Get(ctx context.Context, key ImageKey) (*Image, error) {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -103,6 +104,14 @@ type resources[T any, F filter] struct {
 	keyFilter func(row T) F
 	table     func(Reader) Table[T, F]
 	rows      func(Tx) RowWriter[T]
+}
+
+// also returns the operations for callers who hold further capabilities where they read.
+func (r *resources[T, F]) also(capabilities ...Capability) *resources[T, F] {
+	kind, narrowed := *r.kind, *r
+	kind.Also = slices.Concat(kind.Also, capabilities)
+	narrowed.kind = &kind
+	return &narrowed
 }
 
 // Kind returns the facts about the kind.

@@ -1,6 +1,7 @@
 package platform
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -136,6 +137,64 @@ func listReferring[T any, F filter](ctx context.Context, r *resources[T, F], req
 	return pages, errs
 }
 
+// readGroups reads a value for each item, with one call of read for all items with the same key.
+func readGroups[K comparable, T, V any](items []T, key func(T) K, read func(K, []T) ([]V, []error)) ([]V, []error) {
+	values, errs, done := make([]V, len(items)), make([]error, len(items)), map[K]bool{}
+	for _, first := range items {
+		k := key(first)
+		if done[k] {
+			continue
+		}
+		done[k] = true
+		var same []T
+		var indices []int
+		for i, item := range items {
+			if key(item) == k {
+				same, indices = append(same, item), append(indices, i)
+			}
+		}
+		found, failed := read(k, same)
+		for n, i := range indices {
+			values[i], errs[i] = found[n], failed[n]
+		}
+	}
+	return values, errs
+}
+
+// pageOf returns the rows of a page of a list that is in memory.
+func pageOf[T, F any](k *Kind[T], q Query[F], all []T) Rows[T] {
+	order, sign := k.order(q.Order.Field), 1
+	if q.Order.Desc != q.Backward {
+		sign = -1
+	}
+	compare := func(a, b Position) int {
+		return sign * cmp.Or(comparePositions(a.Value, b.Value), compareTexts(a.UID, b.UID))
+	}
+	at := func(row T) Position { return Position{order.Value(row), k.UID(row)} }
+	rows := slices.SortedFunc(slices.Values(all), func(a, b T) int { return compare(at(a), at(b)) })
+	if q.From != nil {
+		rows = slices.DeleteFunc(rows, func(row T) bool { return compare(at(row), *q.From) <= 0 })
+	}
+	rows = rows[min(q.Skip, len(rows)):]
+	more := len(rows) > q.Limit
+	rows = rows[:min(q.Limit, len(rows))]
+	if q.Backward {
+		slices.Reverse(rows)
+	}
+	return Rows[T]{Items: rows, More: more, Total: int64(len(all))}
+}
+
+// comparePositions compares the values of two rows in an order: texts, or times.
+func comparePositions(a, b any) int {
+	if x, isTime := a.(Time); isTime {
+		y, _ := b.(Time)
+		return x.Compare(y.Time)
+	}
+	x, _ := a.(string)
+	y, _ := b.(string)
+	return compareTexts(x, y)
+}
+
 // narrowTo returns a function that narrows a branch by one condition.
 func narrowTo(set func(*Branch)) func(Branch) []Branch {
 	return func(b Branch) []Branch {
@@ -241,4 +300,13 @@ func (r *resources[T, F]) newPage(req ListRequest[F], q Query[F], rows Rows[T]) 
 		}
 	}
 	return page
+}
+
+// failAll returns the same error for each of n values.
+func failAll[V any](n int, err error) ([]V, []error) {
+	errs := make([]error, n)
+	for i := range errs {
+		errs[i] = err
+	}
+	return make([]V, n), errs
 }

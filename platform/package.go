@@ -17,6 +17,10 @@ type Package struct {
 	Name       string `json:"name"`                // as its ecosystem spells it, such as @babel/core
 	Ecosystem  string `json:"ecosystem,omitempty"` // as OSV names it, such as npm or Debian:12; "" if it is not known
 	CreateTime Time   `json:"-"`
+
+	// Within is the group or repo to which the list is restricted that has the package. So are
+	// the lists of its versions and of what holds them. "" means anywhere.
+	Within UID `json:"-"`
 }
 
 // NormalName returns the form in which the ecosystem compares the name. All names of a package whose
@@ -26,34 +30,6 @@ func (p *Package) NormalName() string {
 		return ecosystem.NormalizeAnyName(p.Name)
 	}
 	return ecosystem.NameRuleOf(p.Ecosystem).Normalize(p.Name)
-}
-
-// A PackageVersion is a version of a package that images of an organisation hold.
-type PackageVersion struct {
-	UID        UID      `json:"uid"`
-	Version    string   `json:"version,omitempty"` // "" if it is not known
-	PURL       string   `json:"purl,omitempty"`    // package URL; "" if it is not known
-	Licenses   []string `json:"licenses,omitempty"`
-	Source     UID      `json:"source,omitempty"` // version of the source package that it was built of, if that is another one
-	CreateTime Time     `json:"-"`
-
-	Package Package `json:"package"`
-	// Rank sorts the versions of a package as its ecosystem does.
-	Rank string `json:"-"`
-
-	isSource bool // whether an SBOM names it only as that of a source package
-	isNew    bool // whether it is about to be inserted
-}
-
-// newPackageVersion returns a version of a package in an organisation. The UIDs of both follow from
-// what they are. Names whose ecosystem is not known are compared byte by byte.
-func newPackageVersion(root UID, of Package, version string, now Time) *PackageVersion {
-	name := of.Name
-	if of.Ecosystem != "" {
-		name = of.NormalName()
-	}
-	of.UID, of.CreateTime = root+"/"+UID(hashTexts(of.Ecosystem, name)), now
-	return &PackageVersion{UID: of.UID + "/" + UID(hashTexts(string(of.UID), version)), Version: version, CreateTime: now, Package: of}
 }
 
 // hashTexts returns a hash of texts as one segment of a UID.
@@ -67,7 +43,6 @@ type PackageFilter struct {
 	Names      []string `json:",omitempty"` // names as the ecosystem of the package compares them
 	Ecosystems []string `json:",omitempty"` // with or without the release
 	Query      string   `json:",omitempty"` // words of the name
-	UIDs       []UID    `json:",omitempty"`
 
 	// Held is where images must hold the package.
 	Held Scope `json:"-"`
@@ -80,30 +55,15 @@ func (f *PackageFilter) check(v *violations) {
 	for _, x := range []struct {
 		field string
 		n     int
-	}{{"names", len(f.Names)}, {"ecosystems", len(f.Ecosystems)}, {"uids", len(f.UIDs)}} {
+	}{{"names", len(f.Names)}, {"ecosystems", len(f.Ecosystems)}} {
 		if x.n > maxIDs {
 			v.add(x.field, "must be at most %d", maxIDs)
 		}
 	}
 }
 
-// PackageVersionFilter restricts a list of versions of packages.
-type PackageVersionFilter struct {
-	Versions []string `json:",omitempty"`
-	Below    string   `json:",omitempty"` // the version comes before this one, as the ecosystem of the package sorts
-	NotBelow string   `json:",omitempty"` // the version is this one, or comes after it
-	UIDs     []UID    `json:",omitempty"`
-	Held     Scope    `json:"-"`
-}
-
-func (f *PackageVersionFilter) check(v *violations) {
-	v.checkFilter("versions", f.Versions...)
-	v.checkFilter("versionBelow", f.Below)
-	v.checkFilter("versionNotBelow", f.NotBelow)
-}
-
 var packageKind = Kind[*Package]{
-	Name: "Package", Plural: "packages", Area: areaRegistry, Number: 21, Own: true, Parent: "Group",
+	Name: "Package", Plural: "packages", Area: areaRegistry, Number: 21, Own: true, GraphOnly: true, Parent: "Group",
 	List: CapManifestMetadataList, Also: []Capability{CapTagList},
 	Orders: []OrderField[*Package]{
 		{"name", nil, func(p *Package) any { return p.Name }},
@@ -114,29 +74,12 @@ var packageKind = Kind[*Package]{
 	Group:        parentOf(func(p *Package) UID { return p.UID }),
 }
 
-var packageVersionKind = Kind[*PackageVersion]{
-	Name: "PackageVersion", Plural: "packageVersions", Area: areaRegistry, Number: 22, Own: true, Parent: "Package",
-	List: CapManifestMetadataList, Also: []Capability{CapTagList},
-	Orders: []OrderField[*PackageVersion]{
-		{"version", nil, func(v *PackageVersion) any { return v.Rank }},
-		{"uid", nil, func(v *PackageVersion) any { return string(v.UID) }},
-	},
-	DefaultOrder: Order{Field: "version"},
-	UID:          func(v *PackageVersion) UID { return v.UID },
-	Group:        func(v *PackageVersion) UID { return v.UID.Root() },
-}
-
 // PackageReads reads packages, and who holds them.
 type PackageReads interface {
 	Packages() Table[*Package, *PackageFilter]
-	PackageVersions() Table[*PackageVersion, *PackageVersionFilter]
 
 	// ImagePackages reads the packages of images, sorted by name, with one statement.
 	ImagePackages(ctx context.Context, keys ImageKeys) ([]*ImageContent, error)
-
-	// ImagesHolding reads a page of the live images in a scope that hold one of versions, in
-	// the order of their repos and of their numbers, and counts them all.
-	ImagesHolding(ctx context.Context, q HolderQuery) (Rows[*Image], error)
 }
 
 // An ImageContent is what is known of the packages of an image.
@@ -153,31 +96,13 @@ type ImageContent struct {
 type ImagePackage struct {
 	*PackageVersion
 	Architectures []string
-}
 
-// A HolderQuery asks for the images that hold one of the versions of packages.
-type HolderQuery struct {
-	Scope    Scope
-	Versions []UID
-	After    *ImagePosition // exclusive; nil means that the page begins with the first image
-	Limit    int
-	Parts    Parts
-}
-
-// An ImagePosition is the place of an image in the order of HolderQuery.
-type ImagePosition struct {
-	Repo   UID
-	Number int64
+	place int // its place among the packages of the image
 }
 
 // Packages are the operations on packages.
 type Packages struct {
 	*resources[*Package, *PackageFilter]
-}
-
-// PackageVersions are the operations on versions of packages.
-type PackageVersions struct {
-	*resources[*PackageVersion, *PackageVersionFilter]
 }
 
 // heldBy returns the scope in which images must hold what the caller asks for, and the
@@ -212,28 +137,61 @@ func (s Packages) ListHeld(ctx context.Context, within UID, req ListRequest[*Pac
 	req.UIDP.DescendantsOf = within // tokens belong to it
 	req.Filter = changeFilter(req.Filter, func(f *PackageFilter) { f.Held = held })
 	page, err := s.listInScope(ctx, roots, req)
+	if err == nil && len(page.Items) == 0 && page.TotalCount == 0 {
+		err = s.scopeExists(ctx, req.UIDP)
+	}
+	for _, p := range page.Items {
+		p.Within = within
+	}
 	return page, s.kind.addArea(err)
 }
 
-// ListEachHeld reads the same page of the versions of each package that images within a scope
-// hold, with one read.
-func (s PackageVersions) ListOfPackages(ctx context.Context, within UID, req ListRequest[*PackageVersionFilter], packages []*Package) ([]Page[*PackageVersion], []error) {
-	pages, errs := make([]Page[*PackageVersion], len(packages)), make([]error, len(packages))
-	held, _, err := heldBy(ctx, within)
-	if err != nil {
-		for i := range errs {
-			errs[i] = s.kind.addArea(err)
+// GetMany reads packages that an image holds which the caller may see, with one read. The results
+// are in the order of uids; each has a package or an error.
+func (s Packages) GetMany(ctx context.Context, uids []UID) ([]*Package, []error) {
+	return getHeld(ctx, s.resources, uids, func(held Scope) *PackageFilter { return &PackageFilter{Held: held} })
+}
+
+// getHeld reads rows that images hold. The function filter returns the filter of the rows that images in
+// a scope hold.
+func getHeld[T any, F filter](ctx context.Context, r *resources[T, F], uids []UID, filter func(held Scope) F) ([]T, []error) {
+	rows, errs := make([]T, len(uids)), make([]error, len(uids))
+	held, roots, err := heldBy(ctx, "")
+	var readable []UID
+	for i, uid := range uids {
+		switch {
+		case err != nil:
+			errs[i] = err
+		case !uid.Valid():
+			errs[i] = invalidUID("uid", uid)
+		case !slices.ContainsFunc(roots.branches, func(b Branch) bool { return uid.Within(b.UID) }):
+			errs[i] = ActorOf(ctx).permissionError(r.kind.List, uid)
+		default:
+			readable = append(readable, uid)
 		}
-		return pages, errs
+		errs[i] = r.kind.addArea(errs[i])
 	}
-	req.Filter = changeFilter(req.Filter, func(f *PackageVersionFilter) { f.Held = held })
-	return s.readEach(ctx, len(packages), func(i int) (ListRequest[*PackageVersionFilter], Query[*PackageVersionFilter], error) {
-		of := req
-		of.UIDP = UIDFilter{ChildrenOf: packages[i].UID}
-		q, err := s.buildQuery(ctx, of)
-		q.Scope = newScope(Branch{Relation: Children, UID: packages[i].UID})
-		return of, q, err
-	})
+	if len(readable) == 0 {
+		return rows, errs
+	}
+	q := Query[F]{Scope: newScope(Branch{Relation: Listed, UIDs: readable}), Filter: filter(held), Order: r.kind.DefaultOrder, Limit: noLimit, Parts: PartItems}
+	found, err := r.table(r.p.store).List(ctx, q)
+	byUID := make(map[UID]int, len(found.Items))
+	for n, row := range found.Items {
+		byUID[r.kind.UID(row)] = n
+	}
+	for i, uid := range uids {
+		switch n, known := byUID[uid]; {
+		case errs[i] != nil:
+		case err != nil:
+			errs[i] = r.kind.addArea(err)
+		case known:
+			rows[i] = found.Items[n]
+		default:
+			errs[i] = r.kind.notFound(uid)
+		}
+	}
+	return rows, errs
 }
 
 func checkWithin(within UID) error {

@@ -47,9 +47,15 @@ func (q Query[F]) isEmpty() bool { return len(q.Scope.branches) == 0 || matchesN
 // no value can match. Lists of values to exclude are tagged `excludes`; an empty
 // one excludes nothing.
 func matchesNothing(filter any) bool {
-	given := reflect.ValueOf(filter).Elem()
+	return matchesNothingIn(reflect.ValueOf(filter).Elem())
+}
+
+func matchesNothingIn(given reflect.Value) bool {
 	for i := range given.NumField() {
 		list := given.Field(i)
+		if given.Type().Field(i).Anonymous && matchesNothingIn(list) {
+			return true
+		}
 		if list.Kind() != reflect.Slice || list.IsNil() || list.Len() > 0 {
 			continue
 		}

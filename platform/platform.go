@@ -102,7 +102,7 @@ func New(ctx context.Context, store Store, options Options) (*Platform, error) {
 		return nil, fmt.Errorf("page token keys: %w", err)
 	}
 	p.Operations = newOperations(p)
-	p.Images = Images{p}
+	p.Images = newImages(p)
 	p.Events = Events{p}
 	p.AuditLog = AuditLog{p}
 	p.Webhooks = Webhooks{p}

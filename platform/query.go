@@ -1,6 +1,10 @@
 package platform
 
-import "atrium/platform/ecosystem"
+import (
+	"slices"
+
+	"atrium/platform/ecosystem"
+)
 
 // The types of this file are requests to a store. The operations have checked and
 // authorised them.
@@ -54,6 +58,15 @@ type Scope struct{ branches []Branch }
 
 // Branches lists the branches. Without branches, the scope is empty.
 func (s Scope) Branches() []Branch { return s.branches }
+
+// Holding returns the rows whose images hold a version of a package.
+func (s Scope) Holding(version UID) Scope {
+	held := Scope{slices.Clone(s.branches)}
+	for i := range held.branches {
+		held.branches[i].Holds = version
+	}
+	return held
+}
 
 // A Branch is a set of rows, defined by their relation to a UID or a name.
 type Branch struct {

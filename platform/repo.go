@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 
 	"atrium/platform/fieldmask"
 )
@@ -20,6 +21,8 @@ type Repo struct {
 	SyncConfig  *SyncConfig `json:"sync_config,omitempty"` // the API uses this spelling
 	CreateTime  Time        `json:"createTime,omitzero"`
 	UpdateTime  Time        `json:"updateTime,omitzero"`
+
+	OpenSeverity string `json:"-"` // how many open findings there are of each rating: see OpenCounts.Text
 }
 
 // SyncConfig describes the source that a repo is copied from.
@@ -75,6 +78,10 @@ type RepoFilter struct {
 	Tiers   []CatalogTier `json:",omitempty"` // the tier is one of these
 	Bundles []string      `json:",omitempty"` // the repo has one of these bundles
 	Aliases []string      `json:",omitempty"` // the repo has one of these aliases
+
+	Holds UID `json:",omitempty"` // an image holds this version of a package
+
+	ImageConditions
 }
 
 func (f *RepoFilter) check(v *violations) {
@@ -88,6 +95,7 @@ func (f *RepoFilter) check(v *violations) {
 	}
 	v.checkLines("bundles", f.Bundles, maxIDs)
 	v.checkLines("aliases", f.Aliases, maxIDs)
+	f.ImageConditions.check(v)
 }
 
 var repoKind = Kind[*Repo]{
@@ -113,6 +121,7 @@ var repoKind = Kind[*Repo]{
 		{"create_time", createTimeSpellings, func(r *Repo) any { return r.CreateTime }},
 		{"update_time", updateTimeSpellings, func(r *Repo) any { return r.UpdateTime }},
 		{"uid", nil, func(r *Repo) any { return string(r.UID) }},
+		{"open_severity", []string{"openSeverity"}, func(r *Repo) any { return r.OpenSeverity }},
 	},
 	DefaultOrder: Order{Field: "name"},
 	UID:          func(r *Repo) UID { return r.UID },
@@ -285,4 +294,58 @@ func (s Repos) updateReadme(ctx context.Context, uid UID, in fieldmask.Input[*Re
 		return nil, err
 	}
 	return &readme, nil
+}
+
+// ListHolding reads, for each version of a package, the same page of the repos with images that hold it,
+// with one read.
+func (s Repos) ListHolding(ctx context.Context, req ListRequest[*RepoFilter], versions []*PackageVersion) ([]Page[*Repo], []error) {
+	of, req, err := s.decide(ctx, UIDFilter{}, req)
+	if err != nil {
+		return failAll[Page[*Repo]](len(versions), s.kind.addArea(err))
+	}
+	return listReferring(ctx, of.also(CapManifestMetadataList, CapTagList), req, len(versions), func(i int, req *ListRequest[*RepoFilter]) func(Branch) []Branch {
+		req.UIDP.DescendantsOf = versions[i].Package.Within
+		req.Filter = changeFilter(req.Filter, func(f *RepoFilter) { f.Holds = versions[i].UID })
+		return narrowTo(func(b *Branch) { b.Holds = versions[i].UID })
+	})
+}
+
+// List reads one page. Repos whose findings the caller may not see are left out if the filter or the order asks
+// for findings.
+func (s Repos) List(ctx context.Context, req ListRequest[*RepoFilter]) (Page[*Repo], error) {
+	of, req, err := s.decide(ctx, req.UIDP, req)
+	if err != nil {
+		return Page[*Repo]{}, s.kind.addArea(err)
+	}
+	return of.List(ctx, req)
+}
+
+// ListEach reads the same page of many scopes with one read.
+func (s Repos) ListEach(ctx context.Context, req ListRequest[*RepoFilter], scopes []UIDFilter) ([]Page[*Repo], []error) {
+	of, req, err := s.decide(ctx, UIDFilter{}, req)
+	if err != nil {
+		return failAll[Page[*Repo]](len(scopes), s.kind.addArea(err))
+	}
+	return of.ListEach(ctx, req, scopes)
+}
+
+// decide decides the conditions on images in a request, and returns the operations for callers who may see
+// what it asks for.
+func (s Repos) decide(ctx context.Context, scope UIDFilter, req ListRequest[*RepoFilter]) (*resources[*Repo, *RepoFilter], ListRequest[*RepoFilter], error) {
+	var needed []Capability
+	if strings.HasPrefix(req.OrderBy, "open_severity") || strings.HasPrefix(req.OrderBy, "openSeverity") {
+		needed = []Capability{CapFindingsList, CapTagList}
+	}
+	if req.Filter != nil {
+		c, err := s.p.PackageVersions.decide(ctx, scope, req.Filter.ImageConditions)
+		if err != nil {
+			return nil, req, err
+		}
+		needed = append(needed, c.capabilities()...)
+		req.Filter = changeFilter(req.Filter, func(f *RepoFilter) { f.ImageConditions = c })
+	}
+	if len(needed) == 0 {
+		return s.resources, req, nil
+	}
+	return s.also(needed...), req, nil
 }

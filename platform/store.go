@@ -101,6 +101,7 @@ type Reader interface {
 	ArtifactVersionReads
 	ImageReads
 	PackageReads
+	PackageVersionReads
 	FindingReads
 	SignInReads
 	IssuerReads

@@ -69,6 +69,9 @@ type TagFilter struct {
 	Query string   `json:",omitempty"` // see SearchWords
 
 	Lacks UID `json:",omitempty"` // the image is free of this advisory, as its SBOM shows
+	Holds UID `json:",omitempty"` // the image holds this version of a package
+
+	ImageConditions
 }
 
 func (f *TagFilter) check(v *violations) {
@@ -78,6 +81,7 @@ func (f *TagFilter) check(v *violations) {
 	if f.Digest != "" {
 		v.checkDigest(f.Digest)
 	}
+	f.ImageConditions.check(v)
 }
 
 var tagKind = Kind[*Tag]{
@@ -213,7 +217,7 @@ func (n TagNames) Names() []TagName { return n.names }
 // ListOfImages reads, for each image, the same page of the tags that point to it, with one read. The
 // page tokens are those of the plain list of the repo with the digest.
 func (s Tags) ListOfImages(ctx context.Context, req ListRequest[*TagFilter], images []ImageKey) ([]Page[*Tag], []error) {
-	return listReferring(ctx, s.resources, req, len(images), func(i int, req *ListRequest[*TagFilter]) func(Branch) []Branch {
+	return s.listAround(ctx, req, len(images), func(i int, req *ListRequest[*TagFilter]) func(Branch) []Branch {
 		req.UIDP.ChildrenOf = images[i].Repo
 		req.Filter = changeFilter(req.Filter, func(f *TagFilter) { f.Digest = images[i].Digest })
 		return narrowTo(func(b *Branch) { b.Digest = images[i].Digest })
@@ -223,9 +227,64 @@ func (s Tags) ListOfImages(ctx context.Context, req ListRequest[*TagFilter], ima
 // ListFree reads, for each finding, the same page of the tags of its repo that do not have it, with
 // one read: their images have an SBOM, and no finding of the same advisory.
 func (s Tags) ListFree(ctx context.Context, req ListRequest[*TagFilter], of []*Finding) ([]Page[*Tag], []error) {
-	return listReferring(ctx, s.resources, req, len(of), func(i int, req *ListRequest[*TagFilter]) func(Branch) []Branch {
+	return s.listAround(ctx, req, len(of), func(i int, req *ListRequest[*TagFilter]) func(Branch) []Branch {
 		req.UIDP.ChildrenOf = of[i].Repo
 		req.Filter = changeFilter(req.Filter, func(f *TagFilter) { f.Lacks = of[i].Advisory })
 		return narrowTo(func(b *Branch) { b.Lacks = of[i].Advisory })
-	})
+	}, CapFindingsList)
+}
+
+// ListHolding reads, for each version of a package, the same page of the tags whose images hold it, with
+// one read.
+func (s Tags) ListHolding(ctx context.Context, req ListRequest[*TagFilter], versions []*PackageVersion) ([]Page[*Tag], []error) {
+	return s.listAround(ctx, req, len(versions), func(i int, req *ListRequest[*TagFilter]) func(Branch) []Branch {
+		req.UIDP.DescendantsOf = versions[i].Package.Within
+		req.Filter = changeFilter(req.Filter, func(f *TagFilter) { f.Holds = versions[i].UID })
+		return narrowTo(func(b *Branch) { b.Holds = versions[i].UID })
+	}, CapManifestMetadataList)
+}
+
+// List reads one page.
+func (s Tags) List(ctx context.Context, req ListRequest[*TagFilter]) (Page[*Tag], error) {
+	of, req, err := s.decide(ctx, req.UIDP, req)
+	if err != nil {
+		return Page[*Tag]{}, s.kind.addArea(err)
+	}
+	return of.List(ctx, req)
+}
+
+// ListEach reads the same page of many scopes with one read.
+func (s Tags) ListEach(ctx context.Context, req ListRequest[*TagFilter], scopes []UIDFilter) ([]Page[*Tag], []error) {
+	of, req, err := s.decide(ctx, UIDFilter{}, req)
+	if err != nil {
+		return failAll[Page[*Tag]](len(scopes), s.kind.addArea(err))
+	}
+	return of.ListEach(ctx, req, scopes)
+}
+
+// decide decides the conditions on images in a request, and returns the operations for callers who may see
+// what it asks for.
+func (s Tags) decide(ctx context.Context, scope UIDFilter, req ListRequest[*TagFilter]) (*resources[*Tag, *TagFilter], ListRequest[*TagFilter], error) {
+	if req.Filter == nil {
+		return s.resources, req, nil
+	}
+	c, err := s.p.PackageVersions.decide(ctx, scope, req.Filter.ImageConditions)
+	if err != nil {
+		return nil, req, err
+	}
+	req.Filter = changeFilter(req.Filter, func(f *TagFilter) { f.ImageConditions = c })
+	if needed := c.capabilities(); len(needed) > 0 {
+		return s.also(needed...), req, nil
+	}
+	return s.resources, req, nil
+}
+
+// listAround reads, for each of n objects, the same page of tags, with one read: see listReferring. The caller
+// sees those where it holds the needed capabilities too.
+func (s Tags) listAround(ctx context.Context, req ListRequest[*TagFilter], n int, point func(i int, req *ListRequest[*TagFilter]) func(Branch) []Branch, needed ...Capability) ([]Page[*Tag], []error) {
+	of, req, err := s.decide(ctx, UIDFilter{}, req)
+	if err != nil {
+		return failAll[Page[*Tag]](n, s.kind.addArea(err))
+	}
+	return listReferring(ctx, of.also(needed...), req, n, point)
 }

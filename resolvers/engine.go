@@ -38,10 +38,16 @@ func Limits() analysis.Schema {
 	return analysis.Schema{
 		DefaultPage: platform.DefaultPageSize, MaxPage: platform.MaxPageSize,
 		Parts:             []string{"SeverityCount", "FindingCount"},
-		ListRows:          map[string]int{"Group.ancestors": 10}, // few trees are deeper
+		ListRows:          listRows,
 		IndexedConditions: indexedConditions, SortedOrders: sortedOrders, CountedLists: countedLists, ScannedFields: scannedFields,
 		LongFields: longFields, UniqueNames: uniqueNames, Watched: slices.Collect(maps.Keys(costlyFields)),
 	}
+}
+
+// listRows has the number of objects of lists without pages, of which few have more.
+var listRows = map[string]int{
+	"Group.ancestors": 10, "ImageComparison.added": 100, "ImageComparison.removed": 100, "ImageComparison.changed": 100,
+	"ImageComparison.findingsGone": 100, "ImageComparison.findingsNew": 100,
 }
 
 // uniqueNames names the lists in which a name identifies at most one object, each
@@ -54,24 +60,29 @@ var uniqueNames = map[string]string{
 
 // indexedConditions names the conditions of lists that an index serves, or a counter.
 var indexedConditions = []string{
-	"uids", "ancestorsOf", "inRoot", "name", "ecosystems", "deprecated", "digest",
-	"advisoryIds", "artifactNames", "severities", "states", "vulnerabilityIds", "documentId", "cves",
+	"uids", "ancestorsOf", "inRoot", "name", "names", "ecosystems", "deprecated", "digest",
+	"advisoryIds", "artifactNames", "severities", "states", "vulnerabilityIds", "documentId", "cves", "fixable", "knownExploited", "digests", "advisories",
 }
 
 // sortedOrders names the orders that no index has.
 var sortedOrders = []string{
 	"Advisory.DELETE_TIME", "EventSubscription.UPDATE_TIME", "Identity.EMAIL", "Role.UPDATE_TIME",
 	"RoleBinding.GROUP_NAME", "RoleBinding.IDENTITY_NAME", "RoleBinding.ROLE_NAME", "Tag.DIGEST",
+	"Finding.EPSS", "Finding.PACKAGE", "Finding.DUE", "Finding.UPDATE_TIME",
 }
 
 // countedLists names the lists whose rows have no counter.
 var countedLists = map[string]bool{
 	"Query.advisoryDocuments": true, "AdvisoryDocument.advisories": true, "EventSubscription.deliveries": true,
 	"Role.roleBindings": true, "Identity.roleBindings": true, "Viewer.roleBindings": true, "Group.effectiveBindings": true, "Group.whoCan": true,
+	"Query.packages": true, "Package.versions": true, "PackageVersion.images": true, "PackageVersion.tags": true, "PackageVersion.repos": true,
+	"Vulnerability.images": true, "Advisory.findings": true,
 }
 
 // scannedFields has the costs of fields that read more than they show.
-var scannedFields = map[string]int{"Group.effectiveBindings": 200, "Group.whoCan": 200, "Query.search": 400, "Query.resolvedVulnerabilities": 200, "Query.advisoryActivity": 800, "Query.eventActivity": 800}
+var scannedFields = map[string]int{"Group.effectiveBindings": 200, "Group.whoCan": 200, "Query.search": 400, "Query.resolvedVulnerabilities": 200, "Query.advisoryActivity": 800, "Query.eventActivity": 800,
+	"Vulnerability.images": 400, "Query.compareImages": 200,
+}
 
 // Schema returns the schema that documents are validated against.
 func Schema() *ast.Schema { return graph.Schema() }

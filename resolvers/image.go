@@ -3,6 +3,7 @@ package resolvers
 import (
 	"context"
 
+	"atrium/graph"
 	"atrium/graph/scalar"
 	"atrium/platform"
 )
@@ -12,6 +13,43 @@ func (images) Size(_ context.Context, all []*platform.Image, architecture *strin
 		size, _ := i.Size(valueOrZero(architecture))
 		return &size.Size
 	}), nil
+}
+
+func (r images) Packages(ctx context.Context, all []*platform.Image, where *platform.PackageFilter, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.ImagePackageConnection, error) {
+	return newConnections(r.p.Images.ListPackages(ctx, request(ctx, platform.UIDFilter{}, where, window{nil, first, after, last, before, skip}), mapEach(all, (*platform.Image).Key)))
+}
+
+// VersionRecord answers the version, which is read with the package.
+func (imagePackages) VersionRecord(_ context.Context, all []*platform.ImagePackage) ([]*platform.PackageVersion, error) {
+	return mapEach(all, func(p *platform.ImagePackage) *platform.PackageVersion { return p.PackageVersion }), nil
+}
+
+func (q queries) CompareImages(ctx context.Context, from, to graph.ImageInput) (*platform.ImageComparison, error) {
+	a, err := imageOf(ctx, "from", from)
+	if err != nil {
+		return nil, err
+	}
+	b, err := imageOf(ctx, "to", to)
+	if err != nil {
+		return nil, err
+	}
+	return q.p.Images.Compare(ctx, a, b)
+}
+
+// imageOf returns the image that an input names.
+func imageOf(ctx context.Context, argument string, in graph.ImageInput) (platform.ImageKey, error) {
+	switch {
+	case in.Tag != nil && in.Repo == nil && in.Digest == nil:
+		tag, err := readsOf(ctx).tags().load(ctx, *in.Tag)
+		if err != nil {
+			return platform.ImageKey{}, err
+		}
+		return tagImage(tag), nil
+	case in.Tag == nil && in.Repo != nil && in.Digest != nil:
+		return platform.ImageKey{Repo: *in.Repo, Digest: *in.Digest}, nil
+	default:
+		return platform.ImageKey{}, platform.Invalid(platform.Violation{Field: argument, Description: "must have either tag, or repo and digest"})
+	}
 }
 
 func (images) Repo(ctx context.Context, all []*platform.Image) ([]*platform.Repo, error) {

@@ -90,6 +90,8 @@ var nodeReaders = map[string]nodeReader{
 	"Repo":                     readNodes((*reads).repos),
 	"Tag":                      readNodes((*reads).tags),
 	"Finding":                  readNodes((*reads).findings),
+	"Package":                  readNodes((*reads).packages),
+	"PackageVersion":           readNodes((*reads).packageVersions),
 	"Advisory":                 readNodes((*reads).advisories),
 	"EventSubscription":        readNodes((*reads).subscriptions),
 	"Delivery":                 readNodes((*reads).deliveries),

@@ -21,6 +21,8 @@ type (
 	entities           root
 	repoConnections    root
 	findingConnections root
+	imagePackages      root
+	vulnerabilities    root
 	findingRepoFacets  root
 	findingGroupFacets root
 	images             root
@@ -42,6 +44,8 @@ func (r root) RepoConnection() graph.RepoConnectionResolver         { return rep
 func (r root) FindingConnection() graph.FindingConnectionResolver   { return findingConnections(r) }
 func (r root) FindingRepoFacet() graph.FindingRepoFacetResolver     { return findingRepoFacets(r) }
 func (r root) FindingGroupFacet() graph.FindingGroupFacetResolver   { return findingGroupFacets(r) }
+func (r root) ImagePackage() graph.ImagePackageResolver             { return imagePackages(r) }
+func (r root) Vulnerability() graph.VulnerabilityResolver           { return vulnerabilities(r) }
 func (r root) Image() graph.ImageResolver                           { return images(r) }
 func (r root) Viewer() graph.ViewerResolver                         { return viewers(r) }
 func (r root) GitHubAccount() graph.GitHubAccountResolver           { return gitHubAccounts(r) }

@@ -128,3 +128,15 @@ func call(f func() string) string {
 	}
 	return f()
 }
+
+// Connections and edges of what has no global ids.
+type (
+	// ImageConnection is a page.
+	ImageConnection = Connection[*platform.Image]
+	// ImageEdge is an image of a page.
+	ImageEdge = Edge[*platform.Image]
+	// ImagePackageConnection is a page.
+	ImagePackageConnection = Connection[*platform.ImagePackage]
+	// ImagePackageEdge is a package of a page.
+	ImagePackageEdge = Edge[*platform.ImagePackage]
+)

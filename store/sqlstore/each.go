@@ -271,7 +271,7 @@ func (p *part) addParentCondition(s *statement) {
 	case p.isAround:
 		s.add(" AND substr(t.uid, 1, length(t.uid) - 8) = substr(p.around, 1, length(t.uid) - 8)")
 	}
-	s.add(p.narrowed)
+	s.add(s.withElements(p.narrowed))
 }
 
 // pages builds a statement that reads the rows of a page for every scope.

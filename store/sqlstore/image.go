@@ -1,8 +1,11 @@
 package sqlstore
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"slices"
+	"strconv"
 
 	"atrium/platform"
 	"atrium/store/sqlstore/dbconn"
@@ -27,6 +30,223 @@ func (s tables) Images(ctx context.Context, keys platform.ImageKeys) ([]*platfor
 		return scan(keyOf(&i.Repo), &i.Digest, jsonColumn{&i.Architectures}, jsonColumn{&i.Packages})
 	}))
 	return images, err
+}
+
+// imageLists reads pages of live images, in the order of their repos and numbers.
+type imageLists struct{ tables }
+
+// ImageLists returns what reads pages of images.
+func (s tables) ImageLists() platform.Table[*platform.Image, *platform.ImageFilter] {
+	return imageLists{s}
+}
+
+// Get finds nothing: images have no UIDs.
+func (imageLists) Get(context.Context, platform.Keys) ([]*platform.Image, error) { return nil, nil }
+
+// List reads one page.
+func (r imageLists) List(ctx context.Context, q platform.Query[*platform.ImageFilter]) (platform.Rows[*platform.Image], error) {
+	if len(q.Filter.VulnerabilityIDs) > 0 {
+		return r.listAffected(ctx, q)
+	}
+	narrowed := make([]platform.Scope, 1)
+	narrowed[0] = q.Scope.Holding(q.Filter.Holds)
+	found, err := r.ListEach(ctx, q, narrowed)
+	if err != nil {
+		return platform.Rows[*platform.Image]{}, err
+	}
+	return found[0], nil
+}
+
+// An imagePlace is the place of an image in the order of lists.
+type imagePlace struct {
+	repo   platform.UID
+	number int64
+}
+
+func placeOf(i *platform.Image) imagePlace { return imagePlace{i.Repo, i.Number} }
+
+// placeAt returns the place at a position.
+func placeAt(p *platform.Position) imagePlace {
+	return imagePlace{p.UID.Parent(), platform.ImageNumber(p.UID)}
+}
+
+// isAfter reports whether a place comes after the position of a query, in its direction.
+func isAfter(at imagePlace, q platform.Query[*platform.ImageFilter]) bool {
+	if q.From == nil {
+		return true
+	}
+	order := at.compare(placeAt(q.From))
+	if q.Backward != q.Order.Desc {
+		return order < 0
+	}
+	return order > 0
+}
+
+func (p imagePlace) compare(other imagePlace) int {
+	return cmp.Or(cmp.Compare(p.repo, other.repo), cmp.Compare(p.number, other.number))
+}
+
+// A useList has the uses of the versions of a list of images, one for each branch of its scope.
+type useList struct {
+	scopes                     []int // indices in the list of scopes
+	versions, roots, low, past [][]byte
+}
+
+func newUseList(scopes []platform.Scope) *useList {
+	l := new(useList)
+	for i, scope := range scopes {
+		for _, b := range scope.Branches() {
+			if b.Holds == "" || b.UID != "" && b.UID.Root() != b.Holds.Root() {
+				continue
+			}
+			l.scopes, l.versions = append(l.scopes, i), append(l.versions, localOf(b.Holds))
+			l.roots, l.low, l.past = append(l.roots, scopeKey(b.Holds.Root())), append(l.low, restOf(b.UID)), append(l.past, pastRest(b.UID))
+		}
+	}
+	return l
+}
+
+func (l *useList) columns() []dbconn.ParentColumn {
+	return []dbconn.ParentColumn{{Name: "k", Bytes: l.versions}, {Name: "root", Bytes: l.roots}, {Name: "low", Bytes: l.low}, {Name: "past", Bytes: l.past}}
+}
+
+const usesOfVersion = "t.root_key = p.root AND t.version = p.k AND t.rest >= p.low AND t.rest < p.past"
+
+// ListEach reads a page of the images of each scope that hold the version of its branches. Each use names
+// the images of one repo, so as many uses as a page has images suffice.
+func (r imageLists) ListEach(ctx context.Context, q platform.Query[*platform.ImageFilter], scopes []platform.Scope) ([]platform.Rows[*platform.Image], error) {
+	found, uses := make([]platform.Rows[*platform.Image], len(scopes)), newUseList(scopes)
+	if len(uses.scopes) == 0 {
+		return found, nil
+	}
+	places := make([][]imagePlace, len(scopes))
+	var run []*dbconn.Statement
+	if q.Parts.Has(platform.PartItems) {
+		run = append(run, r.pageOfUses(q, uses, places))
+	}
+	if q.Parts.Has(platform.PartTotal) {
+		run = append(run, r.countUses(uses, found))
+	}
+	if err := r.reads.Run(ctx, run...); err != nil {
+		return nil, err
+	}
+	return found, r.describe(ctx, q, places, found)
+}
+
+// pageOfUses builds a statement that reads the images of the uses in which a page begins.
+func (r imageLists) pageOfUses(q platform.Query[*platform.ImageFilter], uses *useList, into [][]imagePlace) *dbconn.Statement {
+	s := newStatement(r.dialect)
+	s.add("SELECT p.i, t.parent, t.images FROM ")
+	page := s.follow()
+	parents := page.parents(uses.columns()...)
+	page.add(usesOfVersion)
+	sign, direction := ">=", ""
+	if q.Backward != q.Order.Desc {
+		sign, direction = "<=", " DESC"
+	}
+	if q.From != nil {
+		from := placeAt(q.From)
+		page.add(" AND (t.rest, t.part) "+sign+" (?, ?)", restOf(from.repo), from.number/imagesPerUse)
+	}
+	page.add(" ORDER BY t.rest"+direction+", t.part"+direction+" LIMIT ?", int64(q.MaxRows()+q.Skip+1)) // one may be all before the page
+	s.addPerParent(parents, "package_use", "t.parent, t.images", page)
+	return s.build(func(scan func(...any) error) error {
+		var i int64
+		var repo platform.UID
+		var numbers []int64
+		if err := scan(&i, keyOf(&repo), jsonColumn{&numbers}); err != nil {
+			return err
+		}
+		to := uses.scopes[i-1]
+		for _, number := range numbers {
+			at := imagePlace{repo, number}
+			if isAfter(at, q) {
+				into[to] = append(into[to], at)
+			}
+		}
+		return nil
+	})
+}
+
+// countUses builds a statement that counts the images of each list.
+func (r imageLists) countUses(uses *useList, into []platform.Rows[*platform.Image]) *dbconn.Statement {
+	s := newStatement(r.dialect)
+	s.addSlow("SELECT p.i, CAST(SUM(t.n) AS BIGINT) FROM ").add(s.parents(uses.columns()...)).add(" CROSS JOIN package_use t WHERE " + usesOfVersion + " GROUP BY p.i")
+	return s.build(func(scan func(...any) error) error {
+		var i, n int64
+		err := scan(&i, &n)
+		into[uses.scopes[i-1]].Total += n
+		return err
+	})
+}
+
+// describe trims the places of images to pages, and reads the images.
+func (r imageLists) describe(ctx context.Context, q platform.Query[*platform.ImageFilter], places [][]imagePlace, found []platform.Rows[*platform.Image]) error {
+	var repos [][]byte
+	var numbers []string
+	for i := range places {
+		slices.SortFunc(places[i], func(a, b imagePlace) int {
+			if q.Backward != q.Order.Desc {
+				a, b = b, a
+			}
+			return a.compare(b)
+		})
+		places[i] = places[i][min(q.Skip, len(places[i])):]
+		places[i], found[i].More = trimPage(places[i], q.Limit, q.Backward)
+		for _, at := range places[i] {
+			repos, numbers = append(repos, packUID(at.repo)), append(numbers, strconv.FormatInt(at.number, 10))
+		}
+	}
+	if len(repos) == 0 {
+		return nil
+	}
+	byPlace := map[imagePlace]*platform.Image{}
+	s := newStatement(r.dialect)
+	s.add("SELECT m.parent, m.digest, m.number, COALESCE(i.architectures, ''), COALESCE(i.packages, '') FROM ").add(s.parents(uidPairs(repos, numbers)...))
+	s.add(" CROSS JOIN image_status m LEFT JOIN image i ON i.repo = m.parent AND i.digest = m.digest WHERE m.parent = p.k AND m.number = CAST(p.inside AS BIGINT)")
+	err := r.reads.Run(ctx, s.build(func(scan func(...any) error) error {
+		i := new(platform.Image)
+		err := scan(keyOf(&i.Repo), &i.Digest, &i.Number, jsonColumn{&i.Architectures}, jsonColumn{&i.Packages})
+		byPlace[placeOf(i)] = i
+		return err
+	}))
+	for i := range places {
+		for _, at := range places[i] {
+			if image := byPlace[at]; image != nil {
+				found[i].Items = append(found[i].Items, image)
+			}
+		}
+	}
+	return err
+}
+
+// listAffected reads a page of the images with open findings of a vulnerability.
+func (r imageLists) listAffected(ctx context.Context, q platform.Query[*platform.ImageFilter]) (platform.Rows[*platform.Image], error) {
+	found, places := make([]platform.Rows[*platform.Image], 1), make([][]imagePlace, 1)
+	s := newStatement(r.dialect)
+	s.addSlow("SELECT DISTINCT f.parent, m.number FROM finding f CROSS JOIN image_status m WHERE ")
+	addOpenVulnerability(s, q.Filter.VulnerabilityIDs)
+	s.add(" AND m.parent = f.parent AND m.digest = f.digest AND (")
+	for i, b := range q.Scope.Branches() {
+		if i > 0 {
+			s.add(" OR ")
+		}
+		s.add("f.root_key = ? AND f.rest >= ? AND f.rest < ?", scopeKey(b.UID.Root()), restOf(b.UID), pastRest(b.UID))
+	}
+	s.add(")")
+	err := r.reads.Run(ctx, s.build(func(scan func(...any) error) error {
+		var at imagePlace
+		err := scan(keyOf(&at.repo), &at.number)
+		found[0].Total++
+		if isAfter(at, q) {
+			places[0] = append(places[0], at)
+		}
+		return err
+	}))
+	if err == nil && q.Parts.Has(platform.PartItems) {
+		err = r.describe(ctx, q, places, found)
+	}
+	return found[0], err
 }
 
 // PutImages inserts or replaces images.

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -36,48 +35,13 @@ var packages = newTable(&table[*platform.Package, *platform.PackageFilter]{
 		for _, word := range searchWords(f.Query) {
 			s.addSlow(" AND t.search LIKE ? ESCAPE '\\'", likePattern(word))
 		}
-		if len(f.UIDs) > 0 {
-			s.add(" AND t.uid ?", uidKeyList(f.UIDs))
-		}
 		addHeld(s, f.Held, "package", "substr(t.uid, 21, 8)")
-	},
-})
-
-var packageVersions = newTable(&table[*platform.PackageVersion, *platform.PackageVersionFilter]{
-	name:      "package_version",
-	uid:       func(v *platform.PackageVersion) platform.UID { return v.UID },
-	enclosed:  parentUID,
-	uncounted: true,
-	joins:     []join{{" JOIN package k ON k.uid = ", "parent"}},
-	columns: []column[*platform.PackageVersion]{
-		{"t.uid", "", func(v *platform.PackageVersion) any { return keyOf(&v.UID) }},
-		{"t.version", "", func(v *platform.PackageVersion) any { return &v.Version }},
-		{"t.rank", "", func(v *platform.PackageVersion) any { return &v.Rank }},
-		{"t.purl", "", func(v *platform.PackageVersion) any { return &v.PURL }},
-		{"t.licenses", "", func(v *platform.PackageVersion) any { return jsonColumn{&v.Licenses} }},
-		{"t.source", "", func(v *platform.PackageVersion) any { return keyOf(&v.Source) }},
-		{"t.create_time", "", func(v *platform.PackageVersion) any { return timeColumn{&v.CreateTime} }},
-		{"k.uid", "", func(v *platform.PackageVersion) any { return keyOf(&v.Package.UID) }},
-		{"k.name", "", func(v *platform.PackageVersion) any { return &v.Package.Name }},
-		{"k.ecosystem", "", func(v *platform.PackageVersion) any { return &v.Package.Ecosystem }},
-	},
-	where: func(f *platform.PackageVersionFilter, s *statement) {
-		addAnyOf(s, "version", f.Versions)
-		if len(f.UIDs) > 0 {
-			s.add(" AND t.uid ?", uidKeyList(f.UIDs))
-		}
-		addHeld(s, f.Held, "version", "substr(t.uid, 29, 8)")
 	},
 })
 
 // Packages returns the table of packages.
 func (s tables) Packages() platform.Table[*platform.Package, *platform.PackageFilter] {
 	return newReader(packages, s)
-}
-
-// PackageVersions returns the table of versions of packages.
-func (s tables) PackageVersions() platform.Table[*platform.PackageVersion, *platform.PackageVersionFilter] {
-	return newReader(packageVersions, s)
 }
 
 // normalNames returns the normal forms that packages with one of names can have.
@@ -460,73 +424,4 @@ func (s tables) ImagePackages(ctx context.Context, keys platform.ImageKeys) ([]*
 		contents[i] = c
 	}
 	return contents, nil
-}
-
-// ImagesHolding reads a page of the images that hold one of versions.
-func (s tables) ImagesHolding(ctx context.Context, q platform.HolderQuery) (platform.Rows[*platform.Image], error) {
-	var rows platform.Rows[*platform.Image]
-	locals := make([][]byte, len(q.Versions))
-	for i, v := range q.Versions {
-		locals[i] = localOf(v)
-	}
-	where := func(st *statement, b platform.Branch) {
-		st.add(" WHERE u.root_key = ? AND u.version IN (SELECT p.k FROM ", scopeKey(b.UID.Root()))
-		st.add(st.parents(dbconn.ParentColumn{Name: "k", Bytes: locals}))
-		st.add(")")
-		st.addUseWithin(b.UID)
-	}
-	var run []*dbconn.Statement
-	if q.Parts.Has(platform.PartTotal) {
-		t := newStatement(s.dialect).add("SELECT CAST(COALESCE(SUM(c.n), 0) AS BIGINT) FROM (")
-		for i, b := range q.Scope.Branches() {
-			if i > 0 {
-				t.addUnion()
-			}
-			if len(q.Versions) == 1 {
-				t.add("SELECT u.n FROM package_use u")
-				where(t, b)
-				continue
-			}
-			// An image can hold several of the versions, and counts once.
-			t.addSlow("SELECT COUNT(*) AS n FROM (SELECT DISTINCT u.parent, e.value FROM package_use u CROSS JOIN ").addElements("u.images")
-			where(t, b)
-			t.add(") d")
-		}
-		run = append(run, t.add(") c").build(func(scan func(...any) error) error { return scan(&rows.Total) }))
-	}
-	if q.Parts.Has(platform.PartItems) {
-		t := newStatement(s.dialect).add("SELECT d.parent, m.digest, d.number, COALESCE(i.architectures, ''), COALESCE(i.packages, '') FROM (SELECT * FROM (")
-		for i, b := range q.Scope.Branches() {
-			if i > 0 {
-				t.addUnion()
-			}
-			t.add("SELECT DISTINCT u.parent AS parent, CAST(e.value AS BIGINT) AS number FROM package_use u CROSS JOIN ").addElements("u.images")
-			where(t, b)
-			if q.After != nil {
-				t.add(" AND u.parent >= ?", q.After.Repo)
-			}
-		}
-		t.add(") h")
-		if q.After != nil {
-			t.add(" WHERE (h.parent, h.number) > (?, ?)", q.After.Repo, q.After.Number)
-		}
-		t.add(" ORDER BY h.parent, h.number LIMIT ?) d", int64(q.Limit)+1)
-		t.add(" JOIN image_status m ON m.parent = d.parent AND m.number = d.number LEFT JOIN image i ON i.repo = d.parent AND i.digest = m.digest ORDER BY d.parent, d.number")
-		run = append(run, t.build(func(scan func(...any) error) error {
-			i := new(platform.Image)
-			err := scan(keyOf(&i.Repo), &i.Digest, &i.Number, jsonColumn{&i.Architectures}, jsonColumn{&i.Packages})
-			rows.Items = append(rows.Items, i)
-			return err
-		}))
-	}
-	if len(run) == 0 || len(q.Scope.Branches()) == 0 || len(q.Versions) == 0 {
-		return rows, nil
-	}
-	if err := s.reads.Run(ctx, run...); err != nil {
-		return rows, fmt.Errorf("images that hold packages: %w", err)
-	}
-	if rows.More = len(rows.Items) > q.Limit; rows.More {
-		rows.Items = rows.Items[:q.Limit]
-	}
-	return rows, nil
 }

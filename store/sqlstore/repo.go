@@ -26,6 +26,7 @@ var repos = newTable(&table[*platform.Repo, *platform.RepoFilter]{
 		{"t.sync_config", "sync_config", func(r *platform.Repo) any { return jsonColumn{&r.SyncConfig} }},
 		{"t.create_time", "", func(r *platform.Repo) any { return timeColumn{&r.CreateTime} }},
 		{"t.update_time", "", func(r *platform.Repo) any { return timeColumn{&r.UpdateTime} }},
+		{"t.open_severity", "", func(r *platform.Repo) any { return &r.OpenSeverity }},
 	},
 	costly: map[string]costlyColumn{
 		"t.bundles": {field: platform.RepoLists}, "t.aliases": {field: platform.RepoLists},
@@ -36,6 +37,7 @@ var repos = newTable(&table[*platform.Repo, *platform.RepoFilter]{
 	},
 	searchText: "t.search", searchFor: func(f *platform.RepoFilter) string { return f.Query },
 	searchOf: (*platform.Repo).SearchText, searchFields: []string{"name", "description", "aliases"},
+	holds:   repoHolds,
 	tasks:   func(r *platform.Repo) platform.FindingTask { return platform.FindingTask{Subject: r.UID} },
 	tasksOf: []string{"name"}, // which stands for packages that are not known
 	where: func(f *platform.RepoFilter, s *statement) {
@@ -45,6 +47,8 @@ var repos = newTable(&table[*platform.Repo, *platform.RepoFilter]{
 		addAnyElement(s, "t.bundles", f.Bundles)
 		addAnyElement(s, "t.aliases", f.Aliases)
 		s.addWords("t.search", f.Query)
+		addHolds(s, repoHolds, f.Holds)
+		whereRepoImages(&f.ImageConditions, s)
 	},
 })
 

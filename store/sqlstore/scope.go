@@ -78,7 +78,15 @@ func (s *statement) addNarrowing(n narrowing) {
 	if n.root != nil {
 		values = append([]string{"p.xroot", s.arg(n.root)}, values...)
 	}
-	s.sql.WriteString(strings.NewReplacer(values...).Replace(n.sql))
+	s.sql.WriteString(strings.NewReplacer(values...).Replace(s.withElements(n.sql)))
+}
+
+// withElements replaces the placeholder of the elements of a list.
+func (s *statement) withElements(sql string) string {
+	if !strings.Contains(sql, useElements) {
+		return sql
+	}
+	return strings.Replace(sql, useElements, s.dialect.Elements("u.images"), 1)
 }
 
 // An approach is the way in which the rows of a list are found.

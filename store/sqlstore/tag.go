@@ -34,7 +34,7 @@ var tags = newTable(&table[*platform.Tag, *platform.TagFilter]{
 	},
 	classColumn: "deprecated", class: classOfTag, classCounters: tagCounters, filterCounters: countersOfTags,
 	searchText: tagText, searchFor: func(f *platform.TagFilter) string { return f.Query },
-	where: whereTag,
+	where: whereTag, holds: tagHolds,
 	tasks: func(t *platform.Tag) platform.FindingTask {
 		return platform.FindingTask{Subject: t.UID.Parent(), Digest: t.Digest}
 	},
@@ -130,6 +130,8 @@ func whereTag(f *platform.TagFilter, s *statement) {
 		s.addNarrowing(narrowing{sql: lacksAdvisory, bytes: packUID(f.Lacks)})
 	}
 	s.isAsked = s.isAsked || f.Lacks != ""
+	addHolds(s, tagHolds, f.Holds)
+	whereTagImages(&f.ImageConditions, s)
 	for _, class := range f.Without {
 		s.add(" AND t.class <> ?", string(class))
 	}

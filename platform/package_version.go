@@ -1,0 +1,250 @@
+package platform
+
+import (
+	"context"
+	"slices"
+
+	"atrium/platform/affected"
+	"atrium/platform/fieldmask"
+)
+
+// A PackageVersion is a version of a package that images of an organisation hold.
+type PackageVersion struct {
+	UID        UID      `json:"uid"`
+	Version    string   `json:"version,omitempty"` // "" if it is not known
+	PURL       string   `json:"purl,omitempty"`    // package URL; "" if it is not known
+	Licenses   []string `json:"licenses,omitempty"`
+	Source     UID      `json:"source,omitempty"` // version of the source package that it was built of, if that is another one
+	CreateTime Time     `json:"-"`
+
+	Package Package `json:"package"`
+	// Rank sorts the versions of a package as its ecosystem does.
+	Rank string `json:"-"`
+
+	isSource bool // whether an SBOM names it only as that of a source package
+	isNew    bool // whether it is about to be inserted
+}
+
+// newPackageVersion returns a version of a package in an organisation. The UIDs of both follow from
+// what they are. Names whose ecosystem is not known are compared byte by byte.
+func newPackageVersion(root UID, of Package, version string, now Time) *PackageVersion {
+	name := of.Name
+	if of.Ecosystem != "" {
+		name = of.NormalName()
+	}
+	of.UID, of.CreateTime = root+"/"+UID(hashTexts(of.Ecosystem, name)), now
+	return &PackageVersion{UID: of.UID + "/" + UID(hashTexts(string(of.UID), version)), Version: version, CreateTime: now, Package: of}
+}
+
+// PackageVersionFilter restricts a list of versions of packages.
+type PackageVersionFilter struct {
+	Versions []string `json:",omitempty"`
+	VersionBounds
+
+	// Held is where images must hold the version.
+	Held Scope `json:"-"`
+
+	within []UID // the versions within the bounds; nil means that there are no bounds
+}
+
+// VersionBounds restrict versions by the order of the ecosystem of their package. Operations
+// compare the versions of a package with the bounds, because no order of texts is that of versions. A
+// version that its ecosystem cannot read is outside.
+type VersionBounds struct {
+	Below    string `json:",omitempty"` // the version comes before this one
+	NotBelow string `json:",omitempty"` // the version is this one, or comes after it
+}
+
+// WithinBounds lists the versions within the bounds; nil means that there are no bounds.
+func (f *PackageVersionFilter) WithinBounds() []UID { return f.within }
+
+func (b VersionBounds) isGiven() bool { return b != VersionBounds{} }
+
+func (b VersionBounds) check(v *violations, below, notBelow string) {
+	v.checkFilter(below, b.Below)
+	v.checkFilter(notBelow, b.NotBelow)
+}
+
+// contains reports whether a version is within the bounds.
+func (b VersionBounds) contains(ecosystem, version string) bool {
+	isIn := func(bound string, ok func(int) bool) bool {
+		if bound == "" {
+			return true
+		}
+		order, err := affected.Compare(ecosystem, version, bound)
+		return err == nil && ok(order)
+	}
+	return isIn(b.Below, func(order int) bool { return order < 0 }) && isIn(b.NotBelow, func(order int) bool { return order >= 0 })
+}
+
+// readable reports whether the ecosystem can read the bounds.
+func (b VersionBounds) readable(ecosystem string) bool {
+	for _, bound := range []string{b.Below, b.NotBelow} {
+		if _, err := affected.Compare(ecosystem, bound, bound); bound != "" && err != nil {
+			return false
+		}
+	}
+	return true
+}
+
+func (f *PackageVersionFilter) check(v *violations) {
+	v.checkFilter("versions", f.Versions...)
+	if len(f.Versions) > maxIDs {
+		v.add("versions", "must be at most %d", maxIDs)
+	}
+	f.VersionBounds.check(v, "below", "notBelow")
+}
+
+var packageVersionKind = Kind[*PackageVersion]{
+	Name: "PackageVersion", Plural: "packageVersions", Area: areaRegistry, Number: 22, Own: true, GraphOnly: true, Parent: "Package",
+	List: CapManifestMetadataList, Also: []Capability{CapTagList},
+	Orders: []OrderField[*PackageVersion]{
+		{"version", nil, func(v *PackageVersion) any { return v.Rank }},
+		{"uid", nil, func(v *PackageVersion) any { return string(v.UID) }},
+	},
+	DefaultOrder: Order{Field: "version"},
+	UID:          func(v *PackageVersion) UID { return v.UID },
+	Group:        func(v *PackageVersion) UID { return v.UID.Root() },
+}
+
+// PackageVersionReads reads versions of packages.
+type PackageVersionReads interface {
+	PackageVersions() Table[*PackageVersion, *PackageVersionFilter]
+
+	// AdvisoriesOfVersions finds, for each version, the advisories with findings of it that
+	// count in a scope, with one statement.
+	AdvisoriesOfVersions(ctx context.Context, versions []*PackageVersion, scopes []Scope) ([][]UID, error)
+}
+
+// PackageVersions are the operations on versions of packages.
+type PackageVersions struct {
+	*resources[*PackageVersion, *PackageVersionFilter]
+}
+
+// GetMany reads versions that an image holds which the caller may see, with one read. The results
+// are in the order of uids; each has a version or an error.
+func (s PackageVersions) GetMany(ctx context.Context, uids []UID) ([]*PackageVersion, []error) {
+	return getHeld(ctx, s.resources, uids, func(held Scope) *PackageVersionFilter { return &PackageVersionFilter{Held: held} })
+}
+
+// ListOfPackages reads the same page of the versions of each package that images hold, with one read,
+// and one more if there are bounds. The images lie where the list is restricted to that has the
+// packages; of several such lists, each needs its own read.
+func (s PackageVersions) ListOfPackages(ctx context.Context, req ListRequest[*PackageVersionFilter], packages []*Package) ([]Page[*PackageVersion], []error) {
+	return readGroups(packages, func(p *Package) UID { return p.Within }, func(within UID, packages []*Package) ([]Page[*PackageVersion], []error) {
+		return s.listOfPackages(ctx, within, req, packages)
+	})
+}
+
+func (s PackageVersions) listOfPackages(ctx context.Context, within UID, req ListRequest[*PackageVersionFilter], packages []*Package) ([]Page[*PackageVersion], []error) {
+	pages, errs := make([]Page[*PackageVersion], len(packages)), make([]error, len(packages))
+	fail := func(err error) ([]Page[*PackageVersion], []error) {
+		for i := range errs {
+			errs[i] = s.kind.addArea(err)
+		}
+		return pages, errs
+	}
+	held, _, err := heldBy(ctx, within)
+	if err != nil {
+		return fail(err)
+	}
+	req.Filter = changeFilter(req.Filter, func(f *PackageVersionFilter) { f.Held = held })
+	if req.Filter.isGiven() {
+		if req.Filter.within, err = s.withinBounds(ctx, packages, req.Filter.VersionBounds); err != nil {
+			return fail(err)
+		}
+	}
+	pages, errs = s.readEach(ctx, len(packages), func(i int) (ListRequest[*PackageVersionFilter], Query[*PackageVersionFilter], error) {
+		of := req
+		of.UIDP = UIDFilter{ChildrenOf: packages[i].UID, DescendantsOf: within} // tokens belong to both
+		q, err := s.buildQuery(ctx, of)
+		if err == nil && !req.Filter.readable(packages[i].Ecosystem) {
+			err = Invalid(unreadableBound("below", packages[i].Ecosystem))
+		}
+		q.Scope = newScope(Branch{Relation: Children, UID: packages[i].UID})
+		return of, q, err
+	})
+	for _, page := range pages {
+		for _, v := range page.Items {
+			v.Package.Within = within
+		}
+	}
+	return pages, errs
+}
+
+func unreadableBound(field, ecosystem string) fieldmask.Violation {
+	if ecosystem == "" {
+		return fieldmask.Violation{field, "cannot be used for a package whose ecosystem is not known, because its versions have no order"}
+	}
+	return fieldmask.Violation{field, "must be a version that " + ecosystem + " can compare"}
+}
+
+// withinBounds reads all versions of packages, and lists those within bounds.
+func (s PackageVersions) withinBounds(ctx context.Context, packages []*Package, bounds VersionBounds) ([]UID, error) {
+	found, err := s.versionsOf(ctx, packages)
+	uids := []UID{}
+	for _, v := range found {
+		if bounds.contains(v.Package.Ecosystem, v.Version) {
+			uids = append(uids, v.UID)
+		}
+	}
+	return uids, err
+}
+
+// versionsOf reads all versions of packages, with one read.
+func (s PackageVersions) versionsOf(ctx context.Context, packages []*Package) (versions []*PackageVersion, err error) {
+	scopes := make([]Scope, len(packages))
+	for i, p := range packages {
+		scopes[i] = newScope(Branch{Relation: Children, UID: p.UID})
+	}
+	q := Query[*PackageVersionFilter]{Filter: &PackageVersionFilter{}, Order: Order{Field: "uid"}, Limit: noLimit, Parts: PartItems}
+	found, err := s.table(s.p.store).ListEach(ctx, q, scopes)
+	for _, rows := range found {
+		versions = append(versions, rows.Items...)
+	}
+	return versions, err
+}
+
+// ListAdvisories reads, for each version, a page of the advisories that affect it in images that the
+// caller may see, the worst first unless the request says otherwise. It needs one read for all versions,
+// and one for the advisories, which the caller may see as those of findings.
+func (s PackageVersions) ListAdvisories(ctx context.Context, req ListRequest[*AdvisoryFilter], versions []*PackageVersion) ([]Page[*Advisory], []error) {
+	pages, errs := make([]Page[*Advisory], len(versions)), make([]error, len(versions))
+	scopes := make([]Scope, len(versions))
+	of, err := s.p.Advisories.resources, error(nil)
+	if req.OrderBy == "" {
+		req.OrderBy = "severity desc"
+	}
+	for i, v := range versions {
+		var findings Query[*FindingFilter]
+		findings, errs[i] = s.p.Findings.query(ctx, ListRequest[*FindingFilter]{UIDP: UIDFilter{DescendantsOf: v.Package.Within}})
+		scopes[i] = findings.Scope
+	}
+	affecting, err := s.p.store.AdvisoriesOfVersions(ctx, versions, scopes)
+	var found map[UID]*Advisory
+	if all := slices.Concat(affecting...); err == nil && len(all) > 0 {
+		slices.Sort(all)
+		found, err = s.p.Findings.Advisories(ctx, slices.Compact(all), req.Without)
+	}
+	for i, v := range versions {
+		own := req
+		own.UIDP = UIDFilter{DescendantsOf: v.Package.Within, IDs: []UID{v.UID}} // tokens belong to both
+		q, failed := of.buildQuery(ctx, own)
+		for _, e := range []error{err, failed} {
+			if errs[i] == nil {
+				errs[i] = e
+			}
+		}
+		if errs[i] = of.kind.addArea(errs[i]); errs[i] != nil {
+			continue
+		}
+		var all []*Advisory
+		for _, uid := range affecting[i] {
+			if found[uid] != nil {
+				all = append(all, found[uid])
+			}
+		}
+		pages[i] = of.newPage(own, q, pageOf(of.kind, q, all))
+	}
+	return pages, errs
+}

@@ -1,0 +1,54 @@
+package resolvers
+
+import (
+	"context"
+
+	"atrium/graph"
+	"atrium/graph/scalar"
+	"atrium/platform"
+)
+
+// packageVersions resolves the fields of versions of packages.
+type packageVersions struct {
+	p *platform.Platform
+	viewerFields[*platform.PackageVersion]
+}
+
+func (r root) PackageVersion() graph.PackageVersionResolver {
+	return packageVersions{r.p, newViewerFields(r.p.PackageVersions)}
+}
+
+func (r *reads) packageVersions() *loader[platform.UID, *platform.PackageVersion] {
+	return loaderOf(r, r.p.PackageVersions.GetMany)
+}
+
+func (q queries) PackageVersion(ctx context.Context, uid platform.UID) (*platform.PackageVersion, error) {
+	return readsOf(ctx).packageVersions().load(ctx, uid)
+}
+
+func (e entities) FindManyPackageVersionByUIDs(ctx context.Context, reps []*graph.PackageVersionByUIDsInput) ([]*platform.PackageVersion, error) {
+	return readRepresentations(ctx, readsOf(ctx).packageVersions(), mapEach(reps, func(r *graph.PackageVersionByUIDsInput) platform.UID { return r.UID }))
+}
+
+// Package answers the package, which is read with its version.
+func (packageVersions) Package(_ context.Context, all []*platform.PackageVersion) ([]*platform.Package, error) {
+	return mapEach(all, func(v *platform.PackageVersion) *platform.Package { return &v.Package }), nil
+}
+
+func (r packageVersions) Images(ctx context.Context, all []*platform.PackageVersion, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.ImageConnection, error) {
+	return newConnections(r.p.Images.ListHolding(ctx, request[*platform.ImageFilter](ctx, platform.UIDFilter{}, nil, window{nil, first, after, last, before, skip}), all))
+}
+
+func (r packageVersions) Tags(ctx context.Context, all []*platform.PackageVersion, where *scalar.TagFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.TagConnection, error) {
+	f := valueOrZero(where)
+	return newConnections(r.p.Tags.ListHolding(ctx, request(ctx, listScope(nil, nil, f.ByUID), f.Tags(), window{orderBy, first, after, last, before, skip}), all))
+}
+
+func (r packageVersions) Repos(ctx context.Context, all []*platform.PackageVersion, where *scalar.RepoFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.RepoConnection, error) {
+	f := valueOrZero(where)
+	return newConnections(r.p.Repos.ListHolding(ctx, request(ctx, listScope(nil, nil, f.ByUID), &f.RepoFilter, window{orderBy, first, after, last, before, skip}), all))
+}
+
+func (r packageVersions) Advisories(ctx context.Context, all []*platform.PackageVersion, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.AdvisoryConnection, error) {
+	return newConnections(r.p.PackageVersions.ListAdvisories(ctx, request[*platform.AdvisoryFilter](ctx, platform.UIDFilter{}, nil, window{orderBy, first, after, last, before, skip}), all))
+}

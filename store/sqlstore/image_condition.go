@@ -1,0 +1,114 @@
+package sqlstore
+
+import (
+	"fmt"
+
+	"atrium/platform"
+	"atrium/store/sqlstore/dbconn"
+)
+
+// The conditions on images are those of repos and of tags alike: a repo meets them if one of its live
+// images does, and a tag if its image does.
+
+// Placeholders in the SQL of a narrowing: see addNarrowing.
+const useElements = "{elements}" // Dialect.Elements of u.images
+
+// Repos and tags whose images hold a version of a package.
+const (
+	repoHolds = " AND t.uid IN (SELECT u.parent FROM package_use u WHERE u.root_key = p.xroot AND u.version = p.x)"
+	tagHolds  = " AND t.uid IN (" + tagsOfUses + " u.root_key = p.xroot AND u.version = p.x AND " + tagOfUse + ")"
+
+	tagsOfUses = "SELECT g.uid FROM package_use u CROSS JOIN " + useElements + " CROSS JOIN image_status m CROSS JOIN tag g WHERE"
+	tagOfUse   = "m.parent = u.parent AND m.number = CAST(e.value AS BIGINT) AND g.parent = m.parent AND g.digest = m.digest"
+)
+
+// addHolds adds the condition that images of a row of t hold a version; "" means any.
+func addHolds(s *statement, sql string, version platform.UID) {
+	if s.isProbe {
+		s.isAsked = s.isAsked || version != ""
+	} else if version != "" {
+		s.addNarrowing(narrowing{sql: sql, bytes: localOf(version), root: scopeKey(version.Root())})
+	}
+}
+
+// addOpenSeverities adds the condition that a text of platform.OpenCounts counts findings with one of
+// ratings.
+func addOpenSeverities(s *statement, column string, ratings []platform.SeverityRating) {
+	for i, rating := range ratings {
+		s.add(map[bool]string{true: " AND (", false: " OR "}[i == 0])
+		switch at := 6 * (5 - max(rating.Rank(), 0)); at {
+		case 0:
+			s.add(column + " >= '000001'") // an index has this order
+		default:
+			s.add(fmt.Sprintf("substr(%s, %d, 6) > '000000'", column, at+1))
+		}
+	}
+	if len(ratings) > 0 {
+		s.add(")")
+	}
+}
+
+// addOpenVulnerability adds the condition that a finding f is open and of an advisory with one of names.
+func addOpenVulnerability(s *statement, names []string) {
+	s.add(fmt.Sprintf("f.count_class > 0 AND f.count_class <= %d AND f.advisory IN (SELECT a.uid FROM advisory_alias a WHERE a.alias ?", openClasses), valueList(names))
+	s.add(" UNION SELECT v.uid FROM advisory v WHERE v.advisory_id ?)", valueList(names))
+}
+
+// openClasses is the last class of open findings.
+var openClasses = 1 + platform.FindingClass{State: platform.FindingInTriage, Rating: platform.SeverityCritical, Fixable: true, KnownExploited: true}.Number()
+
+// whereRepoImages adds the conditions on the images of repos.
+func whereRepoImages(f *platform.ImageConditions, s *statement) {
+	addOpenSeverities(s, "t.open_severity", f.OpenSeverities)
+	if len(f.VulnerabilityIDs) > 0 {
+		s.add(" AND t.affected AND t.uid IN (SELECT f.parent FROM finding f WHERE ")
+		addOpenVulnerability(s, f.VulnerabilityIDs)
+		s.add(")")
+	}
+	if f.Package == nil {
+		return
+	}
+	s.add(" AND EXISTS (SELECT 1 FROM package_use u WHERE u.parent = t.uid AND ")
+	addVersions(s, f.Versions())
+	s.add(")")
+}
+
+// whereTagImages adds the conditions on the images of tags.
+func whereTagImages(f *platform.ImageConditions, s *statement) {
+	if len(f.OpenSeverities) > 0 {
+		s.add(" AND EXISTS (SELECT 1 FROM image_status m WHERE m.parent = t.parent AND m.digest = t.digest")
+		addOpenSeverities(s, "m.open_severity", f.OpenSeverities)
+		s.add(")")
+	}
+	if len(f.VulnerabilityIDs) > 0 {
+		s.add(" AND EXISTS (SELECT 1 FROM finding f WHERE f.parent = t.parent AND f.digest = t.digest AND ")
+		addOpenVulnerability(s, f.VulnerabilityIDs)
+		s.add(")")
+	}
+	if f.Package == nil {
+		return
+	}
+	if s.isProbe {
+		s.isAsked = true
+		return
+	}
+	s.add(" AND t.uid IN (SELECT g.uid FROM package_use u CROSS JOIN ").addElements("u.images").add(" CROSS JOIN image_status m CROSS JOIN tag g WHERE ")
+	addVersions(s, f.Versions())
+	s.add(" AND " + tagOfUse + ")")
+}
+
+// addVersions adds the condition that a use is of one of versions.
+func addVersions(s *statement, versions []platform.UID) {
+	if s.isProbe {
+		s.isAsked = true
+		return
+	}
+	roots, packages, locals := [][]byte{}, [][]byte{}, [][]byte{}
+	for _, v := range versions {
+		roots, packages, locals = append(roots, scopeKey(v.Root())), append(packages, localOf(v.Parent())), append(locals, localOf(v))
+	}
+	s.add("u.root_key IN (SELECT p.k FROM ").add(s.parents(dbconn.ParentColumn{Name: "k", Bytes: compactBytes(roots)}))
+	s.add(") AND u.package IN (SELECT p.k FROM ").add(s.parents(dbconn.ParentColumn{Name: "k", Bytes: compactBytes(packages)}))
+	s.add(") AND u.version IN (SELECT p.k FROM ").add(s.parents(dbconn.ParentColumn{Name: "k", Bytes: locals}))
+	s.add(")")
+}
