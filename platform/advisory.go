@@ -407,14 +407,24 @@ type Advisories struct {
 	*resources[*Advisory, *AdvisoryFilter]
 }
 
+// The affected versions of an advisory, as package affected describes them.
+type (
+	// AffectedVersions are the versions that are affected.
+	AffectedVersions = affected.Set
+	// AffectedRange is a range of them.
+	AffectedRange = affected.Range
+	// AffectedEvent is where a range begins or ends.
+	AffectedEvent = affected.Event
+)
+
 // AffectedVersions reads which versions advisories affect that the caller has read, with one read.
 // Those whose feed does not say it are left out.
-func (s Advisories) AffectedVersions(ctx context.Context, uids []UID) (map[UID]*affected.Set, error) {
+func (s Advisories) AffectedVersions(ctx context.Context, uids []UID) (map[UID]*AffectedVersions, error) {
 	if _, err := requireCaller(ctx); err != nil {
 		return nil, s.kind.addArea(err)
 	}
 	found, err := s.p.store.Advisories().Get(ctx, Keys{uids: uids, without: AdvisoryEvents})
-	sets := make(map[UID]*affected.Set, len(found))
+	sets := make(map[UID]*AffectedVersions, len(found))
 	for _, a := range found {
 		sets[a.UID] = a.Affected
 	}

@@ -129,6 +129,15 @@ var imageKind = Kind[*Image]{
 	Group:        func(i *Image) UID { return i.Repo.Parent() },
 }
 
+// imagePackageKind has what lists of the packages of images need. They are no kind of their own: they are in
+// the documents of an image.
+var imagePackageKind = Kind[*ImagePackage]{
+	Name: "ImagePackage", Plural: "packages", Area: areaRegistry,
+	Orders:       []OrderField[*ImagePackage]{{"name", nil, func(p *ImagePackage) any { return p.Name() }}},
+	DefaultOrder: Order{Field: "name"},
+	UID:          func(p *ImagePackage) UID { return UID(fmt.Sprintf("%016x", p.place)) },
+}
+
 // ImageReads reads images.
 type ImageReads interface {
 	// ImageLists reads pages of images: those that hold a version, or have findings.

@@ -25,7 +25,7 @@ type PackageCondition struct {
 func (c ImageConditions) Versions() []UID { return c.versions }
 
 func (c PackageCondition) bounds() VersionBounds {
-	return VersionBounds{c.VersionBelow, c.VersionNotBelow}
+	return VersionBounds{Below: c.VersionBelow, NotBelow: c.VersionNotBelow}
 }
 
 func (c ImageConditions) check(v *violations) {

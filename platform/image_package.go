@@ -2,7 +2,6 @@ package platform
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"strings"
 )
@@ -12,15 +11,6 @@ func (p *ImagePackage) Name() string { return p.Package.Name }
 
 // Ecosystem returns the ecosystem of the package; "" if it is not known.
 func (p *ImagePackage) Ecosystem() string { return p.Package.Ecosystem }
-
-// imagePackageKind has what lists of the packages of images need. They are no kind of their own: they are in
-// the documents of an image.
-var imagePackageKind = Kind[*ImagePackage]{
-	Name: "ImagePackage", Plural: "packages", Area: areaRegistry,
-	Orders:       []OrderField[*ImagePackage]{{"name", nil, func(p *ImagePackage) any { return p.Name() }}},
-	DefaultOrder: Order{Field: "name"},
-	UID:          func(p *ImagePackage) UID { return UID(fmt.Sprintf("%016x", p.place)) },
-}
 
 // An imagePackageFilter restricts a list of the packages of an image.
 type imagePackageFilter struct {

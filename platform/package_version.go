@@ -43,8 +43,6 @@ type PackageVersionFilter struct {
 
 	// Held is where images must hold the version.
 	Held Scope `json:"-"`
-
-	within []UID // the versions within the bounds; nil means that there are no bounds
 }
 
 // VersionBounds restrict versions by the order of the ecosystem of their package. Operations
@@ -53,12 +51,14 @@ type PackageVersionFilter struct {
 type VersionBounds struct {
 	Below    string `json:",omitempty"` // the version comes before this one
 	NotBelow string `json:",omitempty"` // the version is this one, or comes after it
+
+	within []UID // the versions within the bounds; nil means that they are not decided
 }
 
-// WithinBounds lists the versions within the bounds; nil means that there are no bounds.
-func (f *PackageVersionFilter) WithinBounds() []UID { return f.within }
+// Within lists the versions within the bounds; nil means that there are no bounds.
+func (b VersionBounds) Within() []UID { return b.within }
 
-func (b VersionBounds) isGiven() bool { return b != VersionBounds{} }
+func (b VersionBounds) isGiven() bool { return b.Below != "" || b.NotBelow != "" }
 
 func (b VersionBounds) check(v *violations, below, notBelow string) {
 	v.checkFilter(below, b.Below)

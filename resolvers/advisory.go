@@ -7,7 +7,6 @@ import (
 	"atrium/graph"
 	"atrium/graph/scalar"
 	"atrium/platform"
-	"atrium/platform/affected"
 )
 
 // advisories resolves the fields of advisories.
@@ -81,13 +80,13 @@ func deduplicate[T any](objects []*T, id func(*T) string) []*T {
 	return kept
 }
 
-func (r advisories) Affected(ctx context.Context, all []*platform.Advisory) ([]*affected.Set, error) {
+func (r advisories) Affected(ctx context.Context, all []*platform.Advisory) ([]*platform.AffectedVersions, error) {
 	uids := mapEach(all, func(a *platform.Advisory) platform.UID { return a.UID })
 	sets, err := r.p.Advisories.AffectedVersions(ctx, uids)
 	if err != nil {
 		return nil, err
 	}
-	return mapEach(uids, func(uid platform.UID) *affected.Set { return sets[uid] }), nil
+	return mapEach(uids, func(uid platform.UID) *platform.AffectedVersions { return sets[uid] }), nil
 }
 
 func (r advisories) Findings(ctx context.Context, all []*platform.Advisory, where *scalar.FindingFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.FindingConnection, error) {

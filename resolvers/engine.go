@@ -76,12 +76,12 @@ var countedLists = map[string]bool{
 	"Query.advisoryDocuments": true, "AdvisoryDocument.advisories": true, "EventSubscription.deliveries": true,
 	"Role.roleBindings": true, "Identity.roleBindings": true, "Viewer.roleBindings": true, "Group.effectiveBindings": true, "Group.whoCan": true,
 	"Query.packages": true, "Package.versions": true, "PackageVersion.images": true, "PackageVersion.tags": true, "PackageVersion.repos": true,
-	"Vulnerability.images": true, "Advisory.findings": true,
+	"VulnerabilityExposure.images": true, "Advisory.findings": true,
 }
 
 // scannedFields has the costs of fields that read more than they show.
 var scannedFields = map[string]int{"Group.effectiveBindings": 200, "Group.whoCan": 200, "Query.search": 400, "Query.resolvedVulnerabilities": 200, "Query.advisoryActivity": 800, "Query.eventActivity": 800,
-	"Vulnerability.images": 400, "Query.compareImages": 200,
+	"VulnerabilityExposure.images": 400, "Query.compareImages": 200,
 }
 
 // Schema returns the schema that documents are validated against.

@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"atrium/platform"
-	"atrium/platform/affected"
 	"atrium/store/storetest"
 )
 
@@ -89,7 +88,7 @@ func (w *shop) settle() {
 func fixedBefore(id, name, version, score string, aliases ...string) *platform.Advisory {
 	return &platform.Advisory{
 		AdvisoryID: id, Aliases: aliases, ArtifactName: name, ArtifactType: "npm", Severities: []platform.Severity{{Type: "TYPE_CVSS_V3", Score: score}},
-		Affected: &affected.Set{Ranges: []affected.Range{{Type: "SEMVER", Events: []affected.Event{{Introduced: "0"}, {Fixed: version}}}}},
+		Affected: &platform.AffectedVersions{Ranges: []platform.AffectedRange{{Type: "SEMVER", Events: []platform.AffectedEvent{{Introduced: "0"}, {Fixed: version}}}}},
 	}
 }
 

@@ -36,21 +36,21 @@ type (
 	eventActors        root
 )
 
-func (r root) Query() graph.QueryResolver                           { return queries(r) }
-func (r root) Mutation() graph.MutationResolver                     { return mutations(r) }
-func (r root) Subscription() graph.SubscriptionResolver             { return feeds(r) }
-func (r root) Entity() graph.EntityResolver                         { return entities(r) }
-func (r root) RepoConnection() graph.RepoConnectionResolver         { return repoConnections(r) }
-func (r root) FindingConnection() graph.FindingConnectionResolver   { return findingConnections(r) }
-func (r root) FindingRepoFacet() graph.FindingRepoFacetResolver     { return findingRepoFacets(r) }
-func (r root) FindingGroupFacet() graph.FindingGroupFacetResolver   { return findingGroupFacets(r) }
-func (r root) ImagePackage() graph.ImagePackageResolver             { return imagePackages(r) }
-func (r root) Vulnerability() graph.VulnerabilityResolver           { return vulnerabilities(r) }
-func (r root) Image() graph.ImageResolver                           { return images(r) }
-func (r root) Viewer() graph.ViewerResolver                         { return viewers(r) }
-func (r root) GitHubAccount() graph.GitHubAccountResolver           { return gitHubAccounts(r) }
-func (r root) TermsAcceptance() graph.TermsAcceptanceResolver       { return terms(r) }
-func (r root) AcceptTermsPayload() graph.AcceptTermsPayloadResolver { return acceptedTerms(r) }
+func (r root) Query() graph.QueryResolver                                 { return queries(r) }
+func (r root) Mutation() graph.MutationResolver                           { return mutations(r) }
+func (r root) Subscription() graph.SubscriptionResolver                   { return feeds(r) }
+func (r root) Entity() graph.EntityResolver                               { return entities(r) }
+func (r root) RepoConnection() graph.RepoConnectionResolver               { return repoConnections(r) }
+func (r root) FindingConnection() graph.FindingConnectionResolver         { return findingConnections(r) }
+func (r root) FindingRepoFacet() graph.FindingRepoFacetResolver           { return findingRepoFacets(r) }
+func (r root) FindingGroupFacet() graph.FindingGroupFacetResolver         { return findingGroupFacets(r) }
+func (r root) ImagePackage() graph.ImagePackageResolver                   { return imagePackages(r) }
+func (r root) VulnerabilityExposure() graph.VulnerabilityExposureResolver { return vulnerabilities(r) }
+func (r root) Image() graph.ImageResolver                                 { return images(r) }
+func (r root) Viewer() graph.ViewerResolver                               { return viewers(r) }
+func (r root) GitHubAccount() graph.GitHubAccountResolver                 { return gitHubAccounts(r) }
+func (r root) TermsAcceptance() graph.TermsAcceptanceResolver             { return terms(r) }
+func (r root) AcceptTermsPayload() graph.AcceptTermsPayloadResolver       { return acceptedTerms(r) }
 
 func (r root) HolderConnection() graph.HolderConnectionResolver { return holderConnections(r) }
 func (r root) Event() graph.EventResolver                       { return events(r) }

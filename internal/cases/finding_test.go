@@ -19,7 +19,7 @@ func createFinding(e *env, repo string) fields {
 	if err == nil {
 		_, err = e.w.p.Advisories.Import(e.operator(), uid.Root(), []*platform.Advisory{{AdvisoryID: "CVE-2026-1", ArtifactName: found.Name}})
 	}
-	e.mustCall(call{rpc: "CreateTag", target: repo, fields: fields{"name": "affected", "digest": "sha256:" + hexDigits(64)}})
+	e.mustCall(call{rpc: "CreateTag", target: repo, fields: fields{"name": "affected", "digest": digest(1)}})
 	if err == nil {
 		err = e.w.p.Findings.Settle(e.operator())
 	}

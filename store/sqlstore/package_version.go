@@ -29,7 +29,7 @@ var packageVersions = newTable(&table[*platform.PackageVersion, *platform.Packag
 	},
 	where: func(f *platform.PackageVersionFilter, s *statement) {
 		addAnyOf(s, "version", f.Versions)
-		if within := f.WithinBounds(); len(within) > 0 {
+		if within := f.Within(); len(within) > 0 {
 			s.add(" AND t.uid ?", uidKeyList(within))
 		}
 		addHeld(s, f.Held, "version", "substr(t.uid, 29, 8)")

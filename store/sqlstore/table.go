@@ -7,7 +7,6 @@ import (
 	"sync"
 
 	"atrium/platform"
-	"atrium/store/sqlstore/dbconn"
 )
 
 // A table describes how one kind is stored. Every kind of the tree has these columns
