@@ -168,7 +168,7 @@ func (f *FindingFilter) check(v *violations) {
 
 var findingKind = Kind[*Finding]{
 	Name: "Finding", Plural: "findings", Area: areaVulnerabilities, Number: 20, Own: true, GraphOnly: true, Event: "vulnerabilities.finding", Parent: "Repo",
-	Verbs: []string{"opened", "resolved", "changed"}, EventBody: areaVulnerabilities + ".FindingChange",
+	Verbs: []string{verbOpened, verbResolved, verbChanged}, EventBody: areaVulnerabilities + ".FindingChange",
 	List: CapFindingsList, Update: CapFindingsUpdate, Also: []Capability{CapTagList},
 	Fields: []fieldmask.Field{
 		{Name: "uid", Mode: fieldmask.OutputOnly}, {Name: "repo", Mode: fieldmask.OutputOnly},

@@ -12,23 +12,8 @@ type findingChanges struct {
 	repo     *Repo
 	old, new []*Finding
 	open     OpenCounts // by how much the open findings of the repo change
-	events   []*FindingChange
+	events   findingEvents
 }
-
-// A FindingChange is the body of events about findings: those of one image that have been opened,
-// resolved or changed together.
-type FindingChange struct {
-	Repo     UID        `json:"repo"`
-	RepoName string     `json:"repoName"`
-	Digest   string     `json:"digest"`
-	Count    int        `json:"count"`    // number of findings
-	Findings []*Finding `json:"findings"` // the worst of them, at most maxChangedFindings
-
-	verb string
-}
-
-// maxChangedFindings limits the findings in one event. One import can open hundreds in an image.
-const maxChangedFindings = 100
 
 // compare notes what changes in the findings of an image. before and wanted are those that there
 // are and that there must be.
@@ -70,9 +55,9 @@ func (c *findingChanges) compare(status *ImageStatus, before, wanted []*Finding,
 			resolved = append(resolved, &gone)
 		}
 	}
-	c.note(status, "opened", opened)
-	c.note(status, "resolved", resolved)
-	c.note(status, "changed", changed)
+	c.note(verbOpened, opened)
+	c.note(verbResolved, resolved)
+	c.note(verbChanged, changed)
 }
 
 // carryOver copies what stays of a known finding to the one that replaces it.
@@ -103,18 +88,11 @@ func (c *findingChanges) replace(status *ImageStatus, was, is *Finding) {
 	status.Open.add(is, 1)
 }
 
-// note adds an event about findings of an image.
-func (c *findingChanges) note(status *ImageStatus, verb string, all []*Finding) {
-	if len(all) == 0 {
-		return
+// note notes that findings have changed, for their events.
+func (c *findingChanges) note(verb string, all []*Finding) {
+	for _, f := range all {
+		c.events.note(c.repo, verb, f)
 	}
-	slices.SortFunc(all, func(a, b *Finding) int {
-		return cmp.Or(compareTexts(b.Severity.SortKey(), a.Severity.SortKey()), compareTexts(a.VulnerabilityID, b.VulnerabilityID), compareTexts(a.UID, b.UID))
-	})
-	c.events = append(c.events, &FindingChange{
-		Repo: c.repo.UID, RepoName: c.repo.Name, Digest: status.Digest,
-		Count: len(all), Findings: all[:min(len(all), maxChangedFindings)], verb: verb,
-	})
 }
 
 // sameAs reports whether nothing but the time of the update differs.
@@ -133,7 +111,16 @@ func (f *Finding) looksLike(other *Finding) bool {
 		f.Basis == other.Basis && f.Package == other.Package && f.InstalledVersion == other.InstalledVersion && f.VulnerabilityID == other.VulnerabilityID
 }
 
-// store writes the changes in a transaction.
+// record records the events of a transaction.
+func (s Findings) record(ctx context.Context, tx Tx, events findingEvents) {
+	for _, verb := range []string{verbOpened, verbResolved, verbChanged} {
+		for _, change := range events.changes(verb) {
+			tx.Record(s.p.event(ctx, s.kind.Event, verb, change.Repo, change.Repo.Parent(), change))
+		}
+	}
+}
+
+// store writes the changes in a transaction. Their events are recorded later.
 func (s Findings) store(ctx context.Context, tx Tx, c *findingChanges) error {
 	if len(c.new) == 0 {
 		return nil
@@ -143,10 +130,6 @@ func (s Findings) store(ctx context.Context, tx Tx, c *findingChanges) error {
 	}
 	if err := tx.ReplaceFindings(ctx, c.old, c.new); err != nil {
 		return err
-	}
-	for _, change := range c.events {
-		subject, group := c.repo.UID, c.repo.UID.Parent()
-		tx.Record(s.p.event(ctx, s.kind.Event, change.verb, subject, group, change))
 	}
 	if c.open == (OpenCounts{}) {
 		return nil

@@ -80,9 +80,9 @@ func (a *Advisory) fixedVersions() (fixed []string) {
 }
 
 // write replaces the findings of images by those that follow from advisories, and updates the
-// statuses of the images, the counts of the repo, and events. known has the findings that there
+// statuses of the images, the counts of the repo, and the events to record. known has the findings that there
 // are of these images and advisories.
-func (s Findings) write(ctx context.Context, tx Tx, repo *Repo, contents []*content, advisories []*Advisory, known []*Finding) error {
+func (s Findings) write(ctx context.Context, tx Tx, repo *Repo, contents []*content, advisories []*Advisory, known []*Finding, events findingEvents) error {
 	byName := map[string][]*Advisory{}
 	for _, a := range advisories {
 		if a.DeleteTime.IsZero() {
@@ -100,7 +100,7 @@ func (s Findings) write(ctx context.Context, tx Tx, repo *Repo, contents []*cont
 	if err := setExploitation(ctx, tx, advisories); err != nil {
 		return err
 	}
-	changes, statuses := findingChanges{now: s.p.now(), repo: repo}, []*ImageStatus{}
+	changes, statuses := findingChanges{now: s.p.now(), repo: repo, events: events}, []*ImageStatus{}
 	for _, c := range contents {
 		var wanted []*Finding
 		if c.status.IsLive {

@@ -302,7 +302,7 @@ func (s Findings) reconcileRoot(ctx context.Context, tx Tx, root UID) (int, erro
 // reconcileTasks ends tasks, and returns those that have ended. It leaves some to the next
 // transaction if they are about too many images.
 func (s Findings) reconcileTasks(ctx context.Context, tx Tx, tasks []FindingTask) (ended []FindingTask, err error) {
-	images := 0
+	images, events := 0, findingEvents{}
 	byRepo := map[UID][]FindingTask{}
 	var repos []UID
 	var spread []FindingTask
@@ -331,12 +331,13 @@ func (s Findings) reconcileTasks(ctx context.Context, tx Tx, tasks []FindingTask
 		if images >= maxTaskImages {
 			break
 		}
-		part, looked, err := s.reconcileRepo(ctx, tx, repo, byRepo[repo], maxTaskImages-images)
+		part, looked, err := s.reconcileRepo(ctx, tx, repo, byRepo[repo], maxTaskImages-images, events)
 		if err != nil {
 			return nil, err
 		}
 		ended, images = append(ended, part...), images+looked
 	}
+	s.record(ctx, tx, events)
 	return ended, nil
 }
 
@@ -394,7 +395,7 @@ func (a *Advisory) heldNames() []string {
 
 // reconcileRepo ends tasks of one repo, about up to limit images if there are more. It returns
 // the number of images.
-func (s Findings) reconcileRepo(ctx context.Context, tx Tx, repo UID, tasks []FindingTask, limit int) (ended []FindingTask, images int, err error) {
+func (s Findings) reconcileRepo(ctx context.Context, tx Tx, repo UID, tasks []FindingTask, limit int, events findingEvents) (ended []FindingTask, images int, err error) {
 	found, err := tx.Repos().Get(ctx, Keys{uids: []UID{repo}})
 	if err != nil {
 		return nil, 0, err
@@ -427,7 +428,7 @@ func (s Findings) reconcileRepo(ctx context.Context, tx Tx, repo UID, tasks []Fi
 		if images >= limit {
 			break
 		}
-		looked, err := s.reconcileAdvisories(ctx, tx, found[0], advisoriesOf(part))
+		looked, err := s.reconcileAdvisories(ctx, tx, found[0], advisoriesOf(part), events)
 		if err != nil {
 			return nil, 0, err
 		}
@@ -436,7 +437,7 @@ func (s Findings) reconcileRepo(ctx context.Context, tx Tx, repo UID, tasks []Fi
 	if len(digests) == 0 {
 		return ended, images, nil
 	}
-	return ended, images + len(digests), s.reconcileImages(ctx, tx, found[0], digests)
+	return ended, images + len(digests), s.reconcileImages(ctx, tx, found[0], digests, events)
 }
 
 // spreadRepo adds a task for each image of a repo.
@@ -461,7 +462,7 @@ type content struct {
 }
 
 // reconcileImages writes what follows from all facts about some images of a repo.
-func (s Findings) reconcileImages(ctx context.Context, tx Tx, repo *Repo, digests []string) error {
+func (s Findings) reconcileImages(ctx context.Context, tx Tx, repo *Repo, digests []string, events findingEvents) error {
 	facts, err := tx.ImageFacts(ctx, repo.UID, digests)
 	if err != nil {
 		return err
@@ -497,7 +498,7 @@ func (s Findings) reconcileImages(ctx context.Context, tx Tx, repo *Repo, digest
 	if err != nil {
 		return err
 	}
-	return s.write(ctx, tx, repo, contents, advisories, known)
+	return s.write(ctx, tx, repo, contents, advisories, known, events)
 }
 
 // numberImages gives numbers to new images.
@@ -520,7 +521,7 @@ func numberImages(ctx context.Context, tx Tx, repo UID, statuses []*ImageStatus)
 }
 
 // reconcileAdvisories writes the findings of some advisories in a repo, and returns how many images it has looked at.
-func (s Findings) reconcileAdvisories(ctx context.Context, tx Tx, repo *Repo, uids []UID) (images int, err error) {
+func (s Findings) reconcileAdvisories(ctx context.Context, tx Tx, repo *Repo, uids []UID, events findingEvents) (images int, err error) {
 	advisories, err := tx.Advisories().Get(ctx, Keys{uids: uids})
 	if err != nil || len(advisories) == 0 {
 		return 0, err
@@ -570,7 +571,7 @@ func (s Findings) reconcileAdvisories(ctx context.Context, tx Tx, repo *Repo, ui
 			c.candidates = append(c.candidates, v)
 		}
 	}
-	return len(contents), s.write(ctx, tx, repo, contents, advisories, known)
+	return len(contents), s.write(ctx, tx, repo, contents, advisories, known, events)
 }
 
 // readFindings reads the findings of a repo that a filter selects, in any state.

@@ -268,6 +268,7 @@ func (s Findings) updateInTx(ctx context.Context, tx Tx, u *FindingUpdate, c *fi
 		}
 		updated = append(updated, changed...)
 	}
+	s.record(ctx, tx, t.events)
 	return updated, nil
 }
 
@@ -346,12 +347,13 @@ type triage struct {
 	repos      []*Repo
 	advisories map[UID]*Advisory
 	rules      triageRules
+	events     findingEvents
 }
 
 func (s Findings) newTriage(ctx context.Context, tx Tx, repos, advisories []UID, c *fieldmask.Change[*Finding]) (*triage, error) {
 	slices.Sort(repos)
 	slices.Sort(advisories)
-	t := &triage{Change: c, now: s.p.now(), advisories: map[UID]*Advisory{}}
+	t := &triage{Change: c, now: s.p.now(), advisories: map[UID]*Advisory{}, events: findingEvents{}}
 	var err error
 	if t.repos, err = tx.Repos().Get(ctx, Keys{uids: repos}); err != nil {
 		return nil, err
@@ -380,7 +382,7 @@ func (s Findings) triageRepo(ctx context.Context, tx Tx, t *triage, repo *Repo, 
 	if err != nil {
 		return nil, err
 	}
-	changes := findingChanges{now: t.now, repo: repo}
+	changes := findingChanges{now: t.now, repo: repo, events: t.events}
 	var updated []*Finding
 	for _, status := range statuses {
 		var changed []*Finding
@@ -392,7 +394,7 @@ func (s Findings) triageRepo(ctx context.Context, tx Tx, t *triage, repo *Repo, 
 			}
 			updated = append(updated, &is)
 		}
-		changes.note(status, "changed", changed)
+		changes.note(verbChanged, changed)
 	}
 	if err := s.store(ctx, tx, &changes); err != nil {
 		return nil, err

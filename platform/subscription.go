@@ -25,6 +25,9 @@ type Subscription struct {
 	DisableTime   Time   `json:"-"` // time since which there are no deliveries; zero means that the subscription is enabled
 	DisableReason string `json:"-"`
 
+	// Findings narrows which events about findings are sent; nil means all. Only GraphQL has it.
+	Findings *FindingConditions `json:"-"`
+
 	EncryptedSecret    []byte `json:"-"` // the secret, encrypted
 	OldEncryptedSecret []byte `json:"-"` // the previous secret, which also signs
 	OldSecretUntil     Time   `json:"-"` // end of the previous secret's validity
@@ -99,8 +102,21 @@ func subscriptionKeyFilter(s *Subscription) *SubscriptionFilter {
 
 // Create makes a subscription. Only this response shows its secret.
 func (s Subscriptions) Create(ctx context.Context, parent UID, in fieldmask.Input[*Subscription]) (*Subscription, error) {
+	return s.CreateConditional(ctx, parent, in, nil)
+}
+
+// CreateConditional is Create for a subscription that gets only the events about findings that
+// meet conditions.
+func (s Subscriptions) CreateConditional(ctx context.Context, parent UID, in fieldmask.Input[*Subscription], findings *FindingConditions) (*Subscription, error) {
+	if findings != nil {
+		var v violations
+		findings.check(parent, &v)
+		in = in.Malformed(v...)
+	}
 	made, err := s.authorizeCreate(ctx, parent, in)
-	if err != nil {
+	if err == nil {
+		made.Findings = findings
+	} else {
 		return nil, s.recordIfDenied(ctx, "created", parent, listEventTypes(err))
 	}
 	secret := "whsec_" + newSecret()
@@ -264,7 +280,7 @@ func (s *Subscription) wants(e *Event) bool {
 	if e.Type == testEventType {
 		return e.Subject == s.UID
 	}
-	return e.Subject.Within(s.UID.Parent()) && (len(s.Types) == 0 || e.isOfType(s.Types))
+	return e.Subject.Within(s.UID.Parent()) && (len(s.Types) == 0 || e.isOfType(s.Types)) && (s.Findings == nil || s.Findings.areMet(e))
 }
 
 // disabledFault returns the reason why the deliveries of a disabled subscription fail.

@@ -2,7 +2,6 @@ package resolvers
 
 import (
 	"context"
-	"maps"
 
 	"atrium/graph"
 	"atrium/graph/scalar"
@@ -20,9 +19,7 @@ func (m mutations) UpdateFindings(ctx context.Context, input map[string]any) (*g
 	if where, _ := input["where"].(*scalar.FindingFilter); where != nil {
 		u.Where, u.Among = &where.FindingFilter, where.UIDs
 	}
-	fields := maps.Clone(input)
-	maps.DeleteFunc(fields, func(name string, _ any) bool { return name == "uids" || name == "within" || name == "where" })
-	_, u.Change = decodeInput[*platform.Finding](fields)
+	_, u.Change = decodeInput[*platform.Finding](without(input, "uids", "within", "where"))
 	updated, err := m.p.Findings.Update(ctx, u)
 	if err != nil {
 		return nil, err

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"maps"
+	"slices"
 
 	"atrium/graph/scalar"
 	"atrium/platform"
@@ -19,6 +20,13 @@ func decodeInput[T any](input map[string]any) (platform.UID, fieldmask.Input[T])
 	maps.DeleteFunc(fields, func(name string, _ any) bool { return name == "uid" || name == "parent" || name == "updateMask" })
 	body, _ := json.Marshal(fields) // cannot fail, because the fields were decoded from JSON
 	return inputTarget(input), fieldmask.JSONInput[T](body, mask)
+}
+
+// without returns an input without fields that are no fields of the kind.
+func without(input map[string]any, names ...string) map[string]any {
+	fields := maps.Clone(input)
+	maps.DeleteFunc(fields, func(name string, _ any) bool { return slices.Contains(names, name) })
+	return fields
 }
 
 // inputTarget returns the uid of an input, or its parent when it has no uid.

@@ -34,8 +34,9 @@ func (q queries) Subscriptions(ctx context.Context, descendantsOf, childrenOf *p
 // CreateSubscription creates a subscription. Besides RotateSubscriptionSecret, its
 // response is the only one that shows the secret.
 func (m mutations) CreateSubscription(ctx context.Context, input map[string]any) (*graph.CreateSubscriptionPayload, error) {
-	parent, in := decodeInput[*platform.Subscription](input)
-	made, err := m.p.Subscriptions.Create(ctx, parent, in)
+	conditions, _ := input["findings"].(*platform.FindingConditions)
+	parent, in := decodeInput[*platform.Subscription](without(input, "findings"))
+	made, err := m.p.Subscriptions.CreateConditional(ctx, parent, in, conditions)
 	if err != nil {
 		return nil, err
 	}

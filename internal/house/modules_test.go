@@ -11,7 +11,9 @@ import (
 // program must use the same. Another requirement can raise it: then go.mod must exclude that version.
 func TestSQLiteRunsOnTheLibraryThatItWasTestedWith(t *testing.T) {
 	t.Parallel()
-	var pinned struct{ Require []struct{ Path, Version string } }
+	var pinned struct {
+		Require []struct{ Path, Version string }
+	}
 	decodeGo(t, &pinned, "mod", "edit", "-json", moduleOf(t, "modernc.org/sqlite").GoMod)
 	for _, required := range pinned.Require {
 		if required.Path != "modernc.org/libc" {

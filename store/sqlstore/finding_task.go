@@ -16,6 +16,8 @@ var taskColumns = []string{"root", "subject", "digest", "advisory"}
 // many.
 func (tx *transaction) insertTasks(ctx context.Context, tasks []platform.FindingTask) ([]*dbconn.Statement, error) {
 	seen := make(map[platform.FindingTask]bool, len(tasks))
+	// The tasks of a repo follow each other, so that one transaction ends them, with one event for an image.
+	slices.SortStableFunc(tasks, func(a, b platform.FindingTask) int { return strings.Compare(string(a.Subject), string(b.Subject)) })
 	var rows [][]any
 	for _, t := range tasks {
 		if !seen[t] {

@@ -750,6 +750,7 @@ CREATE TABLE subscription (
     uid bytea PRIMARY KEY,
     root bytea NOT NULL, parent bytea NOT NULL REFERENCES grp (uid), g2 bytea, g3 bytea,
     sink text COLLATE "C" NOT NULL,
+    findings text COLLATE "C" NOT NULL, -- conditions of events about findings
     types text COLLATE "C" NOT NULL,
     secret bytea NOT NULL,
     create_time timestamptz NOT NULL, update_time timestamptz NOT NULL,

@@ -735,6 +735,7 @@ CREATE TABLE subscription (
     uid BLOB PRIMARY KEY,
     root BLOB NOT NULL, parent BLOB NOT NULL REFERENCES grp (uid), g2 BLOB, g3 BLOB,
     sink TEXT NOT NULL,
+    findings TEXT NOT NULL, -- conditions of events about findings
     types TEXT NOT NULL,
     secret BLOB NOT NULL,
     create_time INTEGER NOT NULL, update_time INTEGER NOT NULL,
