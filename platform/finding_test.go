@@ -150,6 +150,13 @@ func (w *world) expectCounters(within platform.UID) {
 	if summary.Open.Total != open || summary.AffectedImages != int64(len(images)) || summary.AffectedRepos != int64(len(repos)) {
 		w.Errorf("the summary is %+v, and there are %d open findings of %d images in %d repos", summary, open, len(images), len(repos))
 	}
+	held, err := w.p.Advisories.Summarize(w.operator(), within)
+	must(w, err)
+	advisories, err := w.p.Advisories.List(w.operator(), platform.ListRequest[*platform.AdvisoryFilter]{UIDP: platform.UIDFilter{DescendantsOf: within}})
+	must(w, err)
+	if total := held.Open.Total + held.Fixed.Total + held.NotAffected.Total; total != advisories.TotalCount {
+		w.Errorf("the summary of the advisories has %d of them, and there are %d", total, advisories.TotalCount)
+	}
 }
 
 func TestFindingsByNameAreOpenAndFixable(t *testing.T) {

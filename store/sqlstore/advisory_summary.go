@@ -48,7 +48,7 @@ func (p *part) classes(q *statement, n int) {
 	if counterColumn(p.column) == "n" {
 		q.add(selected + fmt.Sprintf("c.kind - %d, CAST(SUM(c.n) AS BIGINT) FROM ", firstClass-1))
 		q.add(q.parents(p.scopeColumns()...))
-		q.add(fmt.Sprintf(" JOIN counter c ON c.scope = p.inside AND c.kind >= %d GROUP BY p.i, c.kind", firstClass))
+		q.add(fmt.Sprintf(" JOIN counter c ON c.scope = p.inside AND c.kind >= %d AND c.kind < %d GROUP BY p.i, c.kind", firstClass, firstFindingClass))
 		return
 	}
 	q.addSlow(selected + "t.count_class, COUNT(*) FROM ")
