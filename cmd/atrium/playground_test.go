@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"maps"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -52,6 +53,64 @@ func TestEveryExampleOfThePlaygroundReturnsData(t *testing.T) {
 			if empty := findEmpty(data); empty != "" {
 				t.Errorf("%s: nothing in%s, want none", example.Name, empty)
 			}
+		}
+	})
+}
+
+// The demonstration has images with lists of packages: an old tag that is supported and affected, and
+// a new one that is not, an exception that ends, and images of which only names are known.
+func TestTheDemonstrationShowsFindings(t *testing.T) {
+	t.Parallel()
+	storetest.EachURL(t, func(t *testing.T, url string) {
+		server := start(t, url, "--dev")
+		token := strings.TrimSpace(mustRun(t, url, "token"))
+		var answer struct {
+			FindingSummary struct {
+				AffectedRepos, AffectedImages int
+				Open                          struct{ Total, Critical, Fixable int }
+				Accepted, NotAffected         struct{ Total int }
+			}
+			Accepted struct{ Nodes []struct{ ExpireTime string } }
+			Express  struct {
+				Nodes []struct {
+					InstalledVersion string
+					Repo             struct{ Name string }
+					Tags, FixedIn    struct{ Nodes []struct{ Name string } }
+				}
+			}
+			ByName struct {
+				Nodes []struct{ VulnerabilityID string }
+			}
+		}
+		server.query(token, `{
+			findingSummary { affectedRepos affectedImages open { total critical fixable } accepted { total } notAffected { total } }
+			accepted: findings(where: { states: [ACCEPTED] }) { nodes { expireTime } }
+			express: findings(where: { vulnerabilityIds: ["ACME-2026-0101"], query: "express" }, orderBy: { field: UID }) {
+				nodes { installedVersion repo { name } tags { nodes { name } } fixedIn(first: 1) { nodes { name } } }
+			}
+			byName: findings(where: { basis: [NAME], states: [OPEN] }) { nodes { vulnerabilityId } }
+		}`, "", &answer)
+		sum := answer.FindingSummary
+		got := []int{sum.AffectedRepos, sum.AffectedImages, sum.Open.Total, sum.Open.Critical, sum.Open.Fixable, sum.Accepted.Total, sum.NotAffected.Total}
+		if want := []int{5, 5, 10, 2, 8, 1, 1}; !slices.Equal(got, want) {
+			t.Errorf("affected repos and images, open, critical, fixable, accepted and not affected findings: %v, want %v", got, want)
+		}
+		affected := map[string]bool{}
+		for _, f := range answer.Express.Nodes {
+			if len(f.Tags.Nodes) != 1 || len(f.FixedIn.Nodes) != 1 || f.InstalledVersion != "4.17.3" {
+				t.Errorf("a finding of express is %+v, want it in one tag, and a newer one without it", f)
+				continue
+			}
+			affected[f.Repo.Name+":"+f.Tags.Nodes[0].Name] = true
+		}
+		if want := map[string]bool{"checkout:4.2.7": true, "frontend:11.9.2": true}; !maps.Equal(affected, want) {
+			t.Errorf("%v have the old express, want %v", affected, want)
+		}
+		if all := answer.Accepted.Nodes; len(all) != 1 || all[0].ExpireTime == "" {
+			t.Errorf("the exceptions are %+v, want one that ends", all)
+		}
+		if all := answer.ByName.Nodes; len(all) != 1 || all[0].VulnerabilityID != "ACME-2026-0003" {
+			t.Errorf("by name there is %+v, want ACME-2026-0003, of an image of which only names are known", all)
 		}
 	})
 }
@@ -111,7 +170,7 @@ func TestTheDocumentsOfTheConsoleAreTrusted(t *testing.T) {
 }
 
 // optional lists fields that may be null or empty.
-var optional = []string{"after", "before", "changes", "identity", "deliveries", "denied", "description", "disableReason", "failingSince", "fixed", "image", "lastSeenTime"}
+var optional = []string{"after", "before", "changes", "identity", "deliveries", "denied", "description", "disableReason", "failingSince", "fixed", "fixedVersions", "image", "installedVersion", "lastSeenTime"}
 
 // findEmpty returns where a value contains an empty list or null.
 func findEmpty(value any) (path string) {

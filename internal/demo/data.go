@@ -12,45 +12,39 @@ import (
 // real ones.
 
 // A service is a program that a team of the organisation develops. It becomes a
-// repo with two releases.
+// repo with two releases, of which the older one is at its end of life. Some teams
+// support a third release, which is older than both.
 type service struct {
-	team, name, description string
-	release, previous       string
-	megabytes               int64 // size of the image
-	packages                []string
+	team, name, description      string
+	release, previous, supported string
+	megabytes                    int64 // size of the image
+	packages                     []string
+	stack                        string // what it is built on; "" if only the names of packages are known
 }
 
 var services = []service{
-	{"payments", "billing", "Writes invoices and sends them", "2.4.1", "2.3.0", 48, []string{"openssl", "zlib"}},
-	{"shop", "checkout", "Takes orders from the basket to the payment", "5.0.2", "4.9.8", 61, []string{"openssl"}},
-	{"shop", "frontend", "The shop as customers see it", "12.1.0", "12.0.3", 93, []string{"nodejs"}},
-	{"platform", "gateway", "The way in for every request", "3.8.0", "3.7.4", 35, []string{"openssl", "zlib"}},
-	{"payments", "invoices", "Keeps invoices for ten years", "1.1.9", "1.1.8", 44, []string{"sqlite"}},
-	{"payments", "ledger", "Every booking, once", "7.2.0", "7.1.1", 52, []string{"openssl"}},
-	{"platform", "mailer", "Sends mail and hears what bounced", "0.9.6", "0.9.5", 29, []string{"openssl"}},
-	{"platform", "notifications", "Tells customers what happened", "2.0.0", "1.9.9", 31, nil},
-	{"payments", "payments", "Talks to banks and card networks", "4.4.0", "4.3.2", 57, []string{"openssl"}},
-	{"shop", "recommendations", "What else customers may like", "0.31.0", "0.30.2", 410, []string{"python", "zlib"}},
-	{"shop", "search", "Finds products by words", "6.3.1", "6.2.0", 120, []string{"zlib"}},
-	{"platform", "warehouse", "What lies where", "1.17.3", "1.16.0", 66, []string{"sqlite"}},
+	{"payments", "billing", "Writes invoices and sends them", "2.4.1", "2.3.0", "", 48, []string{"openssl", "zlib"}, "go"},
+	{"shop", "checkout", "Takes orders from the basket to the payment", "5.0.2", "4.9.8", "4.2.7", 61, []string{"openssl"}, "node"},
+	{"shop", "frontend", "The shop as customers see it", "12.1.0", "12.0.3", "11.9.2", 93, []string{"nodejs"}, "node"},
+	{"platform", "gateway", "The way in for every request", "3.8.0", "3.7.4", "", 35, []string{"openssl", "zlib"}, ""},
+	{"payments", "invoices", "Keeps invoices for ten years", "1.1.9", "1.1.8", "", 44, []string{"sqlite"}, "go"},
+	{"payments", "ledger", "Every booking, once", "7.2.0", "7.1.1", "", 52, []string{"openssl"}, "go"},
+	{"platform", "mailer", "Sends mail and hears what bounced", "0.9.6", "0.9.5", "", 29, []string{"openssl"}, "go"},
+	{"platform", "notifications", "Tells customers what happened", "2.0.0", "1.9.9", "", 31, nil, "go"},
+	{"payments", "payments", "Talks to banks and card networks", "4.4.0", "4.3.2", "3.9.4", 57, []string{"openssl"}, "go"},
+	{"shop", "recommendations", "What else customers may like", "0.31.0", "0.30.2", "", 410, []string{"python", "zlib"}, "python"},
+	{"shop", "search", "Finds products by words", "6.3.1", "6.2.0", "", 120, []string{"zlib"}, ""},
+	{"platform", "warehouse", "What lies where", "1.17.3", "1.16.0", "", 66, []string{"sqlite"}, "go"},
 }
 
-// newAdvisories returns advisories about flaws in the services, and their metadata.
+// newAdvisories returns advisories about flaws in the services and in packages, and their metadata.
 func newAdvisories() ([]*platform.Advisory, []*platform.Vulnerability) {
 	var advisories []*platform.Advisory
 	var vulnerabilities []*platform.Vulnerability
 	add := func(id, alias, repo, component, summary, score string, events ...platform.AdvisoryEvent) {
-		severities := []platform.Severity{{Type: "TYPE_CVSS_V3", Score: score}}
-		first, last := events[0].CreateTime, events[len(events)-1].CreateTime
-		advisories = append(advisories, &platform.Advisory{
-			AdvisoryID: id, Aliases: []string{alias}, ArtifactName: repo, ArtifactType: "oci", ComponentName: component, ComponentType: "binary",
-			CreateTime: first, UpdateTime: last, Author: "security@example.com", Origin: Name, Events: events, Severities: severities,
-		})
-		vulnerabilities = append(vulnerabilities, &platform.Vulnerability{
-			ID: id, Aliases: []string{alias}, Summary: summary, Details: summary + ".\n\nMade up for demonstration.",
-			References: []platform.Reference{{Type: "TYPE_ADVISORY", URL: "https://security.example.com/" + id}},
-			Severities: severities, UpdateTime: last,
-		})
+		a, v := newAdvisory(id, alias, summary, score, events...)
+		a.ArtifactName, a.ArtifactType, a.ComponentName, a.ComponentType = repo, "oci", component, "binary"
+		advisories, vulnerabilities = append(advisories, a), append(vulnerabilities, v)
 	}
 	add("ACME-2026-0001", "DEMO-2026-1001", "billing", "pdf", "Invoices of other customers could be read", "CVSS:3.1/AV:N/AC:L/PR:L/UI:N/S:U/C:H/I:N/A:N",
 		detection(2), fixedIn(5, "2.4.1"))
@@ -64,7 +58,25 @@ func newAdvisories() ([]*platform.Advisory, []*platform.Vulnerability) {
 		detection(24), platform.AdvisoryEvent{CreateTime: march(25), Author: reviewer, FalsePositiveDetermination: &platform.FalsePositiveDetermination{
 			Type: "TYPE_VULNERABLE_CODE_NOT_IN_EXECUTION_PATH", Note: "The parser is not reached",
 		}})
+	for _, f := range flaws {
+		a, v := f.advisory()
+		advisories, vulnerabilities = append(advisories, a), append(vulnerabilities, v)
+	}
 	return advisories, vulnerabilities
+}
+
+// newAdvisory returns an advisory that does not say yet what it is about, and its metadata.
+func newAdvisory(id, alias, summary, score string, events ...platform.AdvisoryEvent) (*platform.Advisory, *platform.Vulnerability) {
+	severities := []platform.Severity{{Type: "TYPE_CVSS_V3", Score: score}}
+	first, last := events[0].CreateTime, events[len(events)-1].CreateTime
+	return &platform.Advisory{
+			AdvisoryID: id, Aliases: []string{alias}, CreateTime: first, UpdateTime: last,
+			Author: reviewer, Origin: Name, Events: events, Severities: severities,
+		}, &platform.Vulnerability{
+			ID: id, Aliases: []string{alias}, Summary: summary, Details: summary + ".\n\nMade up for demonstration.",
+			References: []platform.Reference{{Type: "TYPE_ADVISORY", URL: "https://security.example.com/" + id}},
+			Severities: severities, UpdateTime: last,
+		}
 }
 
 // newArtifacts returns well-known libraries with a few releases, which do not sort

@@ -1,5 +1,5 @@
 // Package demo creates the demonstration organisation of a server in development
-// mode: groups, people, repos, advisories and libraries. It also has the example
+// mode: groups, people, repos, what is in their images, advisories and libraries. It also has the example
 // queries that the playground shows. It writes through the operations that clients
 // use, and never to a database that has groups already.
 package demo
@@ -41,6 +41,7 @@ func Seed(ctx context.Context, p *platform.Platform) error {
 		d.service(s)
 	}
 	d.advisories()
+	d.exception()
 	d.subscription()
 	d.artifacts()
 	return d.err
@@ -155,7 +156,7 @@ func (d *seeder) bind(identity, role platform.UID, team string) {
 	_, d.err = d.p.RoleBindings.Create(d.ctx, d.teams[team], fieldmask.TypedInput(&binding, "identityUid", "roleUid"))
 }
 
-// service creates a repo with the tags and images of two releases. The older release
+// service creates a repo with the tags and images of its releases. The previous one
 // is deprecated.
 func (d *seeder) service(s service) {
 	repo := &platform.ImportedRepo{
@@ -173,26 +174,37 @@ func (d *seeder) service(s service) {
 	}
 	current, previous := fakeDigest(s.name, s.release), fakeDigest(s.name, s.previous)
 	tags := []*platform.ImportedTag{}
-	for _, t := range []platform.Tag{
+	releases := []platform.Tag{
 		{Name: "latest", Digest: current},
 		{Name: s.release, Digest: current},
 		{Name: s.release + "-r0", Digest: current},
 		{Name: s.release + "-20260301", Digest: current},
 		{Name: "sha256-" + current[len("sha256:"):] + ".sig", Digest: fakeDigest(s.name, s.release+".sig")},
 		{Name: s.previous, Digest: previous, Deprecated: true},
-	} {
+	}
+	images := []*platform.Image{s.image(repo.UID, s.release, s.megabytes), s.image(repo.UID, s.previous, s.megabytes+9)}
+	if s.supported != "" {
+		releases = append(releases, platform.Tag{Name: s.supported, Digest: fakeDigest(s.name, s.supported)})
+		images = append(images, s.image(repo.UID, s.supported, s.megabytes+14))
+	}
+	for _, t := range releases {
 		tags = append(tags, &platform.ImportedTag{Repo: repo.UID, Tag: t})
 	}
 	if _, d.err = d.p.Tags.Import(d.ctx, tags, platform.ImportOptions{}); d.err != nil {
 		return
 	}
-	image := func(digest string, megabytes int64) *platform.Image {
-		return &platform.Image{
-			Repo: repo.UID, Digest: digest, Packages: append([]string{s.name}, s.packages...),
-			Architectures: []platform.Architecture{{Name: "amd64", Size: megabytes << 20}, {Name: "arm64", Size: (megabytes - 2) << 20}},
-		}
+	if _, d.err = d.p.Images.Import(d.ctx, images); d.err != nil {
+		return
 	}
-	_, d.err = d.p.Images.Import(d.ctx, []*platform.Image{image(current, s.megabytes), image(previous, s.megabytes+9)})
+	_, d.err = d.p.Images.ImportSBOMs(d.ctx, s.sboms(repo.UID))
+}
+
+// image returns the image of a release.
+func (s service) image(repo platform.UID, release string, megabytes int64) *platform.Image {
+	return &platform.Image{
+		Repo: repo, Digest: fakeDigest(s.name, release), Packages: append([]string{s.name}, s.packages...),
+		Architectures: []platform.Architecture{{Name: "amd64", Size: megabytes << 20}, {Name: "arm64", Size: (megabytes - 2) << 20}},
+	}
 }
 
 // fakeDigest returns a made-up digest, the same one each time.
@@ -207,6 +219,21 @@ func (d *seeder) advisories() {
 	advisories, vulnerabilities := newAdvisories()
 	if _, d.err = d.p.Advisories.Import(d.ctx, d.root, advisories); d.err == nil {
 		_, d.err = d.p.Vulnerabilities.Import(d.ctx, vulnerabilities)
+	}
+}
+
+// exception finds out what affects the images, and accepts one risk for a year.
+func (d *seeder) exception() {
+	if d.err != nil {
+		return
+	}
+	accepted := platform.Finding{State: platform.FindingAccepted, Note: "We load only models that we have trained ourselves", ExpireTime: exceptionEnds()}
+	_, d.err = d.p.Findings.Update(d.ctx, platform.FindingUpdate{
+		Within: d.teams["shop"], Where: &platform.FindingFilter{VulnerabilityIDs: []string{noFix}},
+		Change: fieldmask.TypedInput(&accepted, "state", "note", "expireTime"),
+	})
+	if d.err == nil {
+		d.err = d.p.Findings.Settle(d.ctx)
 	}
 }
 

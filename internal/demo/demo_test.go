@@ -6,6 +6,7 @@ import (
 	"os"
 	"regexp"
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -19,8 +20,9 @@ func TestTheDemonstrationDiffersFromRealData(t *testing.T) {
 	found, vulnerabilities := newAdvisories()
 	for i, a := range found {
 		hasName := func(s service) bool { return s.name == a.ArtifactName }
-		if !slices.ContainsFunc(services, hasName) || vulnerabilities[i].ID != a.AdvisoryID {
-			t.Errorf("%s is of no repo or without metadata", a.AdvisoryID)
+		isOfRepo := a.ArtifactType == "oci" // The others are about packages.
+		if isOfRepo != slices.ContainsFunc(services, hasName) || vulnerabilities[i].ID != a.AdvisoryID || !strings.HasPrefix(a.AdvisoryID, "ACME-") {
+			t.Errorf("%s is of no repo, without metadata, or has the name of a real one", a.AdvisoryID)
 		}
 	}
 	var official []string

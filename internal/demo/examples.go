@@ -15,6 +15,8 @@ func Examples(group platform.UID) []web.Example {
 	return []web.Example{
 		{Name: "Overview", Query: readQuery("overview")},
 		{Name: "Repo", Query: readQuery("repo"), Variables: encodeVariable("name", "billing")},
+		{Name: "Findings", Query: readQuery("findings")},
+		{Name: "Affected", Query: readQuery("affected"), Variables: encodeVariable("vulnerability", "ACME-2026-0101")},
 		{Name: "Search", Query: readQuery("search"), Variables: encodeVariable("query", "bill")},
 		{Name: "Access", Query: readQuery("access"), Variables: encodeVariable("group", group)},
 		{Name: "Sign in", Query: readQuery("sign_in")},
