@@ -93,6 +93,6 @@ await check('Connect works with JSON by POST and GET', async () => {
   assert.equal((await got.json()).repos.length, 2);
   const refused = await fetch(`${site}/${list}`, { method: 'POST', headers: { 'Content-Type': 'application/json', Authorization: 'Bearer nonsense' }, body: '{}' });
   assert.equal(refused.status, 401);
-  assert.deepEqual([refused.headers.get('WWW-Authenticate'), (await refused.json()).code], ['Bearer', 'unauthenticated']);
+  assert.deepEqual([refused.headers.get('WWW-Authenticate'), (await refused.json()).code], ['Bearer error="invalid_token"', 'unauthenticated']);
 });
 finish();

@@ -11,12 +11,16 @@ type observed struct {
 	status    int
 	bytes     int64
 	streaming func(kind string) // called if the response is a stream
+	challenge func() string     // completes a plain WWW-Authenticate
 }
 
 // WriteHeader records the first final status.
 func (o *observed) WriteHeader(status int) {
 	if o.status == 0 && status >= http.StatusOK {
 		o.status = status
+	}
+	if status == http.StatusUnauthorized && o.Header().Get("WWW-Authenticate") == "Bearer" {
+		o.Header().Set("WWW-Authenticate", o.challenge())
 	}
 	switch {
 	case status == http.StatusSwitchingProtocols:

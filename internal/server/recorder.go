@@ -31,6 +31,8 @@ type recorder struct {
 	slow    time.Duration      // requests and statements that take longer are warnings; 0 means none
 	names   *telemetry.Names   // names of GraphQL operations
 
+	publicURL string // URL of the service; "" if it is not known
+
 	refusals refusals
 }
 
@@ -38,7 +40,7 @@ type recorder struct {
 const maxOperationNames = 100
 
 func (c *Config) newRecorder() *recorder {
-	return &recorder{logger: c.Logger, metrics: c.Metrics, traces: c.Traces, system: databaseSystem(c.DatabaseURL), slow: c.Slow, names: telemetry.NewNames(maxOperationNames)}
+	return &recorder{logger: c.Logger, metrics: c.Metrics, traces: c.Traces, system: databaseSystem(c.DatabaseURL), slow: c.Slow, names: telemetry.NewNames(maxOperationNames), publicURL: strings.TrimRight(c.PublicURL, "/")}
 }
 
 // recordRequests records each request and its result. It runs before all layers that can
@@ -49,7 +51,7 @@ func (r *recorder) recordRequests(next http.Handler) http.Handler {
 		e.trace.ID, e.trace.Remote = w.Header().Get(apierror.RequestIDHeader), request.RemoteAddr
 		ctx := e.beginSpan(platform.WithTrace(request.Context(), e.trace))
 		e.trace.Shared = strings.EqualFold(request.Header.Get("Upgrade"), "websocket")
-		seen := &observed{ResponseWriter: w, streaming: e.streams}
+		seen := &observed{ResponseWriter: w, streaming: e.streams, challenge: func() string { return r.challenge(request) }}
 		defer r.metrics.Begin(e.protocol)()
 		defer func() { e.end(seen) }()
 		next.ServeHTTP(seen, request.WithContext(ctx))

@@ -56,6 +56,7 @@ func (c *Config) routes(p *platform.Platform, verifier *auth.Verifier, admitting
 		"/readyz":         health(ready),
 	}
 	maps.Copy(byPath, wellKnown(p.Webhooks.Keys, issuer, options))
+	byPath[resourcePath] = resource(issuer, c.signInIssuers())
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		handler := byPath[r.URL.Path]
 		switch {

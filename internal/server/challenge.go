@@ -1,0 +1,52 @@
+package server
+
+import (
+	"encoding/json"
+	"net/http"
+	"slices"
+	"strings"
+)
+
+// resourcePath is where clients find which issuers give tokens for this service (RFC 9728).
+const resourcePath = "/.well-known/oauth-protected-resource"
+
+// resource describes the service to clients that have no token yet. It names the issuers that
+// the operator has configured. Those of organisations are for their own people only.
+func resource(service string, issuers []string) http.Handler {
+	text, err := json.Marshal(struct {
+		Resource      string   `json:"resource"`
+		Issuers       []string `json:"authorization_servers,omitempty"`
+		Methods       []string `json:"bearer_methods_supported"`
+		Documentation string   `json:"resource_documentation"`
+	}{service, issuers, []string{"header"}, service + "/guide"})
+	if err != nil {
+		panic(err) // Texts can always be encoded.
+	}
+	return readOnly(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = w.Write(text)
+	}))
+}
+
+// signInIssuers returns the issuers at which anyone may ask for a token.
+func (c *Config) signInIssuers() []string {
+	issuers := slices.Clone(c.TrustedIssuers)
+	if c.ConsoleIssuer != "" && !slices.Contains(issuers, c.ConsoleIssuer) {
+		issuers = append(issuers, c.ConsoleIssuer)
+	}
+	return issuers
+}
+
+// challenge completes the header WWW-Authenticate of a response with status 401: whether the
+// token of the request was at fault (RFC 6750), and where the service describes itself. Clients
+// know its address only if the operator has set one.
+func (r *recorder) challenge(request *http.Request) string {
+	var parameters []string
+	if scheme, token, _ := strings.Cut(request.Header.Get("Authorization"), " "); strings.EqualFold(scheme, "Bearer") && token != "" {
+		parameters = append(parameters, `error="invalid_token"`)
+	}
+	if r.publicURL != "" {
+		parameters = append(parameters, `resource_metadata="`+r.publicURL+resourcePath+`"`)
+	}
+	return strings.TrimSuffix("Bearer "+strings.Join(parameters, ", "), " ")
+}
