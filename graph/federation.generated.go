@@ -164,6 +164,10 @@ func isMulti(typeName string) bool {
 		return true
 	case "IdentityProvider":
 		return true
+	case "Package":
+		return true
+	case "PackageVersion":
+		return true
 	case "Repo":
 		return true
 	case "Role":
@@ -758,6 +762,86 @@ func (ec *executionContext) resolveManyEntities(
 			}
 
 			entities, err := ec.Resolvers.Entity().FindManyIdentityProviderByUIDs(ctx, typedReps)
+			entityErrs, err := fedruntime.SplitEntityBatchErrors(err)
+			if err != nil {
+				return err
+			}
+
+			for i, entity := range entities {
+				if i < len(entityErrs) && entityErrs[i] != nil {
+					ec.Error(graphql.WithPathContext(ctx, graphql.NewPathWithIndex(reps[i].index)), entityErrs[i])
+					continue
+				}
+				list[reps[i].index] = entity
+			}
+			return nil
+
+		default:
+			return fmt.Errorf("unknown resolver: %s", resolverName)
+		}
+
+	case "Package":
+		resolverName, err := entityResolverNameForPackage(ctx, reps[0].entity)
+		if err != nil {
+			return fmt.Errorf(`finding resolver for Entity "Package": %w`, err)
+		}
+		switch resolverName {
+
+		case "findManyPackageByUIDs":
+			typedReps := make([]*PackageByUIDsInput, len(reps))
+
+			for i, rep := range reps {
+				id0, err := ec.unmarshalNID2atriumᚋplatformᚐUID(ctx, rep.entity["uid"])
+				if err != nil {
+					return errors.New(fmt.Sprintf("Field %s undefined in schema.", "uid"))
+				}
+
+				typedReps[i] = &PackageByUIDsInput{
+					UID: id0,
+				}
+			}
+
+			entities, err := ec.Resolvers.Entity().FindManyPackageByUIDs(ctx, typedReps)
+			entityErrs, err := fedruntime.SplitEntityBatchErrors(err)
+			if err != nil {
+				return err
+			}
+
+			for i, entity := range entities {
+				if i < len(entityErrs) && entityErrs[i] != nil {
+					ec.Error(graphql.WithPathContext(ctx, graphql.NewPathWithIndex(reps[i].index)), entityErrs[i])
+					continue
+				}
+				list[reps[i].index] = entity
+			}
+			return nil
+
+		default:
+			return fmt.Errorf("unknown resolver: %s", resolverName)
+		}
+
+	case "PackageVersion":
+		resolverName, err := entityResolverNameForPackageVersion(ctx, reps[0].entity)
+		if err != nil {
+			return fmt.Errorf(`finding resolver for Entity "PackageVersion": %w`, err)
+		}
+		switch resolverName {
+
+		case "findManyPackageVersionByUIDs":
+			typedReps := make([]*PackageVersionByUIDsInput, len(reps))
+
+			for i, rep := range reps {
+				id0, err := ec.unmarshalNID2atriumᚋplatformᚐUID(ctx, rep.entity["uid"])
+				if err != nil {
+					return errors.New(fmt.Sprintf("Field %s undefined in schema.", "uid"))
+				}
+
+				typedReps[i] = &PackageVersionByUIDsInput{
+					UID: id0,
+				}
+			}
+
+			entities, err := ec.Resolvers.Entity().FindManyPackageVersionByUIDs(ctx, typedReps)
 			entityErrs, err := fedruntime.SplitEntityBatchErrors(err)
 			if err != nil {
 				return err
@@ -1513,6 +1597,76 @@ func entityResolverNameForIdentityProvider(ctx context.Context, rep EntityRepres
 		return "findManyIdentityProviderByUIDs", nil
 	}
 	return "", fmt.Errorf("%w for IdentityProvider due to %v", ErrTypeNotFound,
+		errors.Join(entityResolverErrs...).Error())
+}
+
+func entityResolverNameForPackage(ctx context.Context, rep EntityRepresentation) (string, error) {
+	// we collect errors because a later entity resolver may work fine
+	// when an entity has multiple keys
+	entityResolverErrs := []error{}
+	for {
+		var (
+			m   EntityRepresentation
+			val any
+			ok  bool
+		)
+		_ = val
+		// if all of the KeyFields values for this resolver are null,
+		// we shouldn't use use it
+		allNull := true
+		m = rep
+		val, ok = m["uid"]
+		if !ok {
+			entityResolverErrs = append(entityResolverErrs,
+				fmt.Errorf("%w due to missing Key Field \"uid\" for Package", ErrTypeNotFound))
+			break
+		}
+		if allNull {
+			allNull = val == nil
+		}
+		if allNull {
+			entityResolverErrs = append(entityResolverErrs,
+				fmt.Errorf("%w due to all null value KeyFields for Package", ErrTypeNotFound))
+			break
+		}
+		return "findManyPackageByUIDs", nil
+	}
+	return "", fmt.Errorf("%w for Package due to %v", ErrTypeNotFound,
+		errors.Join(entityResolverErrs...).Error())
+}
+
+func entityResolverNameForPackageVersion(ctx context.Context, rep EntityRepresentation) (string, error) {
+	// we collect errors because a later entity resolver may work fine
+	// when an entity has multiple keys
+	entityResolverErrs := []error{}
+	for {
+		var (
+			m   EntityRepresentation
+			val any
+			ok  bool
+		)
+		_ = val
+		// if all of the KeyFields values for this resolver are null,
+		// we shouldn't use use it
+		allNull := true
+		m = rep
+		val, ok = m["uid"]
+		if !ok {
+			entityResolverErrs = append(entityResolverErrs,
+				fmt.Errorf("%w due to missing Key Field \"uid\" for PackageVersion", ErrTypeNotFound))
+			break
+		}
+		if allNull {
+			allNull = val == nil
+		}
+		if allNull {
+			entityResolverErrs = append(entityResolverErrs,
+				fmt.Errorf("%w due to all null value KeyFields for PackageVersion", ErrTypeNotFound))
+			break
+		}
+		return "findManyPackageVersionByUIDs", nil
+	}
+	return "", fmt.Errorf("%w for PackageVersion due to %v", ErrTypeNotFound,
 		errors.Join(entityResolverErrs...).Error())
 }
 

@@ -1424,6 +1424,18 @@ func fieldsEntity(resolvers ResolverRoot) *execute.Object {
 				return execute.One(values, err, func(list []*platform.IdentityProvider) any { return execute.Nullable(list, execute.Pointers) })
 			},
 		},
+		"findManyPackageByUIDs": {Arguments: field_Entity_findManyPackageByUIDs_args,
+			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
+				values, err := resolvers.Entity().FindManyPackageByUIDs(ctx, arguments["reps"].([]*PackageByUIDsInput))
+				return execute.One(values, err, func(list []*platform.Package) any { return execute.Nullable(list, execute.Pointers) })
+			},
+		},
+		"findManyPackageVersionByUIDs": {Arguments: field_Entity_findManyPackageVersionByUIDs_args,
+			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
+				values, err := resolvers.Entity().FindManyPackageVersionByUIDs(ctx, arguments["reps"].([]*PackageVersionByUIDsInput))
+				return execute.One(values, err, func(list []*platform.PackageVersion) any { return execute.Nullable(list, execute.Pointers) })
+			},
+		},
 		"findManyRepoByUIDs": {Arguments: field_Entity_findManyRepoByUIDs_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
 				values, err := resolvers.Entity().FindManyRepoByUIDs(ctx, arguments["reps"].([]*RepoByUIDsInput))
@@ -1558,6 +1570,9 @@ func fieldsEventSubscription(resolvers ResolverRoot) *execute.Object {
 		}},
 		"types": {Append: func(b []byte, parent any) []byte {
 			return execute.AppendList(b, parent.(*platform.Subscription).Types, func(b []byte, v string) []byte { return scalar.AppendString(b, v, false) })
+		}},
+		"findings": {Get: func(parent any, _ map[string]any) any {
+			return execute.Pointer(parent.(*platform.Subscription).Findings)
 		}},
 		"createTime": {Append: func(b []byte, parent any) []byte {
 			return scalar.AppendDateTime(b, parent.(*platform.Subscription).CreateTime, false)
@@ -1829,6 +1844,20 @@ func fieldsFinding(resolvers ResolverRoot) *execute.Object {
 				return execute.AppendList(b, value.([]platform.Capability), func(b []byte, v platform.Capability) []byte { return scalar.AppendCapability(b, v, false) })
 			},
 		},
+	}}
+}
+
+func fieldsFindingConditions(_ ResolverRoot) *execute.Object {
+	return &execute.Object{Name: "FindingConditions", Satisfies: []string{"FindingConditions"}, Fields: map[string]*execute.Field{
+		"minSeverity": {Append: func(b []byte, parent any) []byte {
+			return scalar.AppendSeverityRating(b, parent.(*platform.FindingConditions).MinSeverity, true)
+		}},
+		"knownExploited": {Append: func(b []byte, parent any) []byte {
+			return execute.AppendBoolean(b, parent.(*platform.FindingConditions).KnownExploited)
+		}},
+		"within": {Append: func(b []byte, parent any) []byte {
+			return execute.AppendList(b, parent.(*platform.FindingConditions).Within, func(b []byte, v platform.UID) []byte { return scalar.AppendUID(b, v, false) })
+		}},
 	}}
 }
 
@@ -2604,6 +2633,12 @@ func fieldsImage(resolvers ResolverRoot) *execute.Object {
 			return execute.Each(values, err, execute.Pointer)
 		},
 		},
+		"packages": {Arguments: field_Image_packages_args,
+			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
+				values, err := resolvers.Image().Packages(ctx, execute.Parents[platform.Image](parents), arguments["where"].(*platform.PackageFilter), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["skip"].(*int))
+				return execute.Each(values, err, execute.Pointer)
+			},
+		},
 		"tags": {Arguments: field_Image_tags_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
 				values, err := resolvers.Image().Tags(ctx, execute.Parents[platform.Image](parents), arguments["where"].(*scalar.TagFilter), arguments["orderBy"].(*scalar.Order), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["skip"].(*int))
@@ -2621,6 +2656,152 @@ func fieldsImage(resolvers ResolverRoot) *execute.Object {
 			return execute.Each(values, err, execute.Pointer)
 		},
 		},
+	}}
+}
+
+func fieldsImageComparison(_ ResolverRoot) *execute.Object {
+	return &execute.Object{Name: "ImageComparison", Satisfies: []string{"ImageComparison"}, Fields: map[string]*execute.Field{
+		"from": {Get: func(parent any, _ map[string]any) any {
+			return execute.Pointer(parent.(*platform.ImageComparison).From)
+		}},
+		"to": {Get: func(parent any, _ map[string]any) any { return execute.Pointer(parent.(*platform.ImageComparison).To) }},
+		"added": {Get: func(parent any, _ map[string]any) any {
+			return execute.Pointers(parent.(*platform.ImageComparison).Added())
+		}},
+		"addedCount": {Append: func(b []byte, parent any) []byte {
+			return scalar.AppendInt(b, parent.(*platform.ImageComparison).AddedCount(), false)
+		}},
+		"removed": {Get: func(parent any, _ map[string]any) any {
+			return execute.Pointers(parent.(*platform.ImageComparison).Removed())
+		}},
+		"removedCount": {Append: func(b []byte, parent any) []byte {
+			return scalar.AppendInt(b, parent.(*platform.ImageComparison).RemovedCount(), false)
+		}},
+		"changed": {Get: func(parent any, _ map[string]any) any {
+			return execute.Structs(parent.(*platform.ImageComparison).Changed())
+		}},
+		"changedCount": {Append: func(b []byte, parent any) []byte {
+			return scalar.AppendInt(b, parent.(*platform.ImageComparison).ChangedCount(), false)
+		}},
+		"findingsGone": {Get: func(parent any, _ map[string]any) any {
+			return execute.Pointers(parent.(*platform.ImageComparison).FindingsGone())
+		}},
+		"findingsGoneCount": {Append: func(b []byte, parent any) []byte {
+			return scalar.AppendInt(b, parent.(*platform.ImageComparison).FindingsGoneCount(), false)
+		}},
+		"findingsNew": {Get: func(parent any, _ map[string]any) any {
+			return execute.Pointers(parent.(*platform.ImageComparison).FindingsNew())
+		}},
+		"findingsNewCount": {Append: func(b []byte, parent any) []byte {
+			return scalar.AppendInt(b, parent.(*platform.ImageComparison).FindingsNewCount(), false)
+		}},
+	}}
+}
+
+func fieldsImageConnection(_ ResolverRoot) *execute.Object {
+	return &execute.Object{Name: "ImageConnection", Satisfies: []string{"ImageConnection"}, Fields: map[string]*execute.Field{
+		"edges": {Get: func(parent any, _ map[string]any) any {
+			return execute.Structs(parent.(*scalar.Connection[*platform.Image]).Edges())
+		}},
+		"nodes": {Get: func(parent any, _ map[string]any) any {
+			return execute.Pointers(parent.(*scalar.Connection[*platform.Image]).Nodes())
+		}},
+		"pageInfo": {Get: func(parent any, _ map[string]any) any {
+			return execute.Pointer(parent.(*scalar.Connection[*platform.Image]).PageInfo())
+		}},
+		"totalCount": {Append: func(b []byte, parent any) []byte {
+			return execute.AppendInt64(b, parent.(*scalar.Connection[*platform.Image]).TotalCount())
+		}},
+		"skipped": {Append: func(b []byte, parent any) []byte {
+			return scalar.AppendInt(b, parent.(*scalar.Connection[*platform.Image]).Skipped(), false)
+		}},
+	}}
+}
+
+func fieldsImageEdge(_ ResolverRoot) *execute.Object {
+	return &execute.Object{Name: "ImageEdge", Satisfies: []string{"ImageEdge"}, Fields: map[string]*execute.Field{
+		"cursor": {Append: func(b []byte, parent any) []byte {
+			return scalar.AppendString(b, parent.(*scalar.Edge[*platform.Image]).Cursor(), false)
+		}},
+		"node": {Get: func(parent any, _ map[string]any) any {
+			return execute.Pointer(parent.(*scalar.Edge[*platform.Image]).Node)
+		}},
+	}}
+}
+
+func fieldsImagePackage(resolvers ResolverRoot) *execute.Object {
+	return &execute.Object{Name: "ImagePackage", Satisfies: []string{"ImagePackage"}, Fields: map[string]*execute.Field{
+		"name": {Append: func(b []byte, parent any) []byte {
+			return scalar.AppendString(b, parent.(*platform.ImagePackage).Name(), false)
+		}},
+		"version": {Append: func(b []byte, parent any) []byte {
+			return scalar.AppendString(b, parent.(*platform.ImagePackage).Version, true)
+		}},
+		"ecosystem": {Append: func(b []byte, parent any) []byte {
+			return scalar.AppendString(b, parent.(*platform.ImagePackage).Ecosystem(), true)
+		}},
+		"purl": {Append: func(b []byte, parent any) []byte {
+			return scalar.AppendString(b, parent.(*platform.ImagePackage).PURL, true)
+		}},
+		"licenses": {Append: func(b []byte, parent any) []byte {
+			return execute.AppendList(b, parent.(*platform.ImagePackage).Licenses, func(b []byte, v string) []byte { return scalar.AppendString(b, v, false) })
+		}},
+		"architectures": {Append: func(b []byte, parent any) []byte {
+			return execute.AppendList(b, parent.(*platform.ImagePackage).Architectures, func(b []byte, v string) []byte { return scalar.AppendString(b, v, false) })
+		}},
+		"versionRecord": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
+			values, err := resolvers.ImagePackage().VersionRecord(ctx, execute.Parents[platform.ImagePackage](parents))
+			return execute.Each(values, err, execute.Pointer)
+		},
+		},
+	}}
+}
+
+func fieldsImagePackageChange(_ ResolverRoot) *execute.Object {
+	return &execute.Object{Name: "ImagePackageChange", Satisfies: []string{"ImagePackageChange"}, Fields: map[string]*execute.Field{
+		"name": {Append: func(b []byte, parent any) []byte {
+			return scalar.AppendString(b, parent.(*platform.PackageChange).Name, false)
+		}},
+		"ecosystem": {Append: func(b []byte, parent any) []byte {
+			return scalar.AppendString(b, parent.(*platform.PackageChange).Ecosystem, true)
+		}},
+		"from": {Append: func(b []byte, parent any) []byte {
+			return execute.AppendList(b, parent.(*platform.PackageChange).From, func(b []byte, v string) []byte { return scalar.AppendString(b, v, false) })
+		}},
+		"to": {Append: func(b []byte, parent any) []byte {
+			return execute.AppendList(b, parent.(*platform.PackageChange).To, func(b []byte, v string) []byte { return scalar.AppendString(b, v, false) })
+		}},
+	}}
+}
+
+func fieldsImagePackageConnection(_ ResolverRoot) *execute.Object {
+	return &execute.Object{Name: "ImagePackageConnection", Satisfies: []string{"ImagePackageConnection"}, Fields: map[string]*execute.Field{
+		"edges": {Get: func(parent any, _ map[string]any) any {
+			return execute.Structs(parent.(*scalar.Connection[*platform.ImagePackage]).Edges())
+		}},
+		"nodes": {Get: func(parent any, _ map[string]any) any {
+			return execute.Pointers(parent.(*scalar.Connection[*platform.ImagePackage]).Nodes())
+		}},
+		"pageInfo": {Get: func(parent any, _ map[string]any) any {
+			return execute.Pointer(parent.(*scalar.Connection[*platform.ImagePackage]).PageInfo())
+		}},
+		"totalCount": {Append: func(b []byte, parent any) []byte {
+			return execute.AppendInt64(b, parent.(*scalar.Connection[*platform.ImagePackage]).TotalCount())
+		}},
+		"skipped": {Append: func(b []byte, parent any) []byte {
+			return scalar.AppendInt(b, parent.(*scalar.Connection[*platform.ImagePackage]).Skipped(), false)
+		}},
+	}}
+}
+
+func fieldsImagePackageEdge(_ ResolverRoot) *execute.Object {
+	return &execute.Object{Name: "ImagePackageEdge", Satisfies: []string{"ImagePackageEdge"}, Fields: map[string]*execute.Field{
+		"cursor": {Append: func(b []byte, parent any) []byte {
+			return scalar.AppendString(b, parent.(*scalar.Edge[*platform.ImagePackage]).Cursor(), false)
+		}},
+		"node": {Get: func(parent any, _ map[string]any) any {
+			return execute.Pointer(parent.(*scalar.Edge[*platform.ImagePackage]).Node)
+		}},
 	}}
 }
 
@@ -2927,6 +3108,173 @@ func fieldsOIDC(_ ResolverRoot) *execute.Object {
 	}}
 }
 
+func fieldsPackage(resolvers ResolverRoot) *execute.Object {
+	return &execute.Object{Name: "Package", Satisfies: []string{"Package", "Node", "_Entity"}, Fields: map[string]*execute.Field{
+		"id": {Append: func(b []byte, parent any) []byte {
+			return scalar.AppendNodeUID(b, "Package", parent.(*platform.Package).UID)
+		}},
+		"uid": {Append: func(b []byte, parent any) []byte { return scalar.AppendUID(b, parent.(*platform.Package).UID, false) }},
+		"name": {Append: func(b []byte, parent any) []byte {
+			return scalar.AppendString(b, parent.(*platform.Package).Name, false)
+		}},
+		"ecosystem": {Append: func(b []byte, parent any) []byte {
+			return scalar.AppendString(b, parent.(*platform.Package).Ecosystem, true)
+		}},
+		"group": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
+			values, err := resolvers.Package().Group(ctx, execute.Parents[platform.Package](parents))
+			return execute.Each(values, err, execute.Pointer)
+		},
+		},
+		"versions": {Arguments: field_Package_versions_args,
+			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
+				values, err := resolvers.Package().Versions(ctx, execute.Parents[platform.Package](parents), arguments["where"].(*platform.PackageVersionFilter), arguments["orderBy"].(*scalar.Order), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["skip"].(*int))
+				return execute.Each(values, err, execute.Pointer)
+			},
+		},
+		"viewerCan": {Arguments: field_Package_viewerCan_args,
+			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
+				values, err := resolvers.Package().ViewerCan(ctx, execute.Parents[platform.Package](parents), arguments["capabilities"].([]platform.Capability))
+				return execute.Each(values, err, execute.Value)
+			},
+			AppendValue: func(b []byte, value any) []byte { return execute.AppendBoolean(b, value.(bool)) },
+		},
+		"viewerCapabilities": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
+			values, err := resolvers.Package().ViewerCapabilities(ctx, execute.Parents[platform.Package](parents))
+			return execute.Each(values, err, execute.Value)
+		},
+			AppendValue: func(b []byte, value any) []byte {
+				return execute.AppendList(b, value.([]platform.Capability), func(b []byte, v platform.Capability) []byte { return scalar.AppendCapability(b, v, false) })
+			},
+		},
+	}}
+}
+
+func fieldsPackageConnection(_ ResolverRoot) *execute.Object {
+	return &execute.Object{Name: "PackageConnection", Satisfies: []string{"PackageConnection"}, Fields: map[string]*execute.Field{
+		"edges": {Get: func(parent any, _ map[string]any) any {
+			return execute.Structs(parent.(*scalar.Connection[*platform.Package]).Edges())
+		}},
+		"nodes": {Get: func(parent any, _ map[string]any) any {
+			return execute.Pointers(parent.(*scalar.Connection[*platform.Package]).Nodes())
+		}},
+		"pageInfo": {Get: func(parent any, _ map[string]any) any {
+			return execute.Pointer(parent.(*scalar.Connection[*platform.Package]).PageInfo())
+		}},
+		"totalCount": {Append: func(b []byte, parent any) []byte {
+			return execute.AppendInt64(b, parent.(*scalar.Connection[*platform.Package]).TotalCount())
+		}},
+		"skipped": {Append: func(b []byte, parent any) []byte {
+			return scalar.AppendInt(b, parent.(*scalar.Connection[*platform.Package]).Skipped(), false)
+		}},
+	}}
+}
+
+func fieldsPackageEdge(_ ResolverRoot) *execute.Object {
+	return &execute.Object{Name: "PackageEdge", Satisfies: []string{"PackageEdge"}, Fields: map[string]*execute.Field{
+		"cursor": {Append: func(b []byte, parent any) []byte {
+			return scalar.AppendString(b, parent.(*scalar.Edge[*platform.Package]).Cursor(), false)
+		}},
+		"node": {Get: func(parent any, _ map[string]any) any {
+			return execute.Pointer(parent.(*scalar.Edge[*platform.Package]).Node)
+		}},
+	}}
+}
+
+func fieldsPackageVersion(resolvers ResolverRoot) *execute.Object {
+	return &execute.Object{Name: "PackageVersion", Satisfies: []string{"PackageVersion", "Node", "_Entity"}, Fields: map[string]*execute.Field{
+		"id": {Append: func(b []byte, parent any) []byte {
+			return scalar.AppendNodeUID(b, "PackageVersion", parent.(*platform.PackageVersion).UID)
+		}},
+		"uid": {Append: func(b []byte, parent any) []byte {
+			return scalar.AppendUID(b, parent.(*platform.PackageVersion).UID, false)
+		}},
+		"version": {Append: func(b []byte, parent any) []byte {
+			return scalar.AppendString(b, parent.(*platform.PackageVersion).Version, true)
+		}},
+		"purl": {Append: func(b []byte, parent any) []byte {
+			return scalar.AppendString(b, parent.(*platform.PackageVersion).PURL, true)
+		}},
+		"licenses": {Append: func(b []byte, parent any) []byte {
+			return execute.AppendList(b, parent.(*platform.PackageVersion).Licenses, func(b []byte, v string) []byte { return scalar.AppendString(b, v, false) })
+		}},
+		"package": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
+			values, err := resolvers.PackageVersion().Package(ctx, execute.Parents[platform.PackageVersion](parents))
+			return execute.Each(values, err, execute.Pointer)
+		},
+		},
+		"images": {Arguments: field_PackageVersion_images_args,
+			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
+				values, err := resolvers.PackageVersion().Images(ctx, execute.Parents[platform.PackageVersion](parents), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["skip"].(*int))
+				return execute.Each(values, err, execute.Pointer)
+			},
+		},
+		"tags": {Arguments: field_PackageVersion_tags_args,
+			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
+				values, err := resolvers.PackageVersion().Tags(ctx, execute.Parents[platform.PackageVersion](parents), arguments["where"].(*scalar.TagFilter), arguments["orderBy"].(*scalar.Order), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["skip"].(*int))
+				return execute.Each(values, err, execute.Pointer)
+			},
+		},
+		"repos": {Arguments: field_PackageVersion_repos_args,
+			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
+				values, err := resolvers.PackageVersion().Repos(ctx, execute.Parents[platform.PackageVersion](parents), arguments["where"].(*scalar.RepoFilter), arguments["orderBy"].(*scalar.Order), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["skip"].(*int))
+				return execute.Each(values, err, execute.Pointer)
+			},
+		},
+		"advisories": {Arguments: field_PackageVersion_advisories_args,
+			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
+				values, err := resolvers.PackageVersion().Advisories(ctx, execute.Parents[platform.PackageVersion](parents), arguments["orderBy"].(*scalar.Order), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["skip"].(*int))
+				return execute.Each(values, err, execute.Pointer)
+			},
+		},
+		"viewerCan": {Arguments: field_PackageVersion_viewerCan_args,
+			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
+				values, err := resolvers.PackageVersion().ViewerCan(ctx, execute.Parents[platform.PackageVersion](parents), arguments["capabilities"].([]platform.Capability))
+				return execute.Each(values, err, execute.Value)
+			},
+			AppendValue: func(b []byte, value any) []byte { return execute.AppendBoolean(b, value.(bool)) },
+		},
+		"viewerCapabilities": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
+			values, err := resolvers.PackageVersion().ViewerCapabilities(ctx, execute.Parents[platform.PackageVersion](parents))
+			return execute.Each(values, err, execute.Value)
+		},
+			AppendValue: func(b []byte, value any) []byte {
+				return execute.AppendList(b, value.([]platform.Capability), func(b []byte, v platform.Capability) []byte { return scalar.AppendCapability(b, v, false) })
+			},
+		},
+	}}
+}
+
+func fieldsPackageVersionConnection(_ ResolverRoot) *execute.Object {
+	return &execute.Object{Name: "PackageVersionConnection", Satisfies: []string{"PackageVersionConnection"}, Fields: map[string]*execute.Field{
+		"edges": {Get: func(parent any, _ map[string]any) any {
+			return execute.Structs(parent.(*scalar.Connection[*platform.PackageVersion]).Edges())
+		}},
+		"nodes": {Get: func(parent any, _ map[string]any) any {
+			return execute.Pointers(parent.(*scalar.Connection[*platform.PackageVersion]).Nodes())
+		}},
+		"pageInfo": {Get: func(parent any, _ map[string]any) any {
+			return execute.Pointer(parent.(*scalar.Connection[*platform.PackageVersion]).PageInfo())
+		}},
+		"totalCount": {Append: func(b []byte, parent any) []byte {
+			return execute.AppendInt64(b, parent.(*scalar.Connection[*platform.PackageVersion]).TotalCount())
+		}},
+		"skipped": {Append: func(b []byte, parent any) []byte {
+			return scalar.AppendInt(b, parent.(*scalar.Connection[*platform.PackageVersion]).Skipped(), false)
+		}},
+	}}
+}
+
+func fieldsPackageVersionEdge(_ ResolverRoot) *execute.Object {
+	return &execute.Object{Name: "PackageVersionEdge", Satisfies: []string{"PackageVersionEdge"}, Fields: map[string]*execute.Field{
+		"cursor": {Append: func(b []byte, parent any) []byte {
+			return scalar.AppendString(b, parent.(*scalar.Edge[*platform.PackageVersion]).Cursor(), false)
+		}},
+		"node": {Get: func(parent any, _ map[string]any) any {
+			return execute.Pointer(parent.(*scalar.Edge[*platform.PackageVersion]).Node)
+		}},
+	}}
+}
+
 func fieldsPageInfo(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "PageInfo", Satisfies: []string{"PageInfo"}, Fields: map[string]*execute.Field{
 		"hasNextPage": {Append: func(b []byte, parent any) []byte {
@@ -3138,6 +3486,30 @@ func fieldsQuery(resolvers ResolverRoot) *execute.Object {
 				return execute.One(values, err, execute.Pointer)
 			},
 		},
+		"compareImages": {Arguments: field_Query_compareImages_args,
+			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
+				values, err := resolvers.Query().CompareImages(ctx, arguments["from"].(ImageInput), arguments["to"].(ImageInput))
+				return execute.One(values, err, execute.Pointer)
+			},
+		},
+		"packages": {Arguments: field_Query_packages_args,
+			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
+				values, err := resolvers.Query().Packages(ctx, arguments["within"].(*platform.UID), arguments["where"].(*platform.PackageFilter), arguments["orderBy"].(*scalar.Order), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["skip"].(*int))
+				return execute.One(values, err, execute.Pointer)
+			},
+		},
+		"package": {Arguments: field_Query_package_args,
+			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
+				values, err := resolvers.Query().Package(ctx, arguments["uid"].(platform.UID))
+				return execute.One(values, err, execute.Pointer)
+			},
+		},
+		"packageVersion": {Arguments: field_Query_packageVersion_args,
+			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
+				values, err := resolvers.Query().PackageVersion(ctx, arguments["uid"].(platform.UID))
+				return execute.One(values, err, execute.Pointer)
+			},
+		},
 		"repo": {Arguments: field_Query_repo_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
 				values, err := resolvers.Query().Repo(ctx, arguments["uid"].(*platform.UID), arguments["path"].(*string))
@@ -3221,6 +3593,12 @@ func fieldsQuery(resolvers ResolverRoot) *execute.Object {
 		"vulnerabilityMetadata": {Arguments: field_Query_vulnerabilityMetadata_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
 				values, err := resolvers.Query().VulnerabilityMetadata(ctx, arguments["where"].(*scalar.VulnerabilityMetadataFilter), arguments["orderBy"].(*scalar.Order), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["skip"].(*int))
+				return execute.One(values, err, execute.Pointer)
+			},
+		},
+		"vulnerability": {Arguments: field_Query_vulnerability_args,
+			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
+				values, err := resolvers.Query().Vulnerability(ctx, arguments["id"].(string))
 				return execute.One(values, err, execute.Pointer)
 			},
 		},
@@ -4023,6 +4401,50 @@ func fieldsViewer(resolvers ResolverRoot) *execute.Object {
 	}}
 }
 
+func fieldsVulnerabilityExposure(resolvers ResolverRoot) *execute.Object {
+	return &execute.Object{Name: "VulnerabilityExposure", Satisfies: []string{"VulnerabilityExposure"}, Fields: map[string]*execute.Field{
+		"name": {Append: func(b []byte, parent any) []byte {
+			return scalar.AppendString(b, parent.(*platform.NamedVulnerability).Name, false)
+		}},
+		"names": {Append: func(b []byte, parent any) []byte {
+			return execute.AppendList(b, parent.(*platform.NamedVulnerability).Names, func(b []byte, v string) []byte { return scalar.AppendString(b, v, false) })
+		}},
+		"metadata": {Get: func(parent any, _ map[string]any) any {
+			return execute.Pointer(parent.(*platform.NamedVulnerability).Metadata)
+		}},
+		"findings": {Arguments: field_VulnerabilityExposure_findings_args,
+			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
+				values, err := resolvers.VulnerabilityExposure().Findings(ctx, execute.Parents[platform.NamedVulnerability](parents), arguments["where"].(*scalar.FindingFilter), arguments["orderBy"].(*scalar.Order), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["skip"].(*int))
+				return execute.Each(values, err, execute.Pointer)
+			},
+		},
+		"images": {Arguments: field_VulnerabilityExposure_images_args,
+			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
+				values, err := resolvers.VulnerabilityExposure().Images(ctx, execute.Parents[platform.NamedVulnerability](parents), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["skip"].(*int))
+				return execute.Each(values, err, execute.Pointer)
+			},
+		},
+		"tags": {Arguments: field_VulnerabilityExposure_tags_args,
+			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
+				values, err := resolvers.VulnerabilityExposure().Tags(ctx, execute.Parents[platform.NamedVulnerability](parents), arguments["where"].(*scalar.TagFilter), arguments["orderBy"].(*scalar.Order), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["skip"].(*int))
+				return execute.Each(values, err, execute.Pointer)
+			},
+		},
+		"repos": {Arguments: field_VulnerabilityExposure_repos_args,
+			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
+				values, err := resolvers.VulnerabilityExposure().Repos(ctx, execute.Parents[platform.NamedVulnerability](parents), arguments["where"].(*scalar.RepoFilter), arguments["orderBy"].(*scalar.Order), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["skip"].(*int))
+				return execute.Each(values, err, execute.Pointer)
+			},
+		},
+		"advisories": {Arguments: field_VulnerabilityExposure_advisories_args,
+			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
+				values, err := resolvers.VulnerabilityExposure().Advisories(ctx, execute.Parents[platform.NamedVulnerability](parents), arguments["where"].(*scalar.AdvisoryFilter), arguments["orderBy"].(*scalar.Order), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["skip"].(*int))
+				return execute.Each(values, err, execute.Pointer)
+			},
+		},
+	}}
+}
+
 func fieldsVulnerabilityMetadata(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "VulnerabilityMetadata", Satisfies: []string{"VulnerabilityMetadata", "Node", "_Entity"}, Fields: map[string]*execute.Field{
 		"id": {Append: func(b []byte, parent any) []byte {
@@ -4266,6 +4688,10 @@ func typeOfNode(object any) string {
 		return "Role"
 	case *platform.Repo:
 		return "Repo"
+	case *platform.PackageVersion:
+		return "PackageVersion"
+	case *platform.Package:
+		return "Package"
 	case *platform.IdentityProvider:
 		return "IdentityProvider"
 	case *platform.Identity:
@@ -4312,6 +4738,10 @@ func typeOf_Entity(object any) string {
 		return "Role"
 	case *platform.Repo:
 		return "Repo"
+	case *platform.PackageVersion:
+		return "PackageVersion"
+	case *platform.Package:
+		return "Package"
 	case *platform.IdentityProvider:
 		return "IdentityProvider"
 	case *platform.Identity:

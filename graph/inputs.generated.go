@@ -276,6 +276,26 @@ func field_Entity_findManyIdentityProviderByUIDs_args(ctx context.Context, raw m
 	return arguments, nil
 }
 
+func field_Entity_findManyPackageByUIDs_args(ctx context.Context, raw map[string]any) (map[string]any, error) {
+	ec := &executionContext{}
+	arguments := make(map[string]any, 1)
+	var err error
+	if arguments["reps"], err = graphql.ProcessArgField(ctx, raw, "reps", ec.unmarshalNPackageByUIDsInput2ᚕᚖatriumᚋgraphᚐPackageByUIDsInput); err != nil {
+		return nil, err
+	}
+	return arguments, nil
+}
+
+func field_Entity_findManyPackageVersionByUIDs_args(ctx context.Context, raw map[string]any) (map[string]any, error) {
+	ec := &executionContext{}
+	arguments := make(map[string]any, 1)
+	var err error
+	if arguments["reps"], err = graphql.ProcessArgField(ctx, raw, "reps", ec.unmarshalNPackageVersionByUIDsInput2ᚕᚖatriumᚋgraphᚐPackageVersionByUIDsInput); err != nil {
+		return nil, err
+	}
+	return arguments, nil
+}
+
 func field_Entity_findManyRepoByUIDs_args(ctx context.Context, raw map[string]any) (map[string]any, error) {
 	ec := &executionContext{}
 	arguments := make(map[string]any, 1)
@@ -1034,6 +1054,31 @@ func field_Image_findings_args(ctx context.Context, raw map[string]any) (map[str
 	return arguments, nil
 }
 
+func field_Image_packages_args(ctx context.Context, raw map[string]any) (map[string]any, error) {
+	ec := &executionContext{}
+	arguments := make(map[string]any, 6)
+	var err error
+	if arguments["where"], err = graphql.ProcessArgField(ctx, raw, "where", ec.unmarshalOPackageFilter2ᚖatriumᚋplatformᚐPackageFilter); err != nil {
+		return nil, err
+	}
+	if arguments["first"], err = graphql.ProcessArgField(ctx, raw, "first", ec.unmarshalOInt2ᚖint); err != nil {
+		return nil, err
+	}
+	if arguments["after"], err = graphql.ProcessArgField(ctx, raw, "after", ec.unmarshalOString2ᚖstring); err != nil {
+		return nil, err
+	}
+	if arguments["last"], err = graphql.ProcessArgField(ctx, raw, "last", ec.unmarshalOInt2ᚖint); err != nil {
+		return nil, err
+	}
+	if arguments["before"], err = graphql.ProcessArgField(ctx, raw, "before", ec.unmarshalOString2ᚖstring); err != nil {
+		return nil, err
+	}
+	if arguments["skip"], err = graphql.ProcessArgField(ctx, raw, "skip", ec.unmarshalOInt2ᚖint); err != nil {
+		return nil, err
+	}
+	return arguments, nil
+}
+
 func field_Image_size_args(ctx context.Context, raw map[string]any) (map[string]any, error) {
 	ec := &executionContext{}
 	arguments := make(map[string]any, 1)
@@ -1512,6 +1557,157 @@ func field_Mutation_verifyIdentityProvider_args(ctx context.Context, raw map[str
 	return arguments, nil
 }
 
+func field_PackageVersion_advisories_args(ctx context.Context, raw map[string]any) (map[string]any, error) {
+	ec := &executionContext{}
+	arguments := make(map[string]any, 6)
+	var err error
+	if arguments["orderBy"], err = graphql.ProcessArgField(ctx, raw, "orderBy", ec.unmarshalOAdvisoryOrder2ᚖatriumᚋgraphᚋscalarᚐOrder); err != nil {
+		return nil, err
+	}
+	if arguments["first"], err = graphql.ProcessArgField(ctx, raw, "first", ec.unmarshalOInt2ᚖint); err != nil {
+		return nil, err
+	}
+	if arguments["after"], err = graphql.ProcessArgField(ctx, raw, "after", ec.unmarshalOString2ᚖstring); err != nil {
+		return nil, err
+	}
+	if arguments["last"], err = graphql.ProcessArgField(ctx, raw, "last", ec.unmarshalOInt2ᚖint); err != nil {
+		return nil, err
+	}
+	if arguments["before"], err = graphql.ProcessArgField(ctx, raw, "before", ec.unmarshalOString2ᚖstring); err != nil {
+		return nil, err
+	}
+	if arguments["skip"], err = graphql.ProcessArgField(ctx, raw, "skip", ec.unmarshalOInt2ᚖint); err != nil {
+		return nil, err
+	}
+	return arguments, nil
+}
+
+func field_PackageVersion_images_args(ctx context.Context, raw map[string]any) (map[string]any, error) {
+	ec := &executionContext{}
+	arguments := make(map[string]any, 5)
+	var err error
+	if arguments["first"], err = graphql.ProcessArgField(ctx, raw, "first", ec.unmarshalOInt2ᚖint); err != nil {
+		return nil, err
+	}
+	if arguments["after"], err = graphql.ProcessArgField(ctx, raw, "after", ec.unmarshalOString2ᚖstring); err != nil {
+		return nil, err
+	}
+	if arguments["last"], err = graphql.ProcessArgField(ctx, raw, "last", ec.unmarshalOInt2ᚖint); err != nil {
+		return nil, err
+	}
+	if arguments["before"], err = graphql.ProcessArgField(ctx, raw, "before", ec.unmarshalOString2ᚖstring); err != nil {
+		return nil, err
+	}
+	if arguments["skip"], err = graphql.ProcessArgField(ctx, raw, "skip", ec.unmarshalOInt2ᚖint); err != nil {
+		return nil, err
+	}
+	return arguments, nil
+}
+
+func field_PackageVersion_repos_args(ctx context.Context, raw map[string]any) (map[string]any, error) {
+	ec := &executionContext{}
+	arguments := make(map[string]any, 7)
+	var err error
+	if arguments["where"], err = graphql.ProcessArgField(ctx, raw, "where", ec.unmarshalORepoFilter2ᚖatriumᚋgraphᚋscalarᚐRepoFilter); err != nil {
+		return nil, err
+	}
+	if arguments["orderBy"], err = graphql.ProcessArgField(ctx, raw, "orderBy", ec.unmarshalORepoOrder2ᚖatriumᚋgraphᚋscalarᚐOrder); err != nil {
+		return nil, err
+	}
+	if arguments["first"], err = graphql.ProcessArgField(ctx, raw, "first", ec.unmarshalOInt2ᚖint); err != nil {
+		return nil, err
+	}
+	if arguments["after"], err = graphql.ProcessArgField(ctx, raw, "after", ec.unmarshalOString2ᚖstring); err != nil {
+		return nil, err
+	}
+	if arguments["last"], err = graphql.ProcessArgField(ctx, raw, "last", ec.unmarshalOInt2ᚖint); err != nil {
+		return nil, err
+	}
+	if arguments["before"], err = graphql.ProcessArgField(ctx, raw, "before", ec.unmarshalOString2ᚖstring); err != nil {
+		return nil, err
+	}
+	if arguments["skip"], err = graphql.ProcessArgField(ctx, raw, "skip", ec.unmarshalOInt2ᚖint); err != nil {
+		return nil, err
+	}
+	return arguments, nil
+}
+
+func field_PackageVersion_tags_args(ctx context.Context, raw map[string]any) (map[string]any, error) {
+	ec := &executionContext{}
+	arguments := make(map[string]any, 7)
+	var err error
+	if arguments["where"], err = graphql.ProcessArgField(ctx, raw, "where", ec.unmarshalOTagFilter2ᚖatriumᚋgraphᚋscalarᚐTagFilter); err != nil {
+		return nil, err
+	}
+	if arguments["orderBy"], err = graphql.ProcessArgField(ctx, raw, "orderBy", ec.unmarshalOTagOrder2ᚖatriumᚋgraphᚋscalarᚐOrder); err != nil {
+		return nil, err
+	}
+	if arguments["first"], err = graphql.ProcessArgField(ctx, raw, "first", ec.unmarshalOInt2ᚖint); err != nil {
+		return nil, err
+	}
+	if arguments["after"], err = graphql.ProcessArgField(ctx, raw, "after", ec.unmarshalOString2ᚖstring); err != nil {
+		return nil, err
+	}
+	if arguments["last"], err = graphql.ProcessArgField(ctx, raw, "last", ec.unmarshalOInt2ᚖint); err != nil {
+		return nil, err
+	}
+	if arguments["before"], err = graphql.ProcessArgField(ctx, raw, "before", ec.unmarshalOString2ᚖstring); err != nil {
+		return nil, err
+	}
+	if arguments["skip"], err = graphql.ProcessArgField(ctx, raw, "skip", ec.unmarshalOInt2ᚖint); err != nil {
+		return nil, err
+	}
+	return arguments, nil
+}
+
+func field_PackageVersion_viewerCan_args(ctx context.Context, raw map[string]any) (map[string]any, error) {
+	ec := &executionContext{}
+	arguments := make(map[string]any, 1)
+	var err error
+	if arguments["capabilities"], err = graphql.ProcessArgField(ctx, raw, "capabilities", ec.unmarshalNCapability2ᚕatriumᚋplatformᚐCapabilityᚄ); err != nil {
+		return nil, err
+	}
+	return arguments, nil
+}
+
+func field_Package_versions_args(ctx context.Context, raw map[string]any) (map[string]any, error) {
+	ec := &executionContext{}
+	arguments := make(map[string]any, 7)
+	var err error
+	if arguments["where"], err = graphql.ProcessArgField(ctx, raw, "where", ec.unmarshalOPackageVersionFilter2ᚖatriumᚋplatformᚐPackageVersionFilter); err != nil {
+		return nil, err
+	}
+	if arguments["orderBy"], err = graphql.ProcessArgField(ctx, raw, "orderBy", ec.unmarshalOPackageVersionOrder2ᚖatriumᚋgraphᚋscalarᚐOrder); err != nil {
+		return nil, err
+	}
+	if arguments["first"], err = graphql.ProcessArgField(ctx, raw, "first", ec.unmarshalOInt2ᚖint); err != nil {
+		return nil, err
+	}
+	if arguments["after"], err = graphql.ProcessArgField(ctx, raw, "after", ec.unmarshalOString2ᚖstring); err != nil {
+		return nil, err
+	}
+	if arguments["last"], err = graphql.ProcessArgField(ctx, raw, "last", ec.unmarshalOInt2ᚖint); err != nil {
+		return nil, err
+	}
+	if arguments["before"], err = graphql.ProcessArgField(ctx, raw, "before", ec.unmarshalOString2ᚖstring); err != nil {
+		return nil, err
+	}
+	if arguments["skip"], err = graphql.ProcessArgField(ctx, raw, "skip", ec.unmarshalOInt2ᚖint); err != nil {
+		return nil, err
+	}
+	return arguments, nil
+}
+
+func field_Package_viewerCan_args(ctx context.Context, raw map[string]any) (map[string]any, error) {
+	ec := &executionContext{}
+	arguments := make(map[string]any, 1)
+	var err error
+	if arguments["capabilities"], err = graphql.ProcessArgField(ctx, raw, "capabilities", ec.unmarshalNCapability2ᚕatriumᚋplatformᚐCapabilityᚄ); err != nil {
+		return nil, err
+	}
+	return arguments, nil
+}
+
 func field_Query___type_args(ctx context.Context, raw map[string]any) (map[string]any, error) {
 	ec := &executionContext{}
 	arguments := make(map[string]any, 1)
@@ -1766,6 +1962,19 @@ func field_Query_auditLog_args(ctx context.Context, raw map[string]any) (map[str
 		return nil, err
 	}
 	if arguments["before"], err = graphql.ProcessArgField(ctx, raw, "before", ec.unmarshalOString2ᚖstring); err != nil {
+		return nil, err
+	}
+	return arguments, nil
+}
+
+func field_Query_compareImages_args(ctx context.Context, raw map[string]any) (map[string]any, error) {
+	ec := &executionContext{}
+	arguments := make(map[string]any, 2)
+	var err error
+	if arguments["from"], err = graphql.ProcessArgField(ctx, raw, "from", ec.unmarshalNImageInput2atriumᚋgraphᚐImageInput); err != nil {
+		return nil, err
+	}
+	if arguments["to"], err = graphql.ProcessArgField(ctx, raw, "to", ec.unmarshalNImageInput2atriumᚋgraphᚐImageInput); err != nil {
 		return nil, err
 	}
 	return arguments, nil
@@ -2106,6 +2315,57 @@ func field_Query_nodes_args(ctx context.Context, raw map[string]any) (map[string
 	return arguments, nil
 }
 
+func field_Query_packageVersion_args(ctx context.Context, raw map[string]any) (map[string]any, error) {
+	ec := &executionContext{}
+	arguments := make(map[string]any, 1)
+	var err error
+	if arguments["uid"], err = graphql.ProcessArgField(ctx, raw, "uid", ec.unmarshalNID2atriumᚋplatformᚐUID); err != nil {
+		return nil, err
+	}
+	return arguments, nil
+}
+
+func field_Query_package_args(ctx context.Context, raw map[string]any) (map[string]any, error) {
+	ec := &executionContext{}
+	arguments := make(map[string]any, 1)
+	var err error
+	if arguments["uid"], err = graphql.ProcessArgField(ctx, raw, "uid", ec.unmarshalNID2atriumᚋplatformᚐUID); err != nil {
+		return nil, err
+	}
+	return arguments, nil
+}
+
+func field_Query_packages_args(ctx context.Context, raw map[string]any) (map[string]any, error) {
+	ec := &executionContext{}
+	arguments := make(map[string]any, 8)
+	var err error
+	if arguments["within"], err = graphql.ProcessArgField(ctx, raw, "within", ec.unmarshalOID2ᚖatriumᚋplatformᚐUID); err != nil {
+		return nil, err
+	}
+	if arguments["where"], err = graphql.ProcessArgField(ctx, raw, "where", ec.unmarshalOPackageFilter2ᚖatriumᚋplatformᚐPackageFilter); err != nil {
+		return nil, err
+	}
+	if arguments["orderBy"], err = graphql.ProcessArgField(ctx, raw, "orderBy", ec.unmarshalOPackageOrder2ᚖatriumᚋgraphᚋscalarᚐOrder); err != nil {
+		return nil, err
+	}
+	if arguments["first"], err = graphql.ProcessArgField(ctx, raw, "first", ec.unmarshalOInt2ᚖint); err != nil {
+		return nil, err
+	}
+	if arguments["after"], err = graphql.ProcessArgField(ctx, raw, "after", ec.unmarshalOString2ᚖstring); err != nil {
+		return nil, err
+	}
+	if arguments["last"], err = graphql.ProcessArgField(ctx, raw, "last", ec.unmarshalOInt2ᚖint); err != nil {
+		return nil, err
+	}
+	if arguments["before"], err = graphql.ProcessArgField(ctx, raw, "before", ec.unmarshalOString2ᚖstring); err != nil {
+		return nil, err
+	}
+	if arguments["skip"], err = graphql.ProcessArgField(ctx, raw, "skip", ec.unmarshalOInt2ᚖint); err != nil {
+		return nil, err
+	}
+	return arguments, nil
+}
+
 func field_Query_repo_args(ctx context.Context, raw map[string]any) (map[string]any, error) {
 	ec := &executionContext{}
 	arguments := make(map[string]any, 2)
@@ -2423,6 +2683,16 @@ func field_Query_vulnerabilityMetadata_args(ctx context.Context, raw map[string]
 	return arguments, nil
 }
 
+func field_Query_vulnerability_args(ctx context.Context, raw map[string]any) (map[string]any, error) {
+	ec := &executionContext{}
+	arguments := make(map[string]any, 1)
+	var err error
+	if arguments["id"], err = graphql.ProcessArgField(ctx, raw, "id", ec.unmarshalNString2string); err != nil {
+		return nil, err
+	}
+	return arguments, nil
+}
+
 func field_Repo_advisories_args(ctx context.Context, raw map[string]any) (map[string]any, error) {
 	ec := &executionContext{}
 	arguments := make(map[string]any, 7)
@@ -2694,6 +2964,140 @@ func field_Viewer_roleBindings_args(ctx context.Context, raw map[string]any) (ma
 		return nil, err
 	}
 	if arguments["orderBy"], err = graphql.ProcessArgField(ctx, raw, "orderBy", ec.unmarshalORoleBindingOrder2ᚖatriumᚋgraphᚋscalarᚐOrder); err != nil {
+		return nil, err
+	}
+	if arguments["first"], err = graphql.ProcessArgField(ctx, raw, "first", ec.unmarshalOInt2ᚖint); err != nil {
+		return nil, err
+	}
+	if arguments["after"], err = graphql.ProcessArgField(ctx, raw, "after", ec.unmarshalOString2ᚖstring); err != nil {
+		return nil, err
+	}
+	if arguments["last"], err = graphql.ProcessArgField(ctx, raw, "last", ec.unmarshalOInt2ᚖint); err != nil {
+		return nil, err
+	}
+	if arguments["before"], err = graphql.ProcessArgField(ctx, raw, "before", ec.unmarshalOString2ᚖstring); err != nil {
+		return nil, err
+	}
+	if arguments["skip"], err = graphql.ProcessArgField(ctx, raw, "skip", ec.unmarshalOInt2ᚖint); err != nil {
+		return nil, err
+	}
+	return arguments, nil
+}
+
+func field_VulnerabilityExposure_advisories_args(ctx context.Context, raw map[string]any) (map[string]any, error) {
+	ec := &executionContext{}
+	arguments := make(map[string]any, 7)
+	var err error
+	if arguments["where"], err = graphql.ProcessArgField(ctx, raw, "where", ec.unmarshalOAdvisoryFilter2ᚖatriumᚋgraphᚋscalarᚐAdvisoryFilter); err != nil {
+		return nil, err
+	}
+	if arguments["orderBy"], err = graphql.ProcessArgField(ctx, raw, "orderBy", ec.unmarshalOAdvisoryOrder2ᚖatriumᚋgraphᚋscalarᚐOrder); err != nil {
+		return nil, err
+	}
+	if arguments["first"], err = graphql.ProcessArgField(ctx, raw, "first", ec.unmarshalOInt2ᚖint); err != nil {
+		return nil, err
+	}
+	if arguments["after"], err = graphql.ProcessArgField(ctx, raw, "after", ec.unmarshalOString2ᚖstring); err != nil {
+		return nil, err
+	}
+	if arguments["last"], err = graphql.ProcessArgField(ctx, raw, "last", ec.unmarshalOInt2ᚖint); err != nil {
+		return nil, err
+	}
+	if arguments["before"], err = graphql.ProcessArgField(ctx, raw, "before", ec.unmarshalOString2ᚖstring); err != nil {
+		return nil, err
+	}
+	if arguments["skip"], err = graphql.ProcessArgField(ctx, raw, "skip", ec.unmarshalOInt2ᚖint); err != nil {
+		return nil, err
+	}
+	return arguments, nil
+}
+
+func field_VulnerabilityExposure_findings_args(ctx context.Context, raw map[string]any) (map[string]any, error) {
+	ec := &executionContext{}
+	arguments := make(map[string]any, 7)
+	var err error
+	if arguments["where"], err = graphql.ProcessArgField(ctx, raw, "where", ec.unmarshalOFindingFilter2ᚖatriumᚋgraphᚋscalarᚐFindingFilter); err != nil {
+		return nil, err
+	}
+	if arguments["orderBy"], err = graphql.ProcessArgField(ctx, raw, "orderBy", ec.unmarshalOFindingOrder2ᚖatriumᚋgraphᚋscalarᚐOrder); err != nil {
+		return nil, err
+	}
+	if arguments["first"], err = graphql.ProcessArgField(ctx, raw, "first", ec.unmarshalOInt2ᚖint); err != nil {
+		return nil, err
+	}
+	if arguments["after"], err = graphql.ProcessArgField(ctx, raw, "after", ec.unmarshalOString2ᚖstring); err != nil {
+		return nil, err
+	}
+	if arguments["last"], err = graphql.ProcessArgField(ctx, raw, "last", ec.unmarshalOInt2ᚖint); err != nil {
+		return nil, err
+	}
+	if arguments["before"], err = graphql.ProcessArgField(ctx, raw, "before", ec.unmarshalOString2ᚖstring); err != nil {
+		return nil, err
+	}
+	if arguments["skip"], err = graphql.ProcessArgField(ctx, raw, "skip", ec.unmarshalOInt2ᚖint); err != nil {
+		return nil, err
+	}
+	return arguments, nil
+}
+
+func field_VulnerabilityExposure_images_args(ctx context.Context, raw map[string]any) (map[string]any, error) {
+	ec := &executionContext{}
+	arguments := make(map[string]any, 5)
+	var err error
+	if arguments["first"], err = graphql.ProcessArgField(ctx, raw, "first", ec.unmarshalOInt2ᚖint); err != nil {
+		return nil, err
+	}
+	if arguments["after"], err = graphql.ProcessArgField(ctx, raw, "after", ec.unmarshalOString2ᚖstring); err != nil {
+		return nil, err
+	}
+	if arguments["last"], err = graphql.ProcessArgField(ctx, raw, "last", ec.unmarshalOInt2ᚖint); err != nil {
+		return nil, err
+	}
+	if arguments["before"], err = graphql.ProcessArgField(ctx, raw, "before", ec.unmarshalOString2ᚖstring); err != nil {
+		return nil, err
+	}
+	if arguments["skip"], err = graphql.ProcessArgField(ctx, raw, "skip", ec.unmarshalOInt2ᚖint); err != nil {
+		return nil, err
+	}
+	return arguments, nil
+}
+
+func field_VulnerabilityExposure_repos_args(ctx context.Context, raw map[string]any) (map[string]any, error) {
+	ec := &executionContext{}
+	arguments := make(map[string]any, 7)
+	var err error
+	if arguments["where"], err = graphql.ProcessArgField(ctx, raw, "where", ec.unmarshalORepoFilter2ᚖatriumᚋgraphᚋscalarᚐRepoFilter); err != nil {
+		return nil, err
+	}
+	if arguments["orderBy"], err = graphql.ProcessArgField(ctx, raw, "orderBy", ec.unmarshalORepoOrder2ᚖatriumᚋgraphᚋscalarᚐOrder); err != nil {
+		return nil, err
+	}
+	if arguments["first"], err = graphql.ProcessArgField(ctx, raw, "first", ec.unmarshalOInt2ᚖint); err != nil {
+		return nil, err
+	}
+	if arguments["after"], err = graphql.ProcessArgField(ctx, raw, "after", ec.unmarshalOString2ᚖstring); err != nil {
+		return nil, err
+	}
+	if arguments["last"], err = graphql.ProcessArgField(ctx, raw, "last", ec.unmarshalOInt2ᚖint); err != nil {
+		return nil, err
+	}
+	if arguments["before"], err = graphql.ProcessArgField(ctx, raw, "before", ec.unmarshalOString2ᚖstring); err != nil {
+		return nil, err
+	}
+	if arguments["skip"], err = graphql.ProcessArgField(ctx, raw, "skip", ec.unmarshalOInt2ᚖint); err != nil {
+		return nil, err
+	}
+	return arguments, nil
+}
+
+func field_VulnerabilityExposure_tags_args(ctx context.Context, raw map[string]any) (map[string]any, error) {
+	ec := &executionContext{}
+	arguments := make(map[string]any, 7)
+	var err error
+	if arguments["where"], err = graphql.ProcessArgField(ctx, raw, "where", ec.unmarshalOTagFilter2ᚖatriumᚋgraphᚋscalarᚐTagFilter); err != nil {
+		return nil, err
+	}
+	if arguments["orderBy"], err = graphql.ProcessArgField(ctx, raw, "orderBy", ec.unmarshalOTagOrder2ᚖatriumᚋgraphᚋscalarᚐOrder); err != nil {
 		return nil, err
 	}
 	if arguments["first"], err = graphql.ProcessArgField(ctx, raw, "first", ec.unmarshalOInt2ᚖint); err != nil {
@@ -3817,6 +4221,12 @@ func (ec *executionContext) unmarshalInputCreateSubscriptionInput(ctx context.Co
 			return it, err
 		}
 	}
+	if v, ok := given["findings"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("findings"))
+		if it["findings"], err = ec.unmarshalOFindingConditionsInput2ᚖatriumᚋplatformᚐFindingConditions(ctx, v); err != nil {
+			return it, err
+		}
+	}
 	return it, nil
 }
 
@@ -4262,6 +4672,32 @@ func (ec *executionContext) unmarshalInputFindingByUIDsInput(ctx context.Context
 	if v, ok := given["UID"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("UID"))
 		if it.UID, err = ec.unmarshalNID2atriumᚋplatformᚐUID(ctx, v); err != nil {
+			return it, err
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputFindingConditionsInput(ctx context.Context, value any) (it platform.FindingConditions, err error) {
+	given, _ := value.(map[string]any)
+	if value == nil {
+		return it, nil
+	}
+	if v, ok := given["minSeverity"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("minSeverity"))
+		if it.MinSeverity, err = ec.unmarshalOSeverityRating2atriumᚋplatformᚐSeverityRating(ctx, v); err != nil {
+			return it, err
+		}
+	}
+	if v, ok := given["knownExploited"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("knownExploited"))
+		if it.KnownExploited, err = ec.unmarshalOBoolean2bool(ctx, v); err != nil {
+			return it, err
+		}
+	}
+	if v, ok := given["within"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("within"))
+		if it.Within, err = ec.unmarshalOID2ᚕatriumᚋplatformᚐUIDᚄ(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -4797,6 +5233,32 @@ func (ec *executionContext) unmarshalInputIdentityProviderOrder(ctx context.Cont
 	return it, nil
 }
 
+func (ec *executionContext) unmarshalInputImageInput(ctx context.Context, value any) (it ImageInput, err error) {
+	given, _ := value.(map[string]any)
+	if value == nil {
+		return it, nil
+	}
+	if v, ok := given["tag"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("tag"))
+		if it.Tag, err = ec.unmarshalOID2ᚖatriumᚋplatformᚐUID(ctx, v); err != nil {
+			return it, err
+		}
+	}
+	if v, ok := given["repo"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("repo"))
+		if it.Repo, err = ec.unmarshalOID2ᚖatriumᚋplatformᚐUID(ctx, v); err != nil {
+			return it, err
+		}
+	}
+	if v, ok := given["digest"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("digest"))
+		if it.Digest, err = ec.unmarshalOString2ᚖstring(ctx, v); err != nil {
+			return it, err
+		}
+	}
+	return it, nil
+}
+
 func (ec *executionContext) unmarshalInputImageRef(ctx context.Context, value any) (it platform.ImageRef, err error) {
 	given, _ := value.(map[string]any)
 	if value == nil {
@@ -4862,6 +5324,170 @@ func (ec *executionContext) unmarshalInputOIDCInput(ctx context.Context, value a
 	if v, ok := given["pkceEnabled"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("pkceEnabled"))
 		if it["pkceEnabled"], err = ec.unmarshalOBoolean2ᚖbool(ctx, v); err != nil {
+			return it, err
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputPackageByUIDsInput(ctx context.Context, value any) (it PackageByUIDsInput, err error) {
+	given, _ := value.(map[string]any)
+	if value == nil {
+		return it, nil
+	}
+	if v, ok := given["UID"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("UID"))
+		if it.UID, err = ec.unmarshalNID2atriumᚋplatformᚐUID(ctx, v); err != nil {
+			return it, err
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputPackageCondition(ctx context.Context, value any) (it platform.PackageCondition, err error) {
+	given, _ := value.(map[string]any)
+	if value == nil {
+		return it, nil
+	}
+	if v, ok := given["name"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("name"))
+		if it.Name, err = ec.unmarshalNString2string(ctx, v); err != nil {
+			return it, err
+		}
+	}
+	if v, ok := given["ecosystem"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("ecosystem"))
+		if it.Ecosystem, err = ec.unmarshalOString2string(ctx, v); err != nil {
+			return it, err
+		}
+	}
+	if v, ok := given["version"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("version"))
+		if it.Version, err = ec.unmarshalOString2string(ctx, v); err != nil {
+			return it, err
+		}
+	}
+	if v, ok := given["versionBelow"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("versionBelow"))
+		if it.VersionBelow, err = ec.unmarshalOString2string(ctx, v); err != nil {
+			return it, err
+		}
+	}
+	if v, ok := given["versionNotBelow"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("versionNotBelow"))
+		if it.VersionNotBelow, err = ec.unmarshalOString2string(ctx, v); err != nil {
+			return it, err
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputPackageFilter(ctx context.Context, value any) (it platform.PackageFilter, err error) {
+	given, _ := value.(map[string]any)
+	if value == nil {
+		return it, nil
+	}
+	if v, ok := given["names"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("names"))
+		if it.Names, err = ec.unmarshalOString2ᚕstringᚄ(ctx, v); err != nil {
+			return it, err
+		}
+	}
+	if v, ok := given["ecosystems"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("ecosystems"))
+		if it.Ecosystems, err = ec.unmarshalOString2ᚕstringᚄ(ctx, v); err != nil {
+			return it, err
+		}
+	}
+	if v, ok := given["query"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("query"))
+		if it.Query, err = ec.unmarshalOString2string(ctx, v); err != nil {
+			return it, err
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputPackageOrder(ctx context.Context, value any) (it scalar.Order, err error) {
+	given, _ := value.(map[string]any)
+	if value == nil {
+		return it, nil
+	}
+	if v, ok := given["field"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("field"))
+		if it.Field, err = ec.unmarshalNPackageOrderField2string(ctx, v); err != nil {
+			return it, err
+		}
+	}
+	if v, ok := given["direction"]; ok || true {
+		if !ok {
+			v = "ASC"
+		}
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("direction"))
+		if it.Direction, err = ec.unmarshalNOrderDirection2string(ctx, v); err != nil {
+			return it, err
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputPackageVersionByUIDsInput(ctx context.Context, value any) (it PackageVersionByUIDsInput, err error) {
+	given, _ := value.(map[string]any)
+	if value == nil {
+		return it, nil
+	}
+	if v, ok := given["UID"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("UID"))
+		if it.UID, err = ec.unmarshalNID2atriumᚋplatformᚐUID(ctx, v); err != nil {
+			return it, err
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputPackageVersionFilter(ctx context.Context, value any) (it platform.PackageVersionFilter, err error) {
+	given, _ := value.(map[string]any)
+	if value == nil {
+		return it, nil
+	}
+	if v, ok := given["versions"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("versions"))
+		if it.Versions, err = ec.unmarshalOString2ᚕstringᚄ(ctx, v); err != nil {
+			return it, err
+		}
+	}
+	if v, ok := given["below"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("below"))
+		if it.Below, err = ec.unmarshalOString2string(ctx, v); err != nil {
+			return it, err
+		}
+	}
+	if v, ok := given["notBelow"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("notBelow"))
+		if it.NotBelow, err = ec.unmarshalOString2string(ctx, v); err != nil {
+			return it, err
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputPackageVersionOrder(ctx context.Context, value any) (it scalar.Order, err error) {
+	given, _ := value.(map[string]any)
+	if value == nil {
+		return it, nil
+	}
+	if v, ok := given["field"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("field"))
+		if it.Field, err = ec.unmarshalNPackageVersionOrderField2string(ctx, v); err != nil {
+			return it, err
+		}
+	}
+	if v, ok := given["direction"]; ok || true {
+		if !ok {
+			v = "ASC"
+		}
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("direction"))
+		if it.Direction, err = ec.unmarshalNOrderDirection2string(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -4943,6 +5569,24 @@ func (ec *executionContext) unmarshalInputRepoFilter(ctx context.Context, value 
 	if v, ok := given["aliases"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("aliases"))
 		if it.Aliases, err = ec.unmarshalOString2ᚕstringᚄ(ctx, v); err != nil {
+			return it, err
+		}
+	}
+	if v, ok := given["openSeverities"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("openSeverities"))
+		if it.OpenSeverities, err = ec.unmarshalOSeverityRating2ᚕatriumᚋplatformᚐSeverityRatingᚄ(ctx, v); err != nil {
+			return it, err
+		}
+	}
+	if v, ok := given["vulnerabilityIds"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("vulnerabilityIds"))
+		if it.VulnerabilityIDs, err = ec.unmarshalOString2ᚕstringᚄ(ctx, v); err != nil {
+			return it, err
+		}
+	}
+	if v, ok := given["package"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("package"))
+		if it.Package, err = ec.unmarshalOPackageCondition2ᚖatriumᚋplatformᚐPackageCondition(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -5317,6 +5961,24 @@ func (ec *executionContext) unmarshalInputTagFilter(ctx context.Context, value a
 	if v, ok := given["query"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("query"))
 		if it.Query, err = ec.unmarshalOString2string(ctx, v); err != nil {
+			return it, err
+		}
+	}
+	if v, ok := given["openSeverities"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("openSeverities"))
+		if it.OpenSeverities, err = ec.unmarshalOSeverityRating2ᚕatriumᚋplatformᚐSeverityRatingᚄ(ctx, v); err != nil {
+			return it, err
+		}
+	}
+	if v, ok := given["vulnerabilityIds"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("vulnerabilityIds"))
+		if it.VulnerabilityIDs, err = ec.unmarshalOString2ᚕstringᚄ(ctx, v); err != nil {
+			return it, err
+		}
+	}
+	if v, ok := given["package"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("package"))
+		if it.Package, err = ec.unmarshalOPackageCondition2ᚖatriumᚋplatformᚐPackageCondition(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -6494,6 +7156,11 @@ func (ec *executionContext) unmarshalNIdentityProviderOrderField2string(ctx cont
 	return value, graphql.ErrorOnPath(ctx, err)
 }
 
+func (ec *executionContext) unmarshalNImageInput2atriumᚋgraphᚐImageInput(ctx context.Context, v any) (ImageInput, error) {
+	value, err := ec.unmarshalInputImageInput(ctx, v)
+	return value, graphql.ErrorOnPath(ctx, err)
+}
+
 func (ec *executionContext) unmarshalNImageRef2ᚕᚖatriumᚋplatformᚐImageRefᚄ(ctx context.Context, v any) ([]*platform.ImageRef, error) {
 	list := graphql.CoerceList(v)
 	all := make([]*platform.ImageRef, len(list))
@@ -6533,6 +7200,42 @@ func (ec *executionContext) unmarshalNInt642atriumᚋplatformᚐInt64(ctx contex
 }
 
 func (ec *executionContext) unmarshalNOrderDirection2string(ctx context.Context, v any) (string, error) {
+	value, err := scalar.UnmarshalOrderField(v)
+	return value, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalNPackageByUIDsInput2ᚕᚖatriumᚋgraphᚐPackageByUIDsInput(ctx context.Context, v any) ([]*PackageByUIDsInput, error) {
+	list := graphql.CoerceList(v)
+	all := make([]*PackageByUIDsInput, len(list))
+	for i := range list {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
+		var err error
+		if all[i], err = ec.unmarshalOPackageByUIDsInput2ᚖatriumᚋgraphᚐPackageByUIDsInput(ctx, list[i]); err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
+}
+
+func (ec *executionContext) unmarshalNPackageOrderField2string(ctx context.Context, v any) (string, error) {
+	value, err := scalar.UnmarshalOrderField(v)
+	return value, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalNPackageVersionByUIDsInput2ᚕᚖatriumᚋgraphᚐPackageVersionByUIDsInput(ctx context.Context, v any) ([]*PackageVersionByUIDsInput, error) {
+	list := graphql.CoerceList(v)
+	all := make([]*PackageVersionByUIDsInput, len(list))
+	for i := range list {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
+		var err error
+		if all[i], err = ec.unmarshalOPackageVersionByUIDsInput2ᚖatriumᚋgraphᚐPackageVersionByUIDsInput(ctx, list[i]); err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
+}
+
+func (ec *executionContext) unmarshalNPackageVersionOrderField2string(ctx context.Context, v any) (string, error) {
 	value, err := scalar.UnmarshalOrderField(v)
 	return value, graphql.ErrorOnPath(ctx, err)
 }
@@ -7287,6 +7990,14 @@ func (ec *executionContext) unmarshalOFindingByUIDsInput2ᚖatriumᚋgraphᚐFin
 	return &value, graphql.ErrorOnPath(ctx, err)
 }
 
+func (ec *executionContext) unmarshalOFindingConditionsInput2ᚖatriumᚋplatformᚐFindingConditions(ctx context.Context, v any) (*platform.FindingConditions, error) {
+	if v == nil {
+		return nil, nil
+	}
+	value, err := ec.unmarshalInputFindingConditionsInput(ctx, v)
+	return &value, graphql.ErrorOnPath(ctx, err)
+}
+
 func (ec *executionContext) unmarshalOFindingFilter2ᚖatriumᚋgraphᚋscalarᚐFindingFilter(ctx context.Context, v any) (*scalar.FindingFilter, error) {
 	if v == nil {
 		return nil, nil
@@ -7552,6 +8263,62 @@ func (ec *executionContext) unmarshalOOrgStatus2atriumᚋplatformᚐOrgStatus(ct
 	return value, graphql.ErrorOnPath(ctx, err)
 }
 
+func (ec *executionContext) unmarshalOPackageByUIDsInput2ᚖatriumᚋgraphᚐPackageByUIDsInput(ctx context.Context, v any) (*PackageByUIDsInput, error) {
+	if v == nil {
+		return nil, nil
+	}
+	value, err := ec.unmarshalInputPackageByUIDsInput(ctx, v)
+	return &value, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalOPackageCondition2ᚖatriumᚋplatformᚐPackageCondition(ctx context.Context, v any) (*platform.PackageCondition, error) {
+	if v == nil {
+		return nil, nil
+	}
+	value, err := ec.unmarshalInputPackageCondition(ctx, v)
+	return &value, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalOPackageFilter2ᚖatriumᚋplatformᚐPackageFilter(ctx context.Context, v any) (*platform.PackageFilter, error) {
+	if v == nil {
+		return nil, nil
+	}
+	value, err := ec.unmarshalInputPackageFilter(ctx, v)
+	return &value, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalOPackageOrder2ᚖatriumᚋgraphᚋscalarᚐOrder(ctx context.Context, v any) (*scalar.Order, error) {
+	if v == nil {
+		return nil, nil
+	}
+	value, err := ec.unmarshalInputPackageOrder(ctx, v)
+	return &value, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalOPackageVersionByUIDsInput2ᚖatriumᚋgraphᚐPackageVersionByUIDsInput(ctx context.Context, v any) (*PackageVersionByUIDsInput, error) {
+	if v == nil {
+		return nil, nil
+	}
+	value, err := ec.unmarshalInputPackageVersionByUIDsInput(ctx, v)
+	return &value, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalOPackageVersionFilter2ᚖatriumᚋplatformᚐPackageVersionFilter(ctx context.Context, v any) (*platform.PackageVersionFilter, error) {
+	if v == nil {
+		return nil, nil
+	}
+	value, err := ec.unmarshalInputPackageVersionFilter(ctx, v)
+	return &value, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalOPackageVersionOrder2ᚖatriumᚋgraphᚋscalarᚐOrder(ctx context.Context, v any) (*scalar.Order, error) {
+	if v == nil {
+		return nil, nil
+	}
+	value, err := ec.unmarshalInputPackageVersionOrder(ctx, v)
+	return &value, graphql.ErrorOnPath(ctx, err)
+}
+
 func (ec *executionContext) unmarshalOPlatformServicesInput2map(ctx context.Context, v any) (map[string]any, error) {
 	if v == nil {
 		return nil, nil
@@ -7677,6 +8444,11 @@ func (ec *executionContext) unmarshalOSearchKind2ᚕatriumᚋplatformᚐSearchKi
 		}
 	}
 	return all, nil
+}
+
+func (ec *executionContext) unmarshalOSeverityRating2atriumᚋplatformᚐSeverityRating(ctx context.Context, v any) (platform.SeverityRating, error) {
+	value, err := scalar.UnmarshalSeverityRating(v)
+	return value, graphql.ErrorOnPath(ctx, err)
 }
 
 func (ec *executionContext) unmarshalOSeverityRating2ᚕatriumᚋplatformᚐSeverityRatingᚄ(ctx context.Context, v any) ([]platform.SeverityRating, error) {

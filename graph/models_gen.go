@@ -181,6 +181,24 @@ type IdentityProviderByUIDsInput struct {
 	UID platform.UID `json:"UID"`
 }
 
+// An image: by a tag, or by repo and digest.
+type ImageInput struct {
+	// Uid of a tag that points to it.
+	Tag *platform.UID `json:"tag,omitempty"`
+	// Uid of its repo, with `digest`.
+	Repo *platform.UID `json:"repo,omitempty"`
+	// Its digest, with `repo`: `sha256:` and 64 hex digits.
+	Digest *string `json:"digest,omitempty"`
+}
+
+type PackageByUIDsInput struct {
+	UID platform.UID `json:"UID"`
+}
+
+type PackageVersionByUIDsInput struct {
+	UID platform.UID `json:"UID"`
+}
+
 // The deliveries to send again.
 type RedeliverInput struct {
 	// Their uids, 1 to 200.

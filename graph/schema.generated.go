@@ -112,6 +112,7 @@ func NewSchema(resolvers ResolverRoot) *execute.Schema {
 		"ExternalGroupRoleMappingConnection":          fieldsExternalGroupRoleMappingConnection(resolvers),
 		"ExternalGroupRoleMappingEdge":                fieldsExternalGroupRoleMappingEdge(resolvers),
 		"Finding":                                     fieldsFinding(resolvers),
+		"FindingConditions":                           fieldsFindingConditions(resolvers),
 		"FindingConnection":                           fieldsFindingConnection(resolvers),
 		"FindingCount":                                fieldsFindingCount(resolvers),
 		"FindingEcosystemFacet":                       fieldsFindingEcosystemFacet(resolvers),
@@ -141,9 +142,22 @@ func NewSchema(resolvers ResolverRoot) *execute.Schema {
 		"IdentityProviderConnection":                  fieldsIdentityProviderConnection(resolvers),
 		"IdentityProviderEdge":                        fieldsIdentityProviderEdge(resolvers),
 		"Image":                                       fieldsImage(resolvers),
+		"ImageComparison":                             fieldsImageComparison(resolvers),
+		"ImageConnection":                             fieldsImageConnection(resolvers),
+		"ImageEdge":                                   fieldsImageEdge(resolvers),
+		"ImagePackage":                                fieldsImagePackage(resolvers),
+		"ImagePackageChange":                          fieldsImagePackageChange(resolvers),
+		"ImagePackageConnection":                      fieldsImagePackageConnection(resolvers),
+		"ImagePackageEdge":                            fieldsImagePackageEdge(resolvers),
 		"ImageSize":                                   fieldsImageSize(resolvers),
 		"Mutation":                                    fieldsMutation(resolvers),
 		"OIDC":                                        fieldsOIDC(resolvers),
+		"Package":                                     fieldsPackage(resolvers),
+		"PackageConnection":                           fieldsPackageConnection(resolvers),
+		"PackageEdge":                                 fieldsPackageEdge(resolvers),
+		"PackageVersion":                              fieldsPackageVersion(resolvers),
+		"PackageVersionConnection":                    fieldsPackageVersionConnection(resolvers),
+		"PackageVersionEdge":                          fieldsPackageVersionEdge(resolvers),
 		"PageInfo":                                    fieldsPageInfo(resolvers),
 		"PlatformServices":                            fieldsPlatformServices(resolvers),
 		"Query":                                       fieldsQuery(resolvers),
@@ -190,6 +204,7 @@ func NewSchema(resolvers ResolverRoot) *execute.Schema {
 		"UpdateRolePayload":                           fieldsUpdateRolePayload(resolvers),
 		"VerifyIdentityProviderPayload":               fieldsVerifyIdentityProviderPayload(resolvers),
 		"Viewer":                                      fieldsViewer(resolvers),
+		"VulnerabilityExposure":                       fieldsVulnerabilityExposure(resolvers),
 		"VulnerabilityMetadata":                       fieldsVulnerabilityMetadata(resolvers),
 		"VulnerabilityMetadataConnection":             fieldsVulnerabilityMetadataConnection(resolvers),
 		"VulnerabilityMetadataEdge":                   fieldsVulnerabilityMetadataEdge(resolvers),
@@ -229,7 +244,10 @@ type ResolverRoot interface {
 	Identity() IdentityResolver
 	IdentityProvider() IdentityProviderResolver
 	Image() ImageResolver
+	ImagePackage() ImagePackageResolver
 	Mutation() MutationResolver
+	Package() PackageResolver
+	PackageVersion() PackageVersionResolver
 	Query() QueryResolver
 	Repo() RepoResolver
 	RepoConnection() RepoConnectionResolver
@@ -239,6 +257,7 @@ type ResolverRoot interface {
 	Tag() TagResolver
 	TermsAcceptance() TermsAcceptanceResolver
 	Viewer() ViewerResolver
+	VulnerabilityExposure() VulnerabilityExposureResolver
 }
 
 // A AcceptTermsPayloadResolver reads the fields of AcceptTermsPayload that its objects do not hold.
@@ -305,6 +324,8 @@ type EntityResolver interface {
 	FindManyGroupInviteByUIDs(ctx context.Context, reps []*GroupInviteByUIDsInput) ([]*platform.GroupInvite, error)
 	FindManyIdentityByUIDs(ctx context.Context, reps []*IdentityByUIDsInput) ([]*platform.Identity, error)
 	FindManyIdentityProviderByUIDs(ctx context.Context, reps []*IdentityProviderByUIDsInput) ([]*platform.IdentityProvider, error)
+	FindManyPackageByUIDs(ctx context.Context, reps []*PackageByUIDsInput) ([]*platform.Package, error)
+	FindManyPackageVersionByUIDs(ctx context.Context, reps []*PackageVersionByUIDsInput) ([]*platform.PackageVersion, error)
 	FindManyRepoByUIDs(ctx context.Context, reps []*RepoByUIDsInput) ([]*platform.Repo, error)
 	FindManyRoleByUIDs(ctx context.Context, reps []*RoleByUIDsInput) ([]*platform.Role, error)
 	FindManyRoleBindingByUIDs(ctx context.Context, reps []*RoleBindingByUIDsInput) ([]*platform.RoleBinding, error)
@@ -445,9 +466,15 @@ type IdentityProviderResolver interface {
 type ImageResolver interface {
 	Size(ctx context.Context, objs []*platform.Image, architecture *string) ([]*int64, error)
 	Repo(ctx context.Context, objs []*platform.Image) ([]*platform.Repo, error)
+	Packages(ctx context.Context, objs []*platform.Image, where *platform.PackageFilter, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.Connection[*platform.ImagePackage], error)
 	Tags(ctx context.Context, objs []*platform.Image, where *scalar.TagFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.Connection[*platform.Tag], error)
 	Findings(ctx context.Context, objs []*platform.Image, where *scalar.FindingFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.Connection[*platform.Finding], error)
 	FindingSummary(ctx context.Context, objs []*platform.Image) ([]*platform.FindingSummary, error)
+}
+
+// A ImagePackageResolver reads the fields of ImagePackage that its objects do not hold.
+type ImagePackageResolver interface {
+	VersionRecord(ctx context.Context, objs []*platform.ImagePackage) ([]*platform.PackageVersion, error)
 }
 
 // A MutationResolver reads the fields of Mutation that its objects do not hold.
@@ -498,6 +525,25 @@ type MutationResolver interface {
 	AcceptTerms(ctx context.Context, input AcceptTermsInput) (*platform.AcceptedTerms, error)
 }
 
+// A PackageResolver reads the fields of Package that its objects do not hold.
+type PackageResolver interface {
+	Group(ctx context.Context, objs []*platform.Package) ([]*platform.Group, error)
+	Versions(ctx context.Context, objs []*platform.Package, where *platform.PackageVersionFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.Connection[*platform.PackageVersion], error)
+	ViewerCan(ctx context.Context, objs []*platform.Package, capabilities []platform.Capability) ([]bool, error)
+	ViewerCapabilities(ctx context.Context, objs []*platform.Package) ([][]platform.Capability, error)
+}
+
+// A PackageVersionResolver reads the fields of PackageVersion that its objects do not hold.
+type PackageVersionResolver interface {
+	Package(ctx context.Context, objs []*platform.PackageVersion) ([]*platform.Package, error)
+	Images(ctx context.Context, objs []*platform.PackageVersion, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.Connection[*platform.Image], error)
+	Tags(ctx context.Context, objs []*platform.PackageVersion, where *scalar.TagFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.Connection[*platform.Tag], error)
+	Repos(ctx context.Context, objs []*platform.PackageVersion, where *scalar.RepoFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.Connection[*platform.Repo], error)
+	Advisories(ctx context.Context, objs []*platform.PackageVersion, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.Connection[*platform.Advisory], error)
+	ViewerCan(ctx context.Context, objs []*platform.PackageVersion, capabilities []platform.Capability) ([]bool, error)
+	ViewerCapabilities(ctx context.Context, objs []*platform.PackageVersion) ([][]platform.Capability, error)
+}
+
 // A QueryResolver reads the fields of Query that its objects do not hold.
 type QueryResolver interface {
 	Ping(ctx context.Context) (string, error)
@@ -530,6 +576,10 @@ type QueryResolver interface {
 	LookupIdentity(ctx context.Context, issuer string, subject string) (*platform.UID, error)
 	IdentityProvider(ctx context.Context, uid platform.UID) (*platform.IdentityProvider, error)
 	IdentityProviders(ctx context.Context, descendantsOf *platform.UID, childrenOf *platform.UID, where *scalar.IdentityProviderFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) (*scalar.Connection[*platform.IdentityProvider], error)
+	CompareImages(ctx context.Context, from ImageInput, to ImageInput) (*platform.ImageComparison, error)
+	Packages(ctx context.Context, within *platform.UID, where *platform.PackageFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) (*scalar.Connection[*platform.Package], error)
+	Package(ctx context.Context, uid platform.UID) (*platform.Package, error)
+	PackageVersion(ctx context.Context, uid platform.UID) (*platform.PackageVersion, error)
 	Repo(ctx context.Context, uid *platform.UID, path *string) (*platform.Repo, error)
 	Repos(ctx context.Context, descendantsOf *platform.UID, childrenOf *platform.UID, where *scalar.RepoFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) (*scalar.Connection[*platform.Repo], error)
 	ResolvedVulnerabilities(ctx context.Context, images []*platform.ImageRef, startTime platform.Time, endTime platform.Time) ([]*platform.ResolvedVulnerabilityReport, error)
@@ -544,6 +594,7 @@ type QueryResolver interface {
 	Tags(ctx context.Context, descendantsOf *platform.UID, childrenOf *platform.UID, where *scalar.TagFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) (*scalar.Connection[*platform.Tag], error)
 	TermsAcceptances(ctx context.Context, group platform.UID, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) (*scalar.Connection[*platform.TermsAcceptance], error)
 	VulnerabilityMetadata(ctx context.Context, where *scalar.VulnerabilityMetadataFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) (*scalar.Connection[*platform.Vulnerability], error)
+	Vulnerability(ctx context.Context, id string) (*platform.NamedVulnerability, error)
 }
 
 // A RepoResolver reads the fields of Repo that its objects do not hold.
@@ -611,6 +662,15 @@ type ViewerResolver interface {
 	RoleBindings(ctx context.Context, objs []*platform.Actor, where *scalar.RoleBindingFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.Connection[*platform.RoleBinding], error)
 	Capabilities(ctx context.Context, objs []*platform.Actor, on platform.UID) ([][]platform.Capability, error)
 	Can(ctx context.Context, objs []*platform.Actor, capability platform.Capability, on platform.UID) ([]bool, error)
+}
+
+// A VulnerabilityExposureResolver reads the fields of VulnerabilityExposure that its objects do not hold.
+type VulnerabilityExposureResolver interface {
+	Findings(ctx context.Context, objs []*platform.NamedVulnerability, where *scalar.FindingFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.Connection[*platform.Finding], error)
+	Images(ctx context.Context, objs []*platform.NamedVulnerability, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.Connection[*platform.Image], error)
+	Tags(ctx context.Context, objs []*platform.NamedVulnerability, where *scalar.TagFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.Connection[*platform.Tag], error)
+	Repos(ctx context.Context, objs []*platform.NamedVulnerability, where *scalar.RepoFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.Connection[*platform.Repo], error)
+	Advisories(ctx context.Context, objs []*platform.NamedVulnerability, where *scalar.AdvisoryFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.Connection[*platform.Advisory], error)
 }
 
 // An executionContext is what resolves the fields that the schema itself has:

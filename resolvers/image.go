@@ -6,6 +6,7 @@ import (
 	"atrium/graph"
 	"atrium/graph/scalar"
 	"atrium/platform"
+	"atrium/platform/fieldmask"
 )
 
 func (images) Size(_ context.Context, all []*platform.Image, architecture *string) ([]*int64, error) {
@@ -48,7 +49,7 @@ func imageOf(ctx context.Context, argument string, in graph.ImageInput) (platfor
 	case in.Tag == nil && in.Repo != nil && in.Digest != nil:
 		return platform.ImageKey{Repo: *in.Repo, Digest: *in.Digest}, nil
 	default:
-		return platform.ImageKey{}, platform.Invalid(platform.Violation{Field: argument, Description: "must have either tag, or repo and digest"})
+		return platform.ImageKey{}, platform.Invalid(fieldmask.Violation{Field: argument, Description: "must have either tag, or repo and digest"})
 	}
 }
 

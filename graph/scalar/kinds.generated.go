@@ -109,6 +109,14 @@ type (
 	CreateIdentityProviderPayload = Created[*platform.IdentityProvider]
 	// UpdateIdentityProviderPayload answers a mutation.
 	UpdateIdentityProviderPayload = Updated[*platform.IdentityProvider]
+	// PackageConnection is a page.
+	PackageConnection = Connection[*platform.Package]
+	// PackageEdge is an object of a page.
+	PackageEdge = Edge[*platform.Package]
+	// PackageVersionConnection is a page.
+	PackageVersionConnection = Connection[*platform.PackageVersion]
+	// PackageVersionEdge is an object of a page.
+	PackageVersionEdge = Edge[*platform.PackageVersion]
 	// RepoConnection is a page.
 	RepoConnection = Connection[*platform.Repo]
 	// RepoEdge is an object of a page.
