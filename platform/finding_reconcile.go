@@ -268,15 +268,19 @@ func (s Findings) Review(ctx context.Context) (wrong int, err error) {
 	if err := s.Settle(ctx); err != nil {
 		return 0, err
 	}
-	counted := context.WithValue(ctx, reviewKey{}, &wrong)
+	begun := s.p.now()
 	if err := writePatiently(ctx, s.p.store, func(tx Tx) error { return tx.AddReviewTasks(ctx) }); err != nil {
 		return 0, err
 	}
-	return wrong, s.Settle(counted)
+	if err := s.Settle(ctx); err != nil {
+		return 0, err
+	}
+	changed, err := s.p.store.Findings().List(ctx, Query[*FindingFilter]{
+		Scope: newScope(Branch{Relation: Everything}), Filter: &FindingFilter{States: findingStates, WithoutLiveTags: true, UpdatedSince: begun},
+		Order: s.kind.DefaultOrder, Limit: 1, Parts: PartTotal,
+	})
+	return int(changed.Total), err
 }
-
-// A reviewKey is the key of the number of findings that a review has found to be wrong.
-type reviewKey struct{}
 
 // reconcileRoot ends tasks of an organisation. Another process may have ended them meanwhile.
 func (s Findings) reconcileRoot(ctx context.Context, tx Tx, root UID) (int, error) {

@@ -54,8 +54,8 @@ func TestTheContextCarriesOnlyAllowedValues(t *testing.T) {
 		// engine of GraphQL to the store, through operations that do not use it.
 		// The other says that a request changes nothing, with the position of the primary
 		// that it has read. It passes from the adapters to the store, likewise.
-		"store/sqlstore": {"levelKey", "readingKey"},
-		"internal/auth":  {"gateKey"}, // It passes from the middleware to the verifier, through gRPC's interceptors.
+		"store/sqlstore/dbconn": {"levelKey", "readingKey"},
+		"internal/auth":         {"gateKey"}, // It passes from the middleware to the verifier, through gRPC's interceptors.
 		// This says why a subscription ends. Its resolver can only close a channel.
 		"internal/graphql/execute": {"endingKey"},
 	}
