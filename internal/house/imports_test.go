@@ -54,7 +54,7 @@ var rules = map[string]rule{
 	"store/dbfile":          {nil, "files know nothing of what they hold"},
 	"store/sqlite":          {[]string{"platform", "store/dbfile", "store/sqlstore/dbconn"}, "an engine is its differences; another engine is none of them"},
 	"store/sqlstore/dbconn": {[]string{"platform"}, "the way to the database is the same for every table"},
-	"store/sqlstore":        {[]string{"platform", "platform/ecosystem", "internal/cvss", "store/sqlstore/dbconn"}, "the SQL that engines share knows none of them; it scores vectors as it stores them"},
+	"store/sqlstore":        {[]string{"platform", "platform/affected", "platform/ecosystem", "internal/cvss", "store/sqlstore/dbconn"}, "the SQL that engines share knows none of them; it scores vectors as it stores them"},
 	"store/storetest":       {[]string{"platform", "store", "store/pgpool", "store/postgres", "store/sqlite", "store/sqlstore", "store/sqlstore/dbconn"}, "it checks what every engine must do"},
 	"internal/demo": {[]string{"platform", "platform/affected", "platform/fieldmask", "internal/auth", "internal/web"},
 		"it is data: it is written through the core's operations, for the development issuer and for the pages that show it"},

@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"atrium/platform"
+	"atrium/platform/affected"
 )
 
 // A table describes how one kind is stored. Every kind of the tree has these columns
@@ -172,6 +173,9 @@ func (c jsonColumn) ScanBytes(text []byte) error {
 
 func (c jsonColumn) text() string {
 	b, _ := json.Marshal(c.to) // cannot fail for plain data
+	if _, isSet := c.to.(**affected.Set); isSet && string(b) == "{}" {
+		return "{}" // a feed that does not say which versions are affected, and not one that says nothing
+	}
 	switch s := string(b); s {
 	case "null", "[]", "{}":
 		return ""
