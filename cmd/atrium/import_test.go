@@ -95,6 +95,48 @@ func TestRealDataIsImportedOnceAndServed(t *testing.T) {
 	})
 }
 
+// The samples of the guide give findings, which the catalogues describe.
+func TestTheSamplesOfTheGuideHaveFindings(t *testing.T) {
+	t.Parallel()
+	storetest.EachURL(t, func(t *testing.T, url string) {
+		const samples = "../../docs/samples/"
+		acme := bootstrap(t, url)
+		imported := func(command string, args ...string) string {
+			t.Helper()
+			return mustRun(t, url, append([]string{"import", command}, args...)...)
+		}
+		expectSummary(t, imported("osv", "--group", acme, samples+"advisories.json"), "1 0 0 0 advisories", "1 0 0 0 vulnerability metadata")
+		expectSummary(t, imported("registry", "--group", acme, samples+"registry.jsonl"), "1 0 0 0 repos", "2 0 0 0 tags", "1 0 0 0 images")
+		expectSummary(t, imported("sbom", "--group", acme, samples+"sbom.json"), "1 0 0 0 SBOMs")
+		expectSummary(t, imported("kev", samples+"kev.json"), "1 0 0 0 known exploited vulnerabilities")
+		expectSummary(t, imported("epss", samples+"epss.csv"), "1 0 0 0 scores")
+		expectSummary(t, imported("sbom", "--image", "acme/sample-api@sha256:"+strings.Repeat("1", 64), samples+"sbom.json"), "0 0 1 0 SBOMs")
+		p, err := platform.New(t.Context(), storetest.Open(t, url), platform.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		operator := platform.WithActor(t.Context(), platform.NewOperator("test"))
+		page, err := p.Findings.List(operator, platform.ListRequest[*platform.FindingFilter]{UIDP: platform.UIDFilter{DescendantsOf: platform.UID(acme)}})
+		if err != nil || len(page.Items) != 1 {
+			t.Fatalf("%d findings (%v), want 1", len(page.Items), err)
+		}
+		f := page.Items[0]
+		if f.Basis != platform.BasisVersion || f.InstalledVersion != "v1.4.0" || !slices.Equal(f.FixedVersions, []string{"1.4.2"}) || !f.KnownExploited || f.EPSS == nil || *f.EPSS != 0.42137 {
+			t.Errorf("the finding is %+v", f)
+		}
+		for args, want := range map[string]string{
+			"sbom x.json": "group", "sbom --image acme/sample-api x.json": "image", "sbom --group " + acme + " --image a@sha256:1 x.json": "group",
+			"sbom --image acme/none@sha256:" + strings.Repeat("1", 64) + " x.json": "Not found",
+			"oci --sboms some --group " + acme + " x.example":                      "sboms",
+		} {
+			_, errOut, err := atrium(t, map[string]string{"ATRIUM_DATABASE_URL": url}, append([]string{"import"}, strings.Fields(args)...)...)
+			if err == nil || !strings.Contains(errOut+err.Error(), want) {
+				t.Errorf("%s: %v %s, want %s", args, err, errOut, want)
+			}
+		}
+	})
+}
+
 // checkCursors uses a GraphQL cursor in REST, and a REST token in GraphQL.
 func checkCursors(t *testing.T, server *running, token, acme string) {
 	t.Helper()
