@@ -55,7 +55,7 @@ const (
 	cycloneDX = "application/vnd.cyclonedx+json"
 )
 
-// held describes the SBOMs of an image by their architectures.
+// heldOf describes the SBOMs of an image by their architectures.
 func heldOf(c *fakeCore, repo, digest string) string {
 	return strings.ReplaceAll(c.held(), "uid of "+repo+"@"+digest, "")
 }
