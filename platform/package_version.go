@@ -174,9 +174,9 @@ func (s PackageVersions) listOfPackages(ctx context.Context, within UID, req Lis
 
 func unreadableBound(field, ecosystem string) fieldmask.Violation {
 	if ecosystem == "" {
-		return fieldmask.Violation{field, "cannot be used for a package whose ecosystem is not known, because its versions have no order"}
+		return fieldmask.Violation{Field: field, Description: "cannot be used for a package whose ecosystem is not known, because its versions have no order"}
 	}
-	return fieldmask.Violation{field, "must be a version that " + ecosystem + " can compare"}
+	return fieldmask.Violation{Field: field, Description: "must be a version that " + ecosystem + " can compare"}
 }
 
 // withinBounds reads all versions of packages, and lists those within bounds.
