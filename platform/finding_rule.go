@@ -190,10 +190,11 @@ func (s Findings) EndExpired(ctx context.Context) error {
 	})
 }
 
-// Decisions are what was decided about findings within a group or a repo.
+// Decisions are what was decided about findings within a group or a repo. Somewhere else, where all rules are of one
+// group, they give the same states.
 type Decisions struct {
 	Rules    []*TriageRule // of the group or the repo, and of the groups around it
-	Findings []*Finding    // those about which callers, or rules further down, have decided
+	Findings []*Finding    // those about which callers, or rules of other groups, have decided
 }
 
 // Decisions reads what was decided about findings within a group, or about those of an image of a repo if
@@ -206,13 +207,6 @@ func (s Findings) Decisions(ctx context.Context, scope UID, digest string) (*Dec
 	if err != nil {
 		return nil, err
 	}
-	d := &Decisions{}
-	isRule := map[string]bool{}
-	for _, r := range rules {
-		if !r.decision().hasEnded(s.p.now()) && (digest == "" || r.Digest == "" || r.Digest == digest) {
-			d.Rules, isRule[string(r.UID)] = append(d.Rules, r), true
-		}
-	}
 	filter := &FindingFilter{States: decidableStates, WithoutLiveTags: true, Decided: true}
 	if digest != "" {
 		filter.Digests = []string{digest}
@@ -220,10 +214,39 @@ func (s Findings) Decisions(ctx context.Context, scope UID, digest string) (*Dec
 	found, err := s.p.store.Findings().List(ctx, Query[*FindingFilter]{
 		Scope: newScope(Branch{Relation: Below, UID: scope}), Filter: filter, Order: Order{Field: "uid"}, Limit: noLimit, Parts: PartItems,
 	})
-	for _, f := range found.Items {
-		if !isRule[f.Decision] {
+	if err != nil {
+		return nil, err
+	}
+	rules = slices.DeleteFunc(rules, func(r *TriageRule) bool {
+		return r.decision().hasEnded(s.p.now()) || digest != "" && r.Digest != "" && r.Digest != digest
+	})
+	return newDecisions(rules, found.Items), nil
+}
+
+// newDecisions leaves out the findings about which a rule says enough, and the rules that findings or closer rules
+// about the same replace. Where rules are of several groups, those of the closest count, which gets lost when all are of
+// one group: then each finding is told.
+func newDecisions(rules []*TriageRule, decided []*Finding) *Decisions {
+	d := &Decisions{}
+	says := map[string]bool{}
+	for _, r := range rules {
+		says[string(r.UID)] = r.Scope == rules[0].Scope && r.Scope == rules[len(rules)-1].Scope
+	}
+	told := map[triageTarget]bool{}
+	for _, f := range decided {
+		if !says[f.Decision] {
 			d.Findings = append(d.Findings, f)
+			told[triageTarget{"", f.VulnerabilityID, f.Package, f.Ecosystem, f.InstalledVersion, f.Digest}] = true
 		}
 	}
-	return d, err
+	slices.SortFunc(rules, compareRules)
+	for _, r := range rules {
+		target := r.target()
+		target.scope = ""
+		if !told[target] {
+			d.Rules, told[target] = append(d.Rules, r), true
+		}
+	}
+	slices.Reverse(d.Rules)
+	return d
 }

@@ -31,7 +31,11 @@ type commandLine struct {
 		KEV       importKEVCommand       `cmd:"" name:"kev" help:"Import which vulnerabilities are known to be exploited."`
 		EPSS      importEPSSCommand      `cmd:"" name:"epss" help:"Import how likely vulnerabilities are exploited."`
 		Artifacts importArtifactsCommand `cmd:"" help:"Import libraries and their versions from JSON lines."`
+		VEX       importVEXCommand       `cmd:"" name:"vex" help:"Import decisions about findings from VEX documents."`
 	} `cmd:"" help:"Import data from other systems."`
+	Export struct {
+		VEX exportVEXCommand `cmd:"" name:"vex" help:"Print what was decided about findings as a VEX document."`
+	} `cmd:"" help:"Export data for other systems."`
 	Query  queryCommand `cmd:"" help:"Send a GraphQL document to a running server."`
 	Events struct {
 		Tail   eventsTailCommand   `cmd:"" help:"Print the events of a running server as they happen."`

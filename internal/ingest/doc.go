@@ -9,6 +9,7 @@
 //	sbom.go      SPDX and CycloneDX documents; pipe.go copies a pipe to a file
 //	exploitation.go  what is known to be exploited (KEV), and what is likely to be (EPSS)
 //	registry.go  JSON lines of repos, tags and images
+//	vex.go       statements of VEX documents
 //	artifacts.go JSON lines of libraries with their versions
 //	oci.go       OCI registries: imports repos, tags and images in order
 //	ocirepos.go  decides which repos are read, and prunes those that vanished

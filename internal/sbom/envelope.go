@@ -28,7 +28,7 @@ func parseEnvelope(text []byte, media string, depth int) (*Document, error) {
 	if err != nil {
 		return nil, invalid("payload", "is no base64: %v", err)
 	}
-	if err := checkShape(payload); err != nil {
+	if err := CheckShape(payload); err != nil {
 		return nil, err
 	}
 	return parse(payload, depth-1)

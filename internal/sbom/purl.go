@@ -1,6 +1,7 @@
 package sbom
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net/url"
@@ -233,4 +234,74 @@ func ParsePURLs(list []string) (d *Document, names []string, err error) {
 	}
 	all.Packages = sortPackages(all.Packages)
 	return all, names, nil
+}
+
+// ReadPURL reads a package URL. It returns the package that it names, with a range of VERS as its version
+// if it has one, or the digest of an image.
+func ReadPURL(text string) (p Package, digest string, err error) {
+	u, err := parsePURL(text)
+	switch {
+	case err != nil:
+		return p, "", err
+	case u.isImage() && isDigest(u.version):
+		return p, u.version, nil
+	case u.isImage():
+		return p, "", fmt.Errorf("%q names an image without its digest", text)
+	}
+	p.applyPURL(u, "")
+	p.Version = cmp.Or(p.Version, u.qualifiers["vers"])
+	return p, "", p.check("package")
+}
+
+// WritePURL returns the package URL of a package by its name, its ecosystem as OSV names it, and a
+// version or a range of VERS, which may be empty. Without an ecosystem, it is a generic one.
+func WritePURL(name, ecosystem, version string) string {
+	kind, namespace, qualifiers := packageurl.TypeGeneric, "", map[string]string{}
+	id, release, _ := strings.Cut(ecosystem, ":")
+	for candidate, of := range ecosystems {
+		if of == ecosystem && (kind == packageurl.TypeGeneric || candidate < kind) {
+			kind = candidate
+		}
+	}
+	for candidate, of := range distributions {
+		if of.name == id && (namespace == "" || candidate < namespace) {
+			namespace = candidate
+		}
+	}
+	switch {
+	case namespace != "":
+		kind = distributionType(id)
+		if release = strings.TrimSuffix(strings.TrimPrefix(release, "v"), ":LTS"); release != "" {
+			qualifiers["distro"] = namespace + "-" + release
+		}
+	case kind == packageurl.TypeMaven:
+		if group, artifact, found := strings.Cut(name, ":"); found {
+			namespace, name = group, artifact
+		}
+	default:
+		if at := strings.LastIndex(name, "/"); at > 0 {
+			namespace, name = name[:at], name[at+1:]
+		}
+	}
+	if strings.HasPrefix(version, "vers:") {
+		qualifiers["vers"], version = version, ""
+	}
+	return packageurl.NewPackageURL(kind, namespace, name, version, packageurl.QualifiersFromMap(qualifiers), "").ToString()
+}
+
+// distributionType returns the type of package URLs of a distribution.
+func distributionType(name string) string {
+	switch name {
+	case "Debian", "Ubuntu":
+		return packageurl.TypeDebian
+	case "Alpine", "Wolfi", "Chainguard", "MinimOS":
+		return packageurl.TypeApk
+	default:
+		return packageurl.TypeRPM
+	}
+}
+
+// WriteImagePURL returns the package URL of an image.
+func WriteImagePURL(name, digest string) string {
+	return packageurl.NewPackageURL(packageurl.TypeOCI, "", name, digest, nil, "").ToString()
 }

@@ -111,7 +111,7 @@ func Read(from io.Reader) (*Document, error) {
 
 // Parse reads a document.
 func Parse(text []byte) (*Document, error) {
-	if err := checkShape(text); err != nil {
+	if err := CheckShape(text); err != nil {
 		return nil, err
 	}
 	return parse(text, maxEnvelopes)
@@ -185,9 +185,9 @@ func comparePackages(a, b Package) int {
 	)
 }
 
-// checkShape reads the tokens of a document, so that no decoder has to follow one that is too deep
+// CheckShape fails if a document is too deep or has too many elements. It reads the tokens of a document, so that no decoder has to follow one that is too deep
 // or has too many elements.
-func checkShape(text []byte) error {
+func CheckShape(text []byte) error {
 	var lists [maxDepth + 1]bool // whether a list is open at a depth, or else an object
 	depth, elements, unread := 0, 0, maxDepth+1
 	for at := 0; at < len(text); at++ {

@@ -1,0 +1,177 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"atrium/platform"
+	"atrium/platform/affected"
+	"atrium/store/storetest"
+)
+
+// A vexWorld is a database with an organisation, a group, and two images whose packages have findings.
+type vexWorld struct {
+	*testing.T
+	url         string
+	p           *platform.Platform
+	ctx         context.Context
+	acme, group platform.UID
+	repo        platform.UID
+}
+
+func newVEXWorld(t *testing.T, url string) *vexWorld {
+	t.Helper()
+	mustRun(t, url, "migrate", "up")
+	w := &vexWorld{T: t, url: url, acme: platform.UID(bootstrap(t, url)), ctx: platform.WithActor(t.Context(), platform.NewOperator("test"))}
+	p, err := platform.New(t.Context(), storetest.Open(t, url), platform.Options{})
+	w.must(err)
+	w.p = p
+	group, err := p.Groups.Create(w.ctx, w.acme, platform.TypedInput(&platform.Group{Name: "shop"}, "name"))
+	w.must(err)
+	repo, err := p.Repos.Create(w.ctx, group.UID, platform.TypedInput(&platform.Repo{Name: "checkout"}, "name"))
+	w.must(err)
+	w.group, w.repo = group.UID, repo.UID
+	for i := range 2 {
+		b := &platform.ImportedSBOM{Repo: repo.UID, Digest: vexDigest(i), Format: "CycloneDX 1.5"}
+		for n := range 6 {
+			b.Packages = append(b.Packages, platform.InstalledPackage{Name: fmt.Sprintf("p%d", n), Version: fmt.Sprintf("1.%d.0", i), Ecosystem: "npm"})
+		}
+		_, err := p.Images.ImportSBOMs(w.ctx, []*platform.ImportedSBOM{b})
+		w.must(err)
+		_, err = p.Tags.Create(w.ctx, repo.UID, platform.TypedInput(&platform.Tag{Name: fmt.Sprintf("t%d", i), Digest: vexDigest(i)}, "name", "digest"))
+		w.must(err)
+	}
+	var all []*platform.Advisory
+	for n := range 6 {
+		all = append(all, &platform.Advisory{
+			AdvisoryID: fmt.Sprintf("GHSA-%d", n), Aliases: []string{fmt.Sprintf("CVE-%d", n)}, ArtifactName: fmt.Sprintf("p%d", n), ArtifactType: "npm",
+			Affected: &affected.Set{Ranges: []affected.Range{{Type: "SEMVER", Events: []affected.Event{{Introduced: "0"}, {Fixed: "2.0.0"}}}}},
+		})
+	}
+	_, err = p.Advisories.Import(w.ctx, w.acme, all)
+	w.must(err)
+	w.must(p.Findings.Settle(w.ctx))
+	return w
+}
+
+func (w *vexWorld) must(err error) {
+	w.Helper()
+	if err != nil {
+		w.Fatal(err)
+	}
+}
+
+func vexDigest(i int) string { return fmt.Sprintf("sha256:%064x", i+1) }
+
+// states describes the findings.
+func (w *vexWorld) states() string {
+	w.Helper()
+	page, err := w.p.Findings.List(w.ctx, platform.ListRequest[*platform.FindingFilter]{UIDP: platform.UIDFilter{DescendantsOf: w.acme}})
+	w.must(err)
+	var all []string
+	for _, f := range page.Items {
+		all = append(all, fmt.Sprintf("%s %s %s %s %q %s", f.Digest[60:], f.Package, stateName(f.State), f.Justification, f.Note, f.ExpireTime))
+	}
+	slices.Sort(all)
+	return strings.Join(all, "\n")
+}
+
+// decide decides about findings of the world as an operator.
+func (w *vexWorld) decide(u platform.FindingUpdate, change string) {
+	w.Helper()
+	u.Change = platform.JSONInput[*platform.Finding]([]byte(change), nil)
+	_, err := w.p.Findings.Update(w.ctx, u)
+	w.must(err)
+	w.must(w.p.Findings.Settle(w.ctx))
+}
+
+func TestExportedDecisionsGiveTheSameStatesElsewhere(t *testing.T) {
+	t.Parallel()
+	storetest.EachURL(t, func(t *testing.T, url string) {
+		w := newVEXWorld(t, url)
+		for _, c := range []struct {
+			within platform.UID
+			ids    []string
+			change string
+		}{
+			{w.acme, []string{"CVE-0", "CVE-1", "CVE-2"}, `{"state": "FINDING_STATE_ACCEPTED", "note": "behind a proxy", "expireTime": "2099-01-01T00:00:00Z"}`},
+			{w.group, []string{"GHSA-1"}, `{"state": "FINDING_STATE_NOT_AFFECTED", "justification": "component_not_present"}`},
+			{w.repo, []string{"GHSA-2"}, `{"state": "FINDING_STATE_OPEN"}`},
+			{w.repo, []string{"CVE-3"}, `{"state": "FINDING_STATE_IN_TRIAGE", "note": "look at it"}`},
+		} {
+			w.decide(platform.FindingUpdate{Within: c.within, Where: &platform.FindingFilter{VulnerabilityIDs: c.ids}}, c.change)
+		}
+		page, err := w.p.Findings.List(w.ctx, platform.ListRequest[*platform.FindingFilter]{UIDP: platform.UIDFilter{DescendantsOf: w.acme}, Filter: &platform.FindingFilter{Packages: []string{"p0", "p4"}, Digests: []string{vexDigest(0)}}})
+		w.must(err)
+		for _, f := range page.Items {
+			w.decide(platform.FindingUpdate{UIDs: []platform.UID{f.UID}}, `{"state": "FINDING_STATE_NOT_AFFECTED", "justification": "inline_mitigations_already_exist", "note": "checked"}`)
+		}
+		want := w.states()
+		if strings.Count(want, "OPEN") != 5 || strings.Count(want, "checked") != 2 || strings.Count(want, "IN_TRIAGE") != 2 {
+			t.Errorf("the states are\n%s", want)
+		}
+		for i, format := range []string{"openvex", "cyclonedx"} {
+			for j, scope := range [][]string{{"--group", string(w.acme)}, {"--group", string(w.group)}} {
+				file := filepath.Join(t.TempDir(), "a.json")
+				if err := os.WriteFile(file, []byte(mustRun(t, w.url, append([]string{"export", "vex", "--format", format}, scope...)...)), 0o600); err != nil {
+					t.Fatal(err)
+				}
+				other := newVEXWorld(t, "sqlite:"+filepath.Join(t.TempDir(), fmt.Sprintf("b%d%d.db", i, j)))
+				mustRun(t, other.url, "import", "vex", "--group", string(other.acme), file)
+				if got := other.states(); got != want {
+					t.Errorf("%s of %s gives\n%s\nwant\n%s", format, scope, got, want)
+				}
+				again := strings.Fields(mustRun(t, other.url, "import", "vex", "--group", string(other.acme), file)) // after the names of the columns
+				if !slices.Equal(again[4:6], []string{"0", "0"}) || again[6] == "0" || again[7] != "0" {
+					t.Errorf("a second import says %s", again)
+				}
+			}
+		}
+		image := mustRun(t, w.url, "export", "vex", "--image", "acme/shop/checkout@"+vexDigest(0))
+		if !strings.Contains(image, vexDigest(0)[7:]) || strings.Contains(image, vexDigest(1)[7:]) {
+			t.Errorf("the document of an image is %s", image)
+		}
+	})
+}
+
+func TestVEXDocumentsBecomeDecisions(t *testing.T) {
+	t.Parallel()
+	storetest.EachURL(t, func(t *testing.T, url string) {
+		w := newVEXWorld(t, url)
+		file := filepath.Join(t.TempDir(), "a.json")
+		document := func(at, status string) string {
+			return fmt.Sprintf(`{"@context": "https://openvex.dev/ns/v0.2.0", "timestamp": %q, "version": 1, "statements": [
+				{"vulnerability": {"name": "CVE-1"}, "products": [{"@id": "pkg:npm/p1@1.0.0"}], "status": %q, "justification": "component_not_present", "action_statement": "update"},
+				{"vulnerability": {"name": "CVE-1"}, "products": [{"@id": "cpe:/a"}], "status": "fixed"}]}`, at, status)
+		}
+		importIt := func(at, status string, summary, message string) {
+			t.Helper()
+			if err := os.WriteFile(file, []byte(document(at, status)), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			out, errOut, err := atrium(t, map[string]string{"ATRIUM_DATABASE_URL": url}, "import", "vex", "--group", string(w.group), file)
+			expectSummary(t, out, summary)
+			if err == nil || !strings.Contains(errOut, message) {
+				t.Errorf("the import says %v\n%s", err, errOut)
+			}
+		}
+		importIt("2026-02-01T00:00:00Z", "not_affected", "1 0 0 1 decisions", "a.json: statements[1].products[0]")
+		if states := w.states(); strings.Count(states, "NOT_AFFECTED") != 1 || !strings.Contains(states, "p1 NOT_AFFECTED component_not_present") {
+			t.Errorf("the states are\n%s", states)
+		}
+		importIt("2026-01-01T00:00:00Z", "affected", "0 0 1 1 decisions", "")
+		importIt("2026-03-01T00:00:00Z", "under_investigation", "0 1 0 1 decisions", "")
+		if states := w.states(); strings.Count(states, "IN_TRIAGE") != 1 {
+			t.Errorf("the states are\n%s", states)
+		}
+		_, errOut, err := atrium(t, map[string]string{"ATRIUM_DATABASE_URL": url}, "export", "vex")
+		if err == nil || !strings.Contains(err.Error()+errOut, "either --group or --image") {
+			t.Errorf("an export of nothing says %v", err)
+		}
+	})
+}

@@ -1,0 +1,103 @@
+package ingest
+
+import (
+	"context"
+	"errors"
+
+	"atrium/internal/vex"
+	"atrium/platform"
+)
+
+// ImportVEX imports statements of VEX documents (OpenVEX, and CycloneDX) from JSON files, folders and archives, as
+// decisions of the group about findings, also about those that appear later. Statements can be about components of other
+// documents of the same import.
+func ImportVEX(ctx context.Context, p *platform.Platform, paths []string, o Options) (Summary, error) {
+	c := &vexImport{reporter: &reporter{options: o}}
+	c.rules = newBatch("decisions", c.reporter, func(ctx context.Context, rows []*platform.TriageRule) (platform.Imported, error) {
+		return p.Findings.ImportRules(ctx, o.Group, rows)
+	}, func(r *platform.TriageRule) string {
+		return r.VulnerabilityID + "\x00" + r.Package + "\x00" + r.Ecosystem + "\x00" + r.Version + "\x00" + r.Digest
+	})
+	reader := documentReader{reporter: c.reporter, handle: func(at Place, document []byte) error { return c.read(ctx, at, document) }}
+	err := reader.measure(paths)
+	if err == nil {
+		err = reader.read(ctx, paths)
+	}
+	if err == nil {
+		err = c.resolve(ctx)
+	}
+	if err == nil {
+		err = c.rules.flush(ctx)
+	}
+	err = c.reporter.pipeline.finish(err)
+	return Summary{Kinds: []KindCounts{c.rules.kind}, Unreadable: c.reporter.unreadable}, err
+}
+
+// A vexImport is one import of VEX documents.
+type vexImport struct {
+	reporter *reporter
+	rules    *batch[platform.TriageRule, string]
+	library  vex.Library
+	waiting  []placedDocument // those that may be about components of others, and those with such components
+}
+
+type placedDocument struct {
+	at       Place
+	document *vex.Document
+}
+
+// The reasons why a document cannot be used.
+var (
+	errManyComponents = errors.New("has more components than an import can follow, beside those of the documents before it")
+	errNoStatements   = errors.New("states nothing about vulnerabilities, and no other document refers to its components; import it with `atrium import sbom`")
+)
+
+// read imports the statements of a document, except those about components of others.
+func (c *vexImport) read(ctx context.Context, at Place, text []byte) error {
+	d, err := vex.Parse(text)
+	if err != nil {
+		c.reporter.reportUnreadable(at, err)
+		return nil
+	}
+	if !c.library.Add(d) {
+		c.reporter.reportUnreadable(at, errManyComponents)
+		return nil
+	}
+	if d.IsBOM || d.Refers() {
+		c.waiting = append(c.waiting, placedDocument{at, d})
+	}
+	return c.add(ctx, at, d, len(text))
+}
+
+// resolve imports the statements about components of other documents.
+func (c *vexImport) resolve(ctx context.Context) error {
+	for _, w := range c.waiting {
+		if err := c.add(ctx, w.at, c.library.Resolve(w.document), 0); err != nil {
+			return err
+		}
+	}
+	for _, w := range c.waiting {
+		if w.document.IsBOM && !c.library.Uses(w.document) {
+			c.reporter.reportUnreadable(w.at, errNoStatements)
+		}
+	}
+	return nil
+}
+
+// add imports the statements of a document.
+func (c *vexImport) add(ctx context.Context, at Place, d *vex.Document, bytes int) error {
+	for _, problem := range d.Problems {
+		c.rules.fail(at, problem)
+	}
+	for _, s := range d.Statements {
+		rule := &platform.TriageRule{
+			VulnerabilityID: s.Vulnerability, Package: s.Target.Package, Ecosystem: s.Target.Ecosystem, Version: s.Target.Version, Digest: s.Target.Digest,
+			State: platform.FindingState("FINDING_STATE_" + s.State), Justification: s.Justification, Note: s.Note,
+			CreateTime: platform.At(s.Time), ExpireTime: platform.At(s.ExpireTime),
+		}
+		if err := c.rules.add(ctx, rule, at, bytes/len(d.Statements)); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,31 @@
+package sbom_test
+
+import (
+	"testing"
+
+	"atrium/internal/sbom"
+)
+
+func TestWrittenPackageURLsAreReadAgain(t *testing.T) {
+	t.Parallel()
+	for _, p := range []sbom.Package{
+		{Name: "left-pad", Ecosystem: "npm", Version: "1.3.0"}, {Name: "@babel/core", Ecosystem: "npm"}, {Name: "org.slf4j:slf4j-api", Ecosystem: "Maven", Version: "1.0"},
+		{Name: "github.com/acme/tool/v2", Ecosystem: "Go", Version: "v2.0.1"}, {Name: "openssl", Ecosystem: "Debian:12", Version: "1:3.0-1+deb12u1"},
+		{Name: "musl", Ecosystem: "Alpine:v3.18", Version: "1.2.3-r4"}, {Name: "bash", Ecosystem: "Ubuntu:22.04", Version: "5.1"}, {Name: "glibc", Ecosystem: "Rocky Linux:9"},
+		{Name: "requests", Ecosystem: "PyPI", Version: "vers:pypi/>=1.0|<2.0"}, {Name: "serde", Ecosystem: "crates.io", Version: "1.0.0"}, {Name: "actions/checkout", Ecosystem: "GitHub Actions", Version: "v4"},
+		{Name: "checkout", Version: "2.4"}, {Name: "acme/checkout"}, {Name: "wolfi-base", Ecosystem: "Wolfi"},
+	} {
+		text := sbom.WritePURL(p.Name, p.Ecosystem, p.Version)
+		read, digest, err := sbom.ReadPURL(text)
+		if err != nil || digest != "" || read.Name != p.Name || read.Ecosystem != p.Ecosystem || read.Version != p.Version {
+			t.Errorf("%s: got %+v %v, want %+v", text, read, err, p)
+		}
+	}
+	const digest = "sha256:1111111111111111111111111111111111111111111111111111111111111111"
+	if _, found, err := sbom.ReadPURL(sbom.WriteImagePURL("checkout", digest)); found != digest || err != nil {
+		t.Errorf("the digest of an image is %q, %v", found, err)
+	}
+	if _, _, err := sbom.ReadPURL("pkg:oci/checkout"); err == nil {
+		t.Error("an image without a digest is accepted")
+	}
+}
