@@ -1,19 +1,13 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"errors"
-	"fmt"
-	"io"
 	"strings"
 	"syscall"
-	"time"
 
-	"github.com/google/uuid"
-
+	"atrium/internal/export"
 	"atrium/internal/ingest"
-	"atrium/internal/vex"
 	"atrium/platform"
 )
 
@@ -96,66 +90,20 @@ func (c *exportVEXCommand) run(ctx context.Context, p program) error {
 	}
 	defer db.close()
 	ctx = platform.WithActor(ctx, platform.NewOperator("export"))
-	scope, digest, err := c.scope(ctx, db.Platform)
-	if err != nil {
-		return err
+	of := export.VEXOptions{Scope: platform.UID(c.Group), Format: c.Format, Author: c.Author}
+	if c.Image != "" {
+		var repo string
+		repo, of.Digest, _ = strings.Cut(c.Image, "@")
+		if of.Scope = platform.UID(repo); !of.Scope.Valid() {
+			found, err := db.Repos.GetByPath(ctx, repo)
+			if err != nil {
+				return err
+			}
+			of.Scope = found.UID
+		}
 	}
-	decided, err := db.Findings.Decisions(ctx, scope, digest)
-	if err != nil {
-		return err
-	}
-	out := bufio.NewWriter(p.stdout)
-	if err = errors.Join(c.write(out, statements(decided)), out.Flush()); errors.Is(err, syscall.EPIPE) { // the reader of the output has closed it
+	if err = export.VEX(ctx, db.Platform, p.stdout, of); errors.Is(err, syscall.EPIPE) { // the reader of the output has closed it
 		return nil
 	}
 	return err
-}
-
-// scope returns the group or repo, and the digest of the image.
-func (c *exportVEXCommand) scope(ctx context.Context, p *platform.Platform) (platform.UID, string, error) {
-	if c.Group != "" {
-		return platform.UID(c.Group), "", nil
-	}
-	repo, digest, _ := strings.Cut(c.Image, "@")
-	if uid := platform.UID(repo); uid.Valid() {
-		return uid, digest, nil
-	}
-	found, err := p.Repos.GetByPath(ctx, repo)
-	if err != nil {
-		return "", "", fmt.Errorf("--image: %w", err)
-	}
-	return found.UID, digest, nil
-}
-
-func (c *exportVEXCommand) write(out io.Writer, all []vex.Statement) error {
-	id, now := uuid.New().URN(), time.Now().UTC().Truncate(time.Second)
-	if c.Format == "cyclonedx" {
-		return vex.WriteCycloneDX(out, id, now, all)
-	}
-	return vex.WriteOpenVEX(out, c.Author, id, now, all)
-}
-
-// statements returns what was decided: the rules, those that count less first, and then single findings.
-func statements(d *platform.Decisions) (all []vex.Statement) {
-	for _, r := range d.Rules {
-		all = append(all, vex.Statement{
-			Vulnerability: r.VulnerabilityID, Target: vex.Target{Digest: r.Digest, Package: r.Package, Ecosystem: r.Ecosystem, Version: r.Version},
-			State: stateName(r.State), Justification: r.Justification, Note: r.Note, Time: r.CreateTime.Time, ExpireTime: r.ExpireTime.Time,
-		})
-	}
-	for _, f := range d.Findings {
-		s := vex.Statement{
-			Vulnerability: f.VulnerabilityID, Target: vex.Target{Digest: f.Digest, Package: f.Package, Ecosystem: f.Ecosystem, Version: f.InstalledVersion},
-			State: stateName(f.State), Justification: f.Justification, Note: f.Note, Time: f.UpdateTime.Time, ExpireTime: f.ExpireTime.Time,
-		}
-		if f.Package == f.Digest { // the advisory is about the image
-			s.Target.Package = ""
-		}
-		all = append(all, s)
-	}
-	return all
-}
-
-func stateName(s platform.FindingState) string {
-	return strings.TrimPrefix(string(s), "FINDING_STATE_")
 }

@@ -10,7 +10,6 @@ import (
 	"testing"
 
 	"atrium/platform"
-	"atrium/platform/affected"
 	"atrium/store/storetest"
 )
 
@@ -50,7 +49,7 @@ func newVEXWorld(t *testing.T, url string) *vexWorld {
 	for n := range 6 {
 		all = append(all, &platform.Advisory{
 			AdvisoryID: fmt.Sprintf("GHSA-%d", n), Aliases: []string{fmt.Sprintf("CVE-%d", n)}, ArtifactName: fmt.Sprintf("p%d", n), ArtifactType: "npm",
-			Affected: &affected.Set{Ranges: []affected.Range{{Type: "SEMVER", Events: []affected.Event{{Introduced: "0"}, {Fixed: "2.0.0"}}}}},
+			Events: []platform.AdvisoryEvent{{Fixed: &platform.Fixed{FixedVersion: "2.0.0"}}},
 		})
 	}
 	_, err = p.Advisories.Import(w.ctx, w.acme, all)
@@ -75,7 +74,7 @@ func (w *vexWorld) states() string {
 	w.must(err)
 	var all []string
 	for _, f := range page.Items {
-		all = append(all, fmt.Sprintf("%s %s %s %s %q %s", f.Digest[60:], f.Package, stateName(f.State), f.Justification, f.Note, f.ExpireTime))
+		all = append(all, fmt.Sprintf("%s %s %s %s %q %s", f.Digest[60:], f.Package, strings.TrimPrefix(string(f.State), "FINDING_STATE_"), f.Justification, f.Note, f.ExpireTime))
 	}
 	slices.Sort(all)
 	return strings.Join(all, "\n")

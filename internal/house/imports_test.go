@@ -40,7 +40,8 @@ var rules = map[string]rule{
 	"gen":                        {[]string{"gen"}, "it is generated from schema/proto alone"},
 	"internal/auth":              {[]string{"platform", "platform/fieldmask"}, adapter},
 	"internal/webhook":           {[]string{"platform"}, adapter},
-	"internal/ingest":            {[]string{"platform", "platform/affected", "internal/sbom"}, adapter},
+	"internal/ingest":            {[]string{"platform", "platform/affected", "internal/sbom", "internal/vex"}, adapter},
+	"internal/export":            {[]string{"platform", "internal/vex"}, adapter},
 	"client":                     {[]string{"gen"}, "whoever uses the service must not have to take the service with it"},
 	"e2e/grpc":                   {[]string{"gen"}, "it is a client of its own, and shares nothing with the server but the contract"},
 	"e2e/overload":               {nil, "it uses the program from outside, as clients do"},
@@ -63,7 +64,7 @@ var rules = map[string]rule{
 	"internal/server/admission": {[]string{"platform", "internal/auth"}, "who waits is decided before anything is known of the protocol"},
 	"internal/server": {[]string{"docs", "internal/server/admission", "internal/telemetry", "internal/graphql/refusal", "platform", "platform/fieldmask", "internal/apierror", "internal/graphql", "internal/graphql/limit", "internal/graphql/transport", "resolvers", "internal/rest", "internal/rpc", "internal/auth", "internal/webhook", "internal/demo", "internal/web", "store", "store/dbfile"},
 		"it puts the parts together, and reaches into none of them"},
-	"cmd": {[]string{"internal/telemetry", "internal/licences", "platform", "internal/server", "internal/demo", "client", "internal/ingest", "store"},
+	"cmd": {[]string{"internal/telemetry", "internal/licences", "platform", "internal/server", "internal/demo", "client", "internal/ingest", "internal/export", "store"},
 		"a command reads its flags, makes one call and prints what came of it; what the call does is for the package called"},
 	"internal/cases": {[]string{"platform", "internal/auth", "internal/server", "resolvers"},
 		"its tests ask the server that users run, through every protocol; it has no code of its own"},
@@ -75,6 +76,7 @@ var rules = map[string]rule{
 	"internal/licences":                    {nil, "it is text"},
 	"internal/devtool/licences":            {nil, "it reads files of modules and pages, which know nothing of it"},
 	"internal/sbom":                        {nil, "a document knows nothing of the platform"},
+	"internal/vex":                         {[]string{"internal/sbom"}, "a document knows nothing of the platform; package URLs mean the same in all of them"},
 	"internal/devtool/schemadiff":          {nil, "it compares schema files of any commit, and the generated code knows those of one"},
 }
 

@@ -193,8 +193,8 @@ func checkRoutes(t *testing.T, k platform.KindInfo, field string) {
 }
 
 // otherChanges lists changes that a capability allows and that record another event:
-// creating a tag can move it, terms are accepted, and findings change.
-var otherChanges = map[string]bool{"Tag updated": true, "TermsAcceptance created": true, "Finding updated": true}
+// creating a tag can move it, terms are accepted, and findings are decided about.
+var otherChanges = map[string]bool{"Finding updated": true, "Tag updated": true, "TermsAcceptance created": true}
 
 // imported lists kinds that come from feeds. Changes of them record no events.
 var imported = map[string]bool{"Advisory": true}

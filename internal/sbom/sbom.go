@@ -185,8 +185,8 @@ func comparePackages(a, b Package) int {
 	)
 }
 
-// CheckShape fails if a document is too deep or has too many elements. It reads the tokens of a document, so that no decoder has to follow one that is too deep
-// or has too many elements.
+// CheckShape fails if a document is too deep or has too many elements. It reads only the tokens, so
+// that no decoder has to follow such a document.
 func CheckShape(text []byte) error {
 	var lists [maxDepth + 1]bool // whether a list is open at a depth, or else an object
 	depth, elements, unread := 0, 0, maxDepth+1

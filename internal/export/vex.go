@@ -1,0 +1,68 @@
+// Package export writes data of the platform in formats of other systems. It must not decide who may read what: the core does.
+// The context must carry the actor platform.NewOperator.
+//
+//	vex.go  decisions about findings as VEX documents
+package export
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+
+	"atrium/internal/vex"
+	"atrium/platform"
+)
+
+// VEXOptions say which decisions are written, and how.
+type VEXOptions struct {
+	Scope  platform.UID // group or repo
+	Digest string       // only those about this image of the repo; "" means all
+	Format string       // openvex or cyclonedx
+	Author string       // who makes the statements, in OpenVEX
+}
+
+// VEX writes what was decided about findings as a document.
+func VEX(ctx context.Context, p *platform.Platform, to io.Writer, o VEXOptions) error {
+	decided, err := p.Findings.Decisions(ctx, o.Scope, o.Digest)
+	if err != nil {
+		return err
+	}
+	out := bufio.NewWriter(to)
+	all, id, now := statements(decided), uuid.New().URN(), time.Now().UTC().Truncate(time.Second)
+	if o.Format == "cyclonedx" {
+		err = vex.WriteCycloneDX(out, id, now, all)
+	} else {
+		err = vex.WriteOpenVEX(out, o.Author, id, now, all)
+	}
+	return errors.Join(err, out.Flush())
+}
+
+// statements returns what was decided: the rules, those that count less first, and then single findings.
+func statements(d *platform.Decisions) (all []vex.Statement) {
+	for _, r := range d.Rules {
+		all = append(all, vex.Statement{
+			Vulnerability: r.VulnerabilityID, Target: vex.Target{Digest: r.Digest, Package: r.Package, Ecosystem: r.Ecosystem, Version: r.Version},
+			State: stateName(r.State), Justification: r.Justification, Note: r.Note, Time: r.CreateTime.Time, ExpireTime: r.ExpireTime.Time,
+		})
+	}
+	for _, f := range d.Findings {
+		s := vex.Statement{
+			Vulnerability: f.VulnerabilityID, Target: vex.Target{Digest: f.Digest, Package: f.Package, Ecosystem: f.Ecosystem, Version: f.InstalledVersion},
+			State: stateName(f.State), Justification: f.Justification, Note: f.Note, Time: f.UpdateTime.Time, ExpireTime: f.ExpireTime.Time,
+		}
+		if f.Package == f.Digest { // the advisory is about the image
+			s.Target.Package = ""
+		}
+		all = append(all, s)
+	}
+	return all
+}
+
+func stateName(s platform.FindingState) string {
+	return strings.TrimPrefix(string(s), "FINDING_STATE_")
+}
