@@ -19,6 +19,9 @@ func TestSummariesOfReposCostNoMoreThanAnEdge(t *testing.T) {
 		advisories = append(advisories, &platform.Advisory{AdvisoryID: fmt.Sprint("GO-", i), ArtifactName: fmt.Sprintf("r%02d", i%20)})
 	}
 	must(w.p.Advisories.Import(ctx, w.org, advisories))(t)
+	if err := w.p.Findings.Settle(ctx); err != nil {
+		t.Fatal(err)
+	}
 	const counts = `{ open { total critical high medium low none unknown } fixed { total } notAffected { total critical } }`
 	edge := w.ask(`{ repos(first: 20) { nodes { name group { name } } } }`)
 	for _, query := range []string{`{ repos(first: 20) { nodes { name advisorySummary ` + counts + ` } } }`, `{ tags(first: 20) { nodes { name advisorySummary ` + counts + ` } } }`} {

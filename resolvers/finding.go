@@ -123,3 +123,11 @@ func (findingGroupFacets) Group(ctx context.Context, all []*platform.UIDFacet) (
 }
 
 func facetUID(f *platform.UIDFacet) platform.UID { return f.Value }
+
+// asAdvisorySummary answers a summary of findings in the form that there was before findings.
+func asAdvisorySummary(s *platform.FindingSummary) *platform.AdvisorySummary {
+	if s == nil {
+		return nil
+	}
+	return &platform.AdvisorySummary{Open: s.Open.SeverityCount, NotAffected: s.NotAffected.SeverityCount}
+}

@@ -185,3 +185,40 @@ func TestListsOfPackagesPage(t *testing.T) {
 		}
 	})
 }
+
+// The statements of a request do not grow with its pages.
+func TestQuestionsAboutImagesTakeFewStatements(t *testing.T) {
+	eachShop(t, func(t *testing.T, w *shop) {
+		for n := 20; n < 30; n++ {
+			repo := w.repo(w.shop, "r"+digest(n)[69:])
+			w.sbom(repo, n, "", "left-pad@1.2."+digest(n)[70:], "express@4.0.0")
+			w.point(repo, "latest", n)
+		}
+		w.settle()
+		for _, c := range []struct {
+			name, query string
+			statements  int64
+		}{
+			{"findings", `{ findings { totalCount nodes { package } } }`, 2},
+			{"findings with all around them", `{ findings { nodes { advisory { advisoryId } repo { name } image { digest } tags { nodes { name } } assignee { name } fixedIn(first: 1) { nodes { name } } } } }`, 6},
+			{"findings of repos", `{ repos { nodes { findings { totalCount nodes { package } } findingSummary { open { total } } } } }`, 4},
+			{"findings of tags", `{ tags { nodes { findings { totalCount nodes { package } } findingSummary { open { total } } } } }`, 4},
+			{"findings of images of tags", `{ findings { nodes { image { findings { totalCount nodes { package } } findingSummary { open { total } } } } } }`, 5},
+			{"findings of advisories", `{ advisories { nodes { findings { totalCount nodes { package } } affected { versions } } } }`, 4},
+			{"summaries of groups", `{ groups { nodes { findingSummary { open { total } affectedRepos } } } }`, 2},
+			{"facets", `{ findings { facets { severity { count } repo { repo { name } } group { group { name } } } } repos { nodes { findings { facets { state { count } } } } } }`, 7},
+			{"packages with what holds them", `{ packages { totalCount nodes { versions { totalCount nodes { images { totalCount nodes { repo { name } } } tags { totalCount nodes { name } } repos { totalCount nodes { name } } advisories { totalCount nodes { advisoryId } } } } } } }`, 14},
+			{"one version of each package", `{ packages { nodes { versions(where: {versions: ["4.0.0"]}) { nodes { version } } } } }`, 2},
+			{"packages of images", `{ findings { nodes { image { packages { totalCount nodes { name version } } } } } }`, 5},
+			{"repos by a package", `{ repos(where: {package: {name: "left-pad", versionBelow: "1.3.0"}}) { totalCount nodes { name } } }`, 4},
+			{"the worst repos", `{ repos(where: {openSeverities: [CRITICAL]}, orderBy: {field: OPEN_SEVERITY, direction: DESC}) { totalCount nodes { name } } }`, 2},
+			{"a vulnerability", `{ vulnerability(id: "CVE-1") { findings { totalCount nodes { package } } images { totalCount nodes { digest } } repos { totalCount nodes { name } } tags { totalCount nodes { name } } } }`, 9},
+		} {
+			got := w.ask(c.query)
+			t.Logf("%s: %d statements, cost %d", c.name, got.statements, got.Extensions.Cost.Requested)
+			if got.statements != c.statements {
+				t.Errorf("%s take %d statements, want %d", c.name, got.statements, c.statements)
+			}
+		}
+	})
+}

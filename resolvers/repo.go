@@ -109,8 +109,8 @@ func (r repos) Advisories(ctx context.Context, all []*platform.Repo, where *scal
 }
 
 func (r repos) AdvisorySummary(ctx context.Context, all []*platform.Repo) ([]*platform.AdvisorySummary, error) {
-	summaries, errs := r.p.Advisories.SummarizeRepos(ctx, all)
-	return summaries, joinErrors(errs)
+	summaries, err := r.FindingSummary(ctx, all)
+	return mapEach(summaries, asAdvisorySummary), err
 }
 
 func (r repoConnections) Facets(ctx context.Context, all []*scalar.RepoConnection) ([]*platform.RepoFacets, error) {

@@ -74,8 +74,8 @@ func (r tags) Advisories(ctx context.Context, all []*platform.Tag, where *scalar
 }
 
 func (r tags) AdvisorySummary(ctx context.Context, all []*platform.Tag) ([]*platform.AdvisorySummary, error) {
-	summaries, errs := r.p.Advisories.SummarizeTags(ctx, all)
-	return summaries, joinErrors(errs)
+	summaries, err := r.FindingSummary(ctx, all)
+	return mapEach(summaries, asAdvisorySummary), err
 }
 
 // tagImage returns the image that a tag points to.

@@ -105,7 +105,7 @@ func (p graphQL) selection(name string) string {
 		case len(field.Arguments) > 0 || strings.HasPrefix(field.Name, "__") || field.Name == "viewerCapabilities" || field.Name == "path" || global: // Only GraphQL has these fields.
 		case fieldType.IsLeafType():
 			selected = append(selected, field.Name)
-		case fieldType.Kind != ast.Object || fieldType.Name == "Image" || fieldType.Name == "AdvisorySummary" || strings.HasSuffix(fieldType.Name, "Edge") || slices.Contains(fieldType.Interfaces, "Node"):
+		case fieldType.Kind != ast.Object || fieldType.Name == "Image" || fieldType.Name == "AdvisorySummary" || fieldType.Name == "FindingSummary" || fieldType.Name == "AffectedVersions" || strings.HasSuffix(fieldType.Name, "Edge") || slices.Contains(fieldType.Interfaces, "Node"):
 		default:
 			selected = append(selected, field.Name+" "+p.selection(fieldType.Name))
 		}
