@@ -31,7 +31,7 @@ func TestSummariesOfReposCostNoMoreThanAnEdge(t *testing.T) {
 	}
 	w.ask(`{ repos(first: 1) { nodes { advisorySummary `+counts+` advisories(first: 1) { totalCount } tag(name: "t00") { advisorySummary `+counts+` advisories { totalCount } } } } }`).
 		expect("repos.nodes.0.advisorySummary.open.total", 200).expect("repos.nodes.0.advisories.totalCount", 200).
-		expect("repos.nodes.0.tag.advisorySummary.open.total", 200).expect("repos.nodes.0.tag.advisories.totalCount", 200).expectStatements(10)
+		expect("repos.nodes.0.tag.advisorySummary.open.total", 200).expect("repos.nodes.0.tag.advisories.totalCount", 200).expectStatements(8)
 }
 
 func TestFacetsCountRepos(t *testing.T) {

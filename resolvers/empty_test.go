@@ -8,6 +8,7 @@ import (
 	"github.com/vektah/gqlparser/v2/ast"
 
 	"atrium/graph"
+	"atrium/platform"
 	"atrium/store/storetest"
 )
 
@@ -19,6 +20,8 @@ var hostQueries = map[string]string{
 	"AccountAssociation": "accountAssociation(uid: $team) { %s }", "Advisory": "advisory(uid: $advisory) { %s }", "ArtifactVersion": "artifact(uid: $artifact) { versions(first: 1) { nodes { %s } } }",
 	"AdvisoryDocument": "advisoryDocuments(first: 1) { nodes { %s } }",
 	"Delivery":         "subscription(uid: $sink) { deliveries(first: 1) { nodes { %s } } }", "ExternalGroupRoleMapping": "externalGroupRoleMapping(uid: $mapping) { %s }",
+	"Finding": "findings(first: 1) { nodes { %s } }", "Package": "packages(first: 1) { nodes { %s } }",
+	"PackageVersion": "packages(first: 1) { nodes { versions(first: 1) { nodes { %s } } } }", "VulnerabilityExposure": `vulnerability(id: "CVE-01") { %s }`,
 	"GroupInvite": "groupInvite(uid: $invite) { %s }", "RoleBinding": "roleBinding(uid: $binding) { %s }",
 }
 
@@ -27,6 +30,7 @@ var requiredArguments = map[string]string{
 	"uid": "$org", "id": "$id", "ids": "[$id]", "group": "$org", "issuer": `"x"`, "subject": `"x"`, "name": `"x"`, "on": "$org",
 	"where": "{ecosystems: [JAVA]}", "ecosystems": "[JAVA]", "images": `[{repo: "r00"}]`, "startTime": "$since", "endTime": "$until",
 	"representations": "[]", "query": `"x"`, "capability": "GROUPS_LIST", "capabilities": "[]", "within": "$org", "interval": "DAY",
+	"from": "{tag: $tag}", "to": "{tag: $tag}",
 }
 
 // A probe is one argument of one field of one type, or one field of such an argument.
@@ -99,7 +103,7 @@ func argumentsOf(field *ast.FieldDefinition, name, member, value string) string 
 			if value == "" {
 				inside = ""
 			}
-			if a.Type.NonNull && member != "ecosystems" {
+			if a.Type.NonNull && a.Name == "where" && member != "ecosystems" {
 				inside += ", ecosystems: [JAVA]"
 			}
 			given = append(given, name+": {"+inside+"}")
@@ -127,6 +131,9 @@ func TestAnEmptyArgumentIsRejectedOrFindsNothingAndNullIsAbsent(t *testing.T) {
 	storetest.EachURL(t, func(t *testing.T, url string) {
 		w := newWorldAt(t, url)
 		variables := w.furnish()
+		if err := w.p.Findings.Settle(platform.WithActor(t.Context(), platform.NewOperator("test"))); err != nil {
+			t.Fatal(err)
+		}
 		for _, p := range probes(t) {
 			text := p.kind.Name() == "ID" || p.kind.Name() == "String"
 			if text && !cursors[p.name] {
