@@ -90,7 +90,7 @@ func roleLedger(t testing.TB) (holds map[string]map[string]bool, dotted map[stri
 	for _, c := range platform.Capabilities() { // These roles also hold the capabilities of our own kinds.
 		if wire := c.WireName(); dotted[wire] == "" {
 			dotted[wire] = string(c)
-			holds["owner"][wire], holds["viewer"][wire] = true, strings.HasSuffix(string(c), ".list")
+			holds["owner"][wire], holds["editor"][wire], holds["viewer"][wire] = true, true, strings.HasSuffix(string(c), ".list")
 		}
 	}
 	return holds, dotted
