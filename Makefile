@@ -171,6 +171,11 @@ oracle: internal/oracle/resolvers.generated.go ## Generate the executor of gqlge
 internal/oracle/resolvers.generated.go: gqlgen.yml $(wildcard schema/*.graphqls internal/devtool/gqlgen/* graph/scalar/*.go)
 	go run ./internal/devtool/gqlgen
 
+.PHONY: rename-check
+rename-check: ## Build a copy of this module under another path (scripts/rename-module gives it one)
+	copy=$$(mktemp -d) && trap 'rm -rf "$$copy"' EXIT && git ls-files -z | xargs -0 cp --parents -t "$$copy" && \
+	scripts/rename-module example.com/acme/atrium "$$copy" && go -C "$$copy" build -o "$$copy/built" ./cmd/atrium
+
 # Generation comes last, because a generator may tidy go.mod, which would hide the result of the check before it.
 .PHONY: verify
 verify: ## Check formatting, vet, go.mod, that generated files are current, and that no change breaks clients
