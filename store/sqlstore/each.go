@@ -163,6 +163,17 @@ type partKey struct {
 	narrowed  string // SQL of the narrowing of the reach
 }
 
+// partKey returns the key of the part for scopes that are found like this one.
+func (r reach) partKey() partKey {
+	return partKey{
+		column: r.column, named: r.uid == "", ruled: r.rule != "",
+		root: r.root != "", inside: r.inside != "", below: r.strictlyBelow, exclude: r.exclude != "",
+		isAround: r.around != "",
+		hasKey:   r.hasKey, tied: r.tie.base != "", tieColumn: r.tie.column,
+		prefix: r.prefix(), narrowed: r.narrowing.sql,
+	}
+}
+
 // parts groups the branches of scopes by the way they are found. rest lists the
 // scopes that need separate statements.
 func (r *reader[T, F]) parts(scopes []platform.Scope, by approach) (parts []*part, rest []int) {
@@ -179,7 +190,8 @@ func (r *reader[T, F]) parts(scopes []platform.Scope, by approach) (parts []*par
 			if how.isElsewhere() {
 				continue
 			}
-			k := partKey{how.column, how.uid == "", how.rule != "", how.root != "", how.inside != "", how.strictlyBelow, how.exclude != "", how.around != "", len(branches) == 1, how.hasKey, how.tie.base != "", how.tie.column, how.prefix(), how.narrowing.sql}
+			k := how.partKey()
+			k.single = len(branches) == 1
 			p := last // mostly all scopes have one shape
 			if len(parts) == 0 || p.partKey != k {
 				p = byShape[k]
