@@ -4,9 +4,11 @@ import (
 	"context"
 	"log/slog"
 	"net/netip"
+	"os/signal"
 	"runtime"
 	"slices"
 	"strings"
+	"syscall"
 
 	"atrium/internal/server"
 	"atrium/platform"
@@ -121,6 +123,7 @@ func (c *serveCommand) run(ctx context.Context, p program) error {
 			return err
 		}
 	}
+	signal.Ignore(syscall.SIGPIPE) // the server continues if the reader of its log has ended
 	limitMemory(c.memoryLimit(), serverGCPercent)
 	defer runtime.KeepAlive(newBallast())
 	logs := newLogBuffer(terminalOf(p.stderr))

@@ -1,9 +1,10 @@
 // This suite checks the systemd unit: systemd accepts it and rates its isolation as good, and the program knows its settings.
 
 import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { check, finish, run, site, temporary } from '../lib.mjs';
+import { check, finish, run, site, temporary, temporaryFolder } from '../lib.mjs';
 
 const program = process.env.ATRIUM_PROGRAM ?? assert.fail('ATRIUM_PROGRAM is not set');
 const text = readFileSync(join(import.meta.dirname, '../../deploy/systemd/atrium.service'), 'utf8');
@@ -34,6 +35,23 @@ await check('the program accepts the settings of the unit', async () => {
   assert.match(out, /^encryption-key: \(hidden\) # \$ATRIUM_ENCRYPTION_KEY_FILE$/m);
   assert.match(out, /^drain-delay: 10s # /m);
 });
+
+await check('a reader of the log that ends does not end the server', async () => {
+  const server = spawn(program, ['serve', '--dev', '--addr', '127.0.0.1:0', '--metrics-addr=', '--log-format', 'json', '--database-url', `sqlite:${join(temporaryFolder(), 'piped.db')}`], { stdio: ['ignore', 'pipe', 'pipe'] });
+  try {
+    let said = '';
+    for (const stream of [server.stdout, server.stderr]) stream.setEncoding('utf8').on('data', (chunk) => { said += chunk; });
+    const serving = /"msg":"serving","url":"([^"]+)"/;
+    while (!serving.test(said) && server.exitCode === null) await new Promise((go) => setTimeout(go, 50));
+    server.stdout.destroy();
+    server.stderr.destroy();
+    // The log is written several times a second.
+    for (const end = Date.now() + 2000; Date.now() < end;) assert.equal((await fetch(said.match(serving)[1] + '/registry/v2/repos')).status, 401);
+    assert.deepEqual([server.exitCode, server.signalCode], [null, null]);
+  } finally {
+    server.kill();
+  }
+}, 60);
 
 await check('atrium health reports whether a server is ready', async () => {
   assert.equal((await run(program, ['health', '--url', site])).out, 'ready\n');
