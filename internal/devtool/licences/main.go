@@ -8,6 +8,7 @@ package main
 import (
 	"bytes"
 	"compress/gzip"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -186,7 +187,7 @@ func describePages() ([]string, error) {
 
 // goOutput returns what a go command prints.
 func goOutput(environment []string, arguments ...string) ([]byte, error) {
-	command := exec.Command("go", arguments...)
+	command := exec.CommandContext(context.Background(), "go", arguments...)
 	command.Env, command.Stderr = append(os.Environ(), environment...), os.Stderr
 	return command.Output()
 }
