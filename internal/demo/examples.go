@@ -17,6 +17,7 @@ func Examples(group platform.UID) []web.Example {
 		{Name: "Repo", Query: readQuery("repo"), Variables: encodeVariable("name", "billing")},
 		{Name: "Findings", Query: readQuery("findings")},
 		{Name: "Affected", Query: readQuery("affected"), Variables: encodeVariable("vulnerability", "ACME-2026-0101")},
+		{Name: "Holders", Query: readQuery("holders"), Variables: encodeVariables(map[string]any{"package": "express", "below": "4.18.0"})},
 		{Name: "Search", Query: readQuery("search"), Variables: encodeVariable("query", "bill")},
 		{Name: "Access", Query: readQuery("access"), Variables: encodeVariable("group", group)},
 		{Name: "Sign in", Query: readQuery("sign_in")},
@@ -33,7 +34,11 @@ func Examples(group platform.UID) []web.Example {
 }
 
 func encodeVariable(name string, value any) string {
-	text, _ := json.MarshalIndent(map[string]any{name: value}, "", "  ") // cannot fail with plain data
+	return encodeVariables(map[string]any{name: value})
+}
+
+func encodeVariables(values map[string]any) string {
+	text, _ := json.MarshalIndent(values, "", "  ") // cannot fail with plain data
 	return string(text)
 }
 
