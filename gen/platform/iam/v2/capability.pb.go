@@ -113,6 +113,10 @@ const (
 	Capability_CAP_TERMS_ACCEPT Capability = 2201
 	// Read terms.
 	Capability_CAP_TERMS_LIST Capability = 2202
+	// Read findings.
+	Capability_CAP_FINDINGS_LIST Capability = 9001
+	// Decide about findings.
+	Capability_CAP_FINDINGS_UPDATE Capability = 9002
 )
 
 // Enum value maps for Capability.
@@ -162,6 +166,8 @@ var (
 		1902: "CAP_ADVISORIES_LIST",
 		2201: "CAP_TERMS_ACCEPT",
 		2202: "CAP_TERMS_LIST",
+		9001: "CAP_FINDINGS_LIST",
+		9002: "CAP_FINDINGS_UPDATE",
 	}
 	Capability_value = map[string]int32{
 		"CAP_UNSPECIFIED":                     0,
@@ -208,6 +214,8 @@ var (
 		"CAP_ADVISORIES_LIST":                 1902,
 		"CAP_TERMS_ACCEPT":                    2201,
 		"CAP_TERMS_LIST":                      2202,
+		"CAP_FINDINGS_LIST":                   9001,
+		"CAP_FINDINGS_UPDATE":                 9002,
 	}
 )
 
@@ -242,7 +250,7 @@ var File_platform_iam_v2_capability_proto protoreflect.FileDescriptor
 
 const file_platform_iam_v2_capability_proto_rawDesc = "" +
 	"\n" +
-	" platform/iam/v2/capability.proto\x12\x0fplatform.iam.v2*\xbf\n" +
+	" platform/iam/v2/capability.proto\x12\x0fplatform.iam.v2*\xf1\n" +
 	"\n" +
 	"\n" +
 	"Capability\x12\x13\n" +
@@ -293,7 +301,9 @@ const file_platform_iam_v2_capability_proto_rawDesc = "" +
 	"\x1cCAP_LIBRARIES_ARTIFACTS_LIST\x10\x8b\x0e\x12\x18\n" +
 	"\x13CAP_ADVISORIES_LIST\x10\xee\x0e\x12\x15\n" +
 	"\x10CAP_TERMS_ACCEPT\x10\x99\x11\x12\x13\n" +
-	"\x0eCAP_TERMS_LIST\x10\x9a\x11B\"Z atrium/gen/platform/iam/v2;iamv2b\x06proto3"
+	"\x0eCAP_TERMS_LIST\x10\x9a\x11\x12\x16\n" +
+	"\x11CAP_FINDINGS_LIST\x10\xa9F\x12\x18\n" +
+	"\x13CAP_FINDINGS_UPDATE\x10\xaaFB\"Z atrium/gen/platform/iam/v2;iamv2b\x06proto3"
 
 var (
 	file_platform_iam_v2_capability_proto_rawDescOnce sync.Once
