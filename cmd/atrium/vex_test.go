@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"atrium/platform"
+	"atrium/platform/fieldmask"
 	"atrium/store/storetest"
 )
 
@@ -30,9 +31,9 @@ func newVEXWorld(t *testing.T, url string) *vexWorld {
 	p, err := platform.New(t.Context(), storetest.Open(t, url), platform.Options{})
 	w.must(err)
 	w.p = p
-	group, err := p.Groups.Create(w.ctx, w.acme, platform.TypedInput(&platform.Group{Name: "shop"}, "name"))
+	group, err := p.Groups.Create(w.ctx, w.acme, fieldmask.TypedInput(&platform.Group{Name: "shop"}, "name"))
 	w.must(err)
-	repo, err := p.Repos.Create(w.ctx, group.UID, platform.TypedInput(&platform.Repo{Name: "checkout"}, "name"))
+	repo, err := p.Repos.Create(w.ctx, group.UID, fieldmask.TypedInput(&platform.Repo{Name: "checkout"}, "name"))
 	w.must(err)
 	w.group, w.repo = group.UID, repo.UID
 	for i := range 2 {
@@ -42,7 +43,7 @@ func newVEXWorld(t *testing.T, url string) *vexWorld {
 		}
 		_, err := p.Images.ImportSBOMs(w.ctx, []*platform.ImportedSBOM{b})
 		w.must(err)
-		_, err = p.Tags.Create(w.ctx, repo.UID, platform.TypedInput(&platform.Tag{Name: fmt.Sprintf("t%d", i), Digest: vexDigest(i)}, "name", "digest"))
+		_, err = p.Tags.Create(w.ctx, repo.UID, fieldmask.TypedInput(&platform.Tag{Name: fmt.Sprintf("t%d", i), Digest: vexDigest(i)}, "name", "digest"))
 		w.must(err)
 	}
 	var all []*platform.Advisory
@@ -83,7 +84,7 @@ func (w *vexWorld) states() string {
 // decide decides about findings of the world as an operator.
 func (w *vexWorld) decide(u platform.FindingUpdate, change string) {
 	w.Helper()
-	u.Change = platform.JSONInput[*platform.Finding]([]byte(change), nil)
+	u.Change = fieldmask.JSONInput[*platform.Finding]([]byte(change), nil)
 	_, err := w.p.Findings.Update(w.ctx, u)
 	w.must(err)
 	w.must(w.p.Findings.Settle(w.ctx))
