@@ -340,8 +340,8 @@ func TestEffectiveBindingsAndCapabilitiesAreThoseThatApply(t *testing.T) {
 		if err != nil || !slices.Contains(held, platform.CapAdvisoriesList) || slices.Contains(held, platform.CapRepoDelete) {
 			t.Errorf("holds %v (%v)", held, err)
 		}
-		if held, err = w.effectiveCapabilities(acme.owner, ada, acme.uid); err != nil || len(held) != 4 {
-			t.Errorf("at the root it holds %v, want 4 of them (%v)", held, err)
+		if held, err = w.effectiveCapabilities(acme.owner, ada, acme.uid); err != nil || len(held) != 5 {
+			t.Errorf("at the root it holds %v, want 5 of them (%v)", held, err)
 		}
 		_, err = w.effectiveCapabilities(w.as("ada"), ada, team)
 		expectRefused(t, "of an identity that lives above", err, platform.CodePermissionDenied)

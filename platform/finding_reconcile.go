@@ -32,9 +32,6 @@ type FindingTask struct {
 	Advisory UID    // "" means all advisories
 }
 
-// root returns the organisation whose tasks the task belongs to.
-func (t FindingTask) root() UID { return t.Subject.Root() }
-
 // Limits of one transaction.
 const (
 	maxFindingTasks = 2000
@@ -91,8 +88,8 @@ type FindingWrites interface {
 	PutImageStatuses(ctx context.Context, repo UID, statuses []*ImageStatus) error
 	// ChangeUses changes which images of a repo hold versions.
 	ChangeUses(ctx context.Context, repo UID, uses []PackageUse) error
-	// ReplaceFindings deletes the old findings and inserts the new ones.
-	ReplaceFindings(ctx context.Context, old, new []*Finding) error
+	// ReplaceFindings deletes the old findings and inserts those that take their place.
+	ReplaceFindings(ctx context.Context, old, current []*Finding) error
 	// ShiftOpenFindings changes how many open findings a repo shows.
 	ShiftOpenFindings(ctx context.Context, repo UID, by OpenCounts) error
 

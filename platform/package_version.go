@@ -211,7 +211,7 @@ func (s PackageVersions) versionsOf(ctx context.Context, packages []*Package) (v
 func (s PackageVersions) ListAdvisories(ctx context.Context, req ListRequest[*AdvisoryFilter], versions []*PackageVersion) ([]Page[*Advisory], []error) {
 	pages, errs := make([]Page[*Advisory], len(versions)), make([]error, len(versions))
 	scopes := make([]Scope, len(versions))
-	of, err := s.p.Advisories.resources, error(nil)
+	of := s.p.Advisories.resources
 	if req.OrderBy == "" {
 		req.OrderBy = "severity desc"
 	}

@@ -114,11 +114,10 @@ func (s Subscriptions) CreateConditional(ctx context.Context, parent UID, in fie
 		in = in.Malformed(v...)
 	}
 	made, err := s.authorizeCreate(ctx, parent, in)
-	if err == nil {
-		made.Findings = findings
-	} else {
+	if err != nil {
 		return nil, s.recordIfDenied(ctx, "created", parent, listEventTypes(err))
 	}
+	made.Findings = findings
 	secret := "whsec_" + newSecret()
 	if made.EncryptedSecret, err = s.p.encryptSecret(secret, made.UID); err != nil {
 		return nil, err

@@ -211,7 +211,7 @@ type imageFinder struct {
 func (f imageFinder) findImage(ctx context.Context, text string) (platform.ImageKey, error) {
 	path, digest, found := strings.Cut(text, "@")
 	if !found {
-		return platform.ImageKey{}, fmt.Errorf("--image %.300q: must be the path of the repo, @ and the digest, such as acme/shop/checkout@sha256:...", text)
+		return platform.ImageKey{}, fmt.Errorf("--image %.300q: must be the path of the repo, @ and the digest, such as acme/shop/checkout@sha256:DIGEST", text)
 	}
 	repo, err := f.destination.findRepoOfPath(ctx, path)
 	if err != nil {
@@ -224,16 +224,16 @@ func (f imageFinder) findImage(ctx context.Context, text string) (platform.Image
 func (f imageFinder) findSubject(ctx context.Context, subject sbom.Subject) (key platform.ImageKey, reason, err error) {
 	switch {
 	case len(subject.Digests) == 0:
-		return key, errors.New("names no digest of its image; name the image with --image PATH@sha256:..."), nil
+		return key, errors.New("names no digest of its image; name the image with --image PATH@sha256:DIGEST"), nil
 	case subject.Name == "":
-		return key, errors.New("does not name its image; name it with --image PATH@sha256:..."), nil
+		return key, errors.New("does not name its image; name it with --image PATH@sha256:DIGEST"), nil
 	}
 	repo, err := f.findRepo(ctx, subject.Name)
 	if err != nil {
 		return key, nil, err
 	}
 	if repo == "" {
-		return key, fmt.Errorf("is about %.300q, and the group has no repo of that name; name the image with --image PATH@sha256:...", subject.Name), nil
+		return key, fmt.Errorf("is about %.300q, and the group has no repo of that name; name the image with --image PATH@sha256:DIGEST", subject.Name), nil
 	}
 	keys := make([]platform.ImageKey, len(subject.Digests))
 	for i, digest := range subject.Digests {

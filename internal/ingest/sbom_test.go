@@ -76,7 +76,9 @@ func TestSBOMsAreReadFromEverySource(t *testing.T) {
 	if err := archive.WriteHeader(&tar.Header{Name: "x/bom.json", Mode: 0o600, Size: int64(len(document))}); err != nil {
 		t.Fatal(err)
 	}
-	fmt.Fprint(archive, document)
+	if _, err := fmt.Fprint(archive, document); err != nil {
+		t.Fatal(err)
+	}
 	if err := archive.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -88,7 +90,9 @@ func TestSBOMsAreReadFromEverySource(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	fmt.Fprint(member, document)
+	if _, err := fmt.Fprint(member, document); err != nil {
+		t.Fatal(err)
+	}
 	if err := members.Close(); err != nil {
 		t.Fatal(err)
 	}

@@ -138,7 +138,7 @@ func (d *Document) readVulnerability(v *cdx.Vulnerability, place string, own map
 
 // readAnalysis reads the state of a vulnerability.
 func (s *Statement) readAnalysis(v *cdx.Vulnerability, documentTime string) *Error {
-	known := false
+	var known bool
 	if s.State, known = analysisStates[v.Analysis.State]; !known {
 		return &Error{"analysis.state", fmt.Sprintf("%.100q is not known", v.Analysis.State)}
 	}

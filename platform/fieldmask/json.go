@@ -112,6 +112,7 @@ func Texts[E ~string](values []E) []string {
 	return all
 }
 
+// IsNumber reports whether a value in JSON is a number.
 func IsNumber(b []byte) bool { return len(b) > 0 && (b[0] == '-' || '0' <= b[0] && b[0] <= '9') }
 
 // memberErrors holds the violations of the members of an object.

@@ -203,6 +203,7 @@ func readParts(raw json.RawMessage, t reflect.Type, prefix string, depth int, pa
 	}
 }
 
+// IsNull reports whether a value in JSON is null or missing.
 func IsNull(raw json.RawMessage) bool { return len(raw) == 0 || string(bytes.TrimSpace(raw)) == "null" }
 
 // Merge combines the stored objects of current with the parts of a change, and

@@ -193,7 +193,7 @@ func countersOfFindings(f *platform.FindingFilter) counterSum {
 }
 
 // ReplaceFindings deletes findings and inserts others.
-func (tx *transaction) ReplaceFindings(ctx context.Context, old, new []*platform.Finding) error {
+func (tx *transaction) ReplaceFindings(ctx context.Context, old, current []*platform.Finding) error {
 	w := newWriter(findings, tx)
 	if len(old) > 0 {
 		uids := make([]platform.UID, len(old))
@@ -205,9 +205,9 @@ func (tx *transaction) ReplaceFindings(ctx context.Context, old, new []*platform
 			return err
 		}
 	}
-	err := w.Insert(ctx, new...)
+	err := w.Insert(ctx, current...)
 	if errors.Is(err, platform.ErrDuplicate) {
-		return fmt.Errorf("a finding of %s exists already: %w", new[0].Repo, err)
+		return fmt.Errorf("a finding of %s exists already: %w", current[0].Repo, err)
 	}
 	return err
 }
