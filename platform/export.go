@@ -1,0 +1,184 @@
+package platform
+
+import (
+	"context"
+	"fmt"
+
+	"atrium/platform/fieldmask"
+)
+
+// An ExportRequest asks for all rows of a list with filter F.
+type ExportRequest[F any] struct {
+	Within  UID // a group or a repo; "" means all that the caller may see
+	Filter  F
+	OrderBy string // as in ListRequest; "" means the order of the kind in which no row is read twice or missed while others change
+	MaxRows int64  // an export of more rows fails; 0 means no limit
+
+	// Malformed holds violations that the adapter found while decoding.
+	Malformed []fieldmask.Violation
+}
+
+// An ExportedFinding is a finding with what a reader of a file needs beside it.
+type ExportedFinding struct {
+	*Finding
+	RepoName string `json:"repoName,omitempty"` // "" if the caller may not see the repo
+	Summary  string `json:"summary,omitempty"`  // of the vulnerability; "" if it has none
+}
+
+// Export calls yield for each page of the findings that a request asks for and the caller may see,
+// at least once. Only one page is in memory. yield must not keep the page. If Export returns an
+// error, what yield has got is not the whole list.
+func (s Findings) Export(ctx context.Context, req ExportRequest[*FindingFilter], yield func([]*ExportedFinding) error) error {
+	list, rows := exportList(&req, "uid")
+	list.UIDP.DescendantsOf = req.Within
+	return s.kind.addArea(exportPages(ctx, list, rows, s.List, func(found []*Finding) error {
+		exported, err := s.describe(ctx, found)
+		if err == nil {
+			err = rows.add(len(exported))
+		}
+		if err != nil {
+			return err
+		}
+		return yield(exported)
+	}))
+}
+
+// describe adds what an export shows beside findings, with one read of the repos and one of the
+// vulnerabilities.
+func (s Findings) describe(ctx context.Context, found []*Finding) ([]*ExportedFinding, error) {
+	exported := make([]*ExportedFinding, len(found))
+	repos, ids := make([]UID, len(found)), make([]string, len(found))
+	for i, f := range found {
+		exported[i], repos[i], ids[i] = &ExportedFinding{Finding: f}, f.Repo, f.VulnerabilityID
+	}
+	if len(found) == 0 {
+		return exported, nil
+	}
+	named, errs := s.p.Repos.GetManyWithout(ctx, repos, RepoLists)
+	for i, err := range errs {
+		if err == nil {
+			exported[i].RepoName = named[i].Name
+		} else if !isHidden(err) {
+			return nil, err
+		}
+	}
+	known, errs := s.p.Vulnerabilities.GetManyWithout(ctx, ids, VulnerabilityDetails)
+	for i, err := range errs {
+		if err == nil {
+			exported[i].Summary = known[i].Summary
+		} else if !isHidden(err) {
+			return nil, err
+		}
+	}
+	return exported, nil
+}
+
+// isHidden reports whether an error says that there is no such row for the caller.
+func isHidden(err error) bool {
+	code := AsError(err).Code
+	return code == CodeNotFound || code == CodePermissionDenied
+}
+
+// exportVersions is the number of versions of a package that are read with those of other packages.
+const exportVersions = 20
+
+// Export calls yield for versions of the packages that a request asks for and images hold, of one
+// package after the other. It is otherwise like Findings.Export. MaxRows limits the versions.
+func (s Packages) Export(ctx context.Context, req ExportRequest[*PackageFilter], yield func([]*PackageVersion) error) error {
+	list, rows := exportList(&req, "name")
+	held := func(ctx context.Context, list ListRequest[*PackageFilter]) (Page[*Package], error) {
+		return s.ListHeld(ctx, req.Within, list)
+	}
+	pass := func(versions []*PackageVersion) error {
+		if err := rows.add(len(versions)); err != nil {
+			return err
+		}
+		return yield(versions)
+	}
+	return s.kind.addArea(exportPages(ctx, list, rows, held, func(packages []*Package) error {
+		if len(packages) == 0 {
+			return pass(nil)
+		}
+		return s.exportVersions(ctx, packages, pass)
+	}))
+}
+
+// exportVersions calls yield for all versions of packages that images hold where the list of packages
+// was read.
+func (s Packages) exportVersions(ctx context.Context, packages []*Package, yield func([]*PackageVersion) error) error {
+	first := ListRequest[*PackageVersionFilter]{PageSize: exportVersions, Parts: PartItems | PartMore}
+	pages, errs := s.p.PackageVersions.ListOfPackages(ctx, first, packages)
+	for i, page := range pages {
+		for err := errs[i]; ; {
+			if err == nil {
+				err = yield(page.Items)
+			}
+			if err != nil {
+				return err
+			}
+			if !page.HasNext {
+				break
+			}
+			next := ListRequest[*PackageVersionFilter]{PageSize: MaxPageSize, Parts: first.Parts, PageToken: page.NextPageToken()}
+			more, faults := s.p.PackageVersions.ListOfPackages(ctx, next, packages[i:i+1])
+			page, err = more[0], faults[0]
+		}
+	}
+	return nil
+}
+
+// exportList returns the request of the pages of an export, and the count of its rows. If Within is
+// malformed, it becomes a violation, with which every list fails.
+func exportList[F any](req *ExportRequest[F], order string) (ListRequest[F], *exportedRows) {
+	if req.Within != "" && !req.Within.Valid() {
+		v := violations(req.Malformed)
+		v.checkUID("within", req.Within)
+		req.Within, req.Malformed = "", v
+	}
+	if req.OrderBy != "" {
+		order = req.OrderBy
+	}
+	list := ListRequest[F]{Filter: req.Filter, OrderBy: order, PageSize: MaxPageSize, Parts: PartItems | PartMore, Malformed: req.Malformed}
+	if req.MaxRows > 0 {
+		list.Parts |= PartTotal
+	}
+	return list, &exportedRows{most: req.MaxRows}
+}
+
+// exportedRows counts the rows of an export.
+type exportedRows struct{ n, most int64 }
+
+func (r *exportedRows) add(n int) error {
+	r.n += int64(n)
+	return r.check(r.n)
+}
+
+// check returns an error if n rows are too many.
+func (r *exportedRows) check(n int64) error {
+	if r.most == 0 || n <= r.most {
+		return nil
+	}
+	err := Invalid(fieldmask.Violation{Field: "within", Description: fmt.Sprintf("has more than %d rows; export a smaller part, or restrict it with filters", r.most)})
+	err.Reason = "LIMIT_EXCEEDED"
+	err.Metadata = map[string]string{"limit": "export-rows", "value": fmt.Sprint(r.most)}
+	return err
+}
+
+// exportPages calls yield for each page of a list, and frees its memory after that. The total is
+// read with the first page only.
+func exportPages[T, F any](ctx context.Context, req ListRequest[F], rows *exportedRows, list func(context.Context, ListRequest[F]) (Page[T], error), yield func([]T) error) error {
+	for {
+		page, err := list(ctx, req)
+		if err == nil && req.PageToken == "" {
+			err = rows.check(page.TotalCount)
+		}
+		if err == nil {
+			err = yield(page.Items)
+		}
+		if err != nil || !page.HasNext {
+			return err
+		}
+		AnswerOf(ctx).ReleaseRead()
+		req.PageToken, req.Parts = page.NextPageToken(), PartItems|PartMore
+	}
+}

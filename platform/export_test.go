@@ -1,0 +1,161 @@
+package platform_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+
+	"atrium/platform"
+)
+
+// A crowd is an organisation with many findings, and memory for one page of them.
+const (
+	crowdImages   = 25
+	crowdPackages = 200
+	pageMemory    = 512 << 10 // bytes
+)
+
+// crowd fills a repo: each image holds every package, and each package has an advisory.
+func (w *world) crowd(group platform.UID) (repo platform.UID) {
+	w.Helper()
+	repo = w.namedRepo(group, "crowd")
+	held, advisories := make([]string, crowdPackages), make([]*platform.Advisory, crowdPackages)
+	for i := range held {
+		name := fmt.Sprintf("package-%d", i)
+		held[i], advisories[i] = name+"@1.0.0", fixedIn(fmt.Sprintf("CVE-%d", i), name, "1.0.1")
+	}
+	w.advise(group.Root(), advisories...)
+	for i := range crowdImages {
+		w.sbom(repo, digest(i), held...)
+		w.point(repo, fmt.Sprintf("v%d", i), digest(i))
+	}
+	w.settle()
+	return repo
+}
+
+// exportFindings exports findings, and returns their number and that of the pages.
+func (w *world) exportFindings(ctx context.Context, req platform.ExportRequest[*platform.FindingFilter]) (rows, pages int, err error) {
+	seen := map[platform.UID]bool{}
+	err = w.p.Findings.Export(ctx, req, func(page []*platform.ExportedFinding) error {
+		if pages++; len(page) > platform.MaxPageSize {
+			w.Errorf("a page has %d findings, want at most %d", len(page), platform.MaxPageSize)
+		}
+		for _, f := range page {
+			if seen[f.UID] || f.RepoName != "crowd" || f.VulnerabilityID == "" {
+				w.Fatalf("%+v was exported twice: %t", f, seen[f.UID])
+			}
+			seen[f.UID] = true
+		}
+		return nil
+	})
+	return len(seen), pages, err
+}
+
+func TestFindingsAreExportedPageByPage(t *testing.T) {
+	onEachEngine(t, func(t *testing.T, w *world) {
+		acme, other := w.found("acme"), w.found("other")
+		shop := w.group(acme.uid)
+		repo := w.crowd(shop)
+		const all = crowdImages * crowdPackages
+		pool := platform.NewAnswerPool(platform.AnswerLimits{PerAnswer: pageMemory, Total: 4 * pageMemory}, nil)
+		owner, end := pool.Open(acme.owner)
+		defer end()
+		type request = platform.ExportRequest[*platform.FindingFilter]
+		for name, c := range map[string]struct {
+			ctx  context.Context
+			req  request
+			want int
+		}{
+			"all":             {owner, request{MaxRows: all}, all},
+			"a group":         {owner, request{Within: shop}, all},
+			"a repo":          {owner, request{Within: repo, OrderBy: "severity desc"}, all},
+			"the operator":    {w.operator(), request{Within: acme.uid}, all},
+			"a filter":        {owner, request{Filter: &platform.FindingFilter{Packages: []string{"package-1", "package-2"}}}, 2 * crowdImages},
+			"nothing":         {owner, request{Filter: &platform.FindingFilter{Packages: []string{"none"}}}, 0},
+			"somebody's else": {other.owner, request{}, 0},
+		} {
+			rows, pages, err := w.exportFindings(c.ctx, c.req)
+			must(t, err)
+			if least := max(1, c.want/platform.MaxPageSize); rows != c.want || pages < least {
+				t.Errorf("%s: %d findings on %d pages, want %d on at least %d", name, rows, pages, c.want, least)
+			}
+		}
+		if _, pages, err := w.exportFindings(owner, request{MaxRows: all - 1}); platform.AsError(err).Reason != "LIMIT_EXCEEDED" || pages > 0 {
+			t.Errorf("too many: %v after %d pages, want LIMIT_EXCEEDED before the first one", err, pages)
+		}
+		for _, c := range []struct {
+			req  request
+			want platform.Code
+		}{
+			{request{Within: missingBelow(acme.uid)}, platform.CodeNotFound}, {request{Within: "acme"}, platform.CodeInvalidArgument},
+			{request{Within: other.uid}, platform.CodePermissionDenied}, {request{OrderBy: "nothing"}, platform.CodeInvalidArgument},
+		} {
+			if _, pages, err := w.exportFindings(owner, c.req); platform.AsError(err).Code != c.want || pages > 0 {
+				t.Errorf("%+v: %v after %d pages, want %s", c.req, err, pages, c.want)
+			}
+		}
+	})
+}
+
+// A page that fails ends the export with its error.
+func TestAnExportEndsWithTheErrorOfItsReader(t *testing.T) {
+	onEachEngine(t, func(t *testing.T, w *world) {
+		acme := w.found("acme")
+		w.crowd(acme.uid)
+		full, pages := errors.New("the disk is full"), 0
+		err := w.p.Findings.Export(acme.owner, platform.ExportRequest[*platform.FindingFilter]{}, func([]*platform.ExportedFinding) error {
+			pages++
+			return full
+		})
+		if !errors.Is(err, full) || pages != 1 {
+			t.Errorf("%v after %d pages, want %v after 1", err, pages, full)
+		}
+	})
+}
+
+func TestPackagesAreExportedWithAllTheirVersions(t *testing.T) {
+	onEachEngine(t, func(t *testing.T, w *world) {
+		acme, other := w.found("acme"), w.found("other")
+		shop := w.group(acme.uid)
+		repo := w.repo(shop)
+		var held []string
+		for i := range 250 {
+			held = append(held, fmt.Sprintf("many@1.%d.0", i), fmt.Sprintf("package-%d@1.0.0", i))
+		}
+		w.sbom(repo, digest(1), held...)
+		w.point(repo, "latest", digest(1))
+		w.sbom(w.repo(acme.uid), digest(2), "elsewhere@1.0.0")
+		w.settle()
+		export := func(ctx context.Context, req platform.ExportRequest[*platform.PackageFilter]) (int, error) {
+			seen := map[platform.UID]bool{}
+			err := w.p.Packages.Export(ctx, req, func(versions []*platform.PackageVersion) error {
+				for _, v := range versions {
+					if seen[v.UID] || v.Package.Name == "" || v.Version == "" {
+						t.Fatalf("%+v was exported twice: %t", v, seen[v.UID])
+					}
+					seen[v.UID] = true
+				}
+				return nil
+			})
+			return len(seen), err
+		}
+		type request = platform.ExportRequest[*platform.PackageFilter]
+		for name, c := range map[string]struct {
+			ctx  context.Context
+			req  request
+			want int
+		}{
+			"a group": {acme.owner, request{Within: shop, MaxRows: 500}, 500},
+			"a name":  {w.operator(), request{Within: acme.uid, Filter: &platform.PackageFilter{Names: []string{"many"}}}, 250},
+			"nothing": {other.owner, request{}, 0},
+		} {
+			if got, err := export(c.ctx, c.req); err != nil || got != c.want {
+				t.Errorf("%s: %d versions, %v, want %d", name, got, err, c.want)
+			}
+		}
+		if _, err := export(acme.owner, request{Within: shop, MaxRows: 499}); platform.AsError(err).Reason != "LIMIT_EXCEEDED" {
+			t.Errorf("too many versions: %v, want LIMIT_EXCEEDED", err)
+		}
+	})
+}
