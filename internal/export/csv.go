@@ -1,0 +1,120 @@
+package export
+
+import (
+	"encoding/csv"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"atrium/platform"
+)
+
+// A column is a column of a CSV file.
+type column[T any] struct {
+	name string
+	text func(T) string
+}
+
+var findingColumns = []column[*platform.ExportedFinding]{
+	{"vulnerabilityId", func(f *platform.ExportedFinding) string { return f.VulnerabilityID }},
+	{"summary", func(f *platform.ExportedFinding) string { return f.Summary }},
+	{"severity", func(f *platform.ExportedFinding) string { return lastWord(f.Severity.Rating, "SEVERITY_RATING_") }},
+	{"score", func(f *platform.ExportedFinding) string { return number(f.Severity.Score) }},
+	{"state", func(f *platform.ExportedFinding) string { return lastWord(f.State, "FINDING_STATE_") }},
+	{"package", func(f *platform.ExportedFinding) string { return f.Package }},
+	{"ecosystem", func(f *platform.ExportedFinding) string { return f.Ecosystem }},
+	{"installedVersion", func(f *platform.ExportedFinding) string { return f.InstalledVersion }},
+	{"fixedVersions", func(f *platform.ExportedFinding) string { return strings.Join(f.FixedVersions, " ") }},
+	{"repoName", func(f *platform.ExportedFinding) string { return f.RepoName }},
+	{"digest", func(f *platform.ExportedFinding) string { return f.Digest }},
+	{"knownExploited", func(f *platform.ExportedFinding) string { return fmt.Sprint(f.KnownExploited) }},
+	{"epss", func(f *platform.ExportedFinding) string { return number(f.EPSS) }},
+	{"basis", func(f *platform.ExportedFinding) string { return lastWord(f.Basis, "FINDING_BASIS_") }},
+	{"justification", func(f *platform.ExportedFinding) string { return f.Justification }},
+	{"note", func(f *platform.ExportedFinding) string { return f.Note }},
+	{"assignee", func(f *platform.ExportedFinding) string { return string(f.Assignee) }},
+	{"dueTime", func(f *platform.ExportedFinding) string { return moment(f.DueTime) }},
+	{"expireTime", func(f *platform.ExportedFinding) string { return moment(f.ExpireTime) }},
+	{"firstSeenTime", func(f *platform.ExportedFinding) string { return moment(f.FirstSeenTime) }},
+	{"resolvedTime", func(f *platform.ExportedFinding) string { return moment(f.ResolvedTime) }},
+	{"updateTime", func(f *platform.ExportedFinding) string { return moment(f.UpdateTime) }},
+	{"repo", func(f *platform.ExportedFinding) string { return string(f.Repo) }},
+	{"advisory", func(f *platform.ExportedFinding) string { return string(f.Advisory) }},
+	{"uid", func(f *platform.ExportedFinding) string { return string(f.UID) }},
+}
+
+var packageColumns = []column[*platform.PackageVersion]{
+	{"package", func(v *platform.PackageVersion) string { return v.Package.Name }},
+	{"ecosystem", func(v *platform.PackageVersion) string { return v.Package.Ecosystem }},
+	{"version", func(v *platform.PackageVersion) string { return v.Version }},
+	{"purl", func(v *platform.PackageVersion) string { return v.PURL }},
+	{"licenses", func(v *platform.PackageVersion) string { return strings.Join(v.Licenses, "; ") }},
+	{"uid", func(v *platform.PackageVersion) string { return string(v.UID) }},
+}
+
+// lastWord returns the value of an enumeration as GraphQL writes it, such as HIGH.
+func lastWord[E ~string](value E, prefix string) string {
+	return strings.TrimPrefix(string(value), prefix)
+}
+
+func number(n *float64) string {
+	if n == nil {
+		return ""
+	}
+	return fmt.Sprint(*n)
+}
+
+func moment(t platform.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return t.UTC().Format(time.RFC3339)
+}
+
+// A csvWriter writes a line of names, and a line for each row.
+type csvWriter[T any] struct {
+	to      *csv.Writer
+	columns []column[T]
+	cells   []string
+	isBegun bool
+}
+
+func newCSVWriter[T any](to io.Writer, columns []column[T]) *csvWriter[T] {
+	return &csvWriter[T]{to: csv.NewWriter(to), columns: columns, cells: make([]string, len(columns))}
+}
+
+func (w *csvWriter[T]) Write(rows []T) error {
+	if !w.isBegun {
+		w.isBegun = true
+		for i, c := range w.columns {
+			w.cells[i] = c.name
+		}
+		if err := w.to.Write(w.cells); err != nil {
+			return err
+		}
+	}
+	for _, row := range rows {
+		for i, c := range w.columns {
+			w.cells[i] = defuse(c.text(row))
+		}
+		if err := w.to.Write(w.cells); err != nil {
+			return err
+		}
+	}
+	w.to.Flush()
+	return w.to.Error()
+}
+
+// defuse puts an apostrophe before a text that a spreadsheet would run as a formula. Texts come
+// from images and advisories, which anybody may have written.
+func defuse(text string) string {
+	if text != "" && strings.ContainsRune("=+-@\t\r\n", rune(text[0])) {
+		return "'" + text
+	}
+	return text
+}
+
+func (w *csvWriter[T]) Close() error { return w.Write(nil) }
+
+func (*csvWriter[T]) Fail(any) error { return nil }

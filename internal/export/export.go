@@ -1,0 +1,98 @@
+// Package export writes findings and packages as files: CSV for spreadsheets, JSON lines and
+// JSON for programs, and SARIF for tools of code scanning.
+//
+//	export.go    the formats, and what is exported
+//	lines.go     JSON, and JSON lines
+//	csv.go       CSV
+//	sarif.go     SARIF
+//
+// All of them write rows as they come, so that a file of any length needs little memory.
+package export
+
+import (
+	"io"
+
+	"atrium/platform"
+)
+
+// A Format is the format of a file. It is also the ending of its name.
+type Format string
+
+// The formats.
+const (
+	NDJSON Format = "ndjson" // one JSON object a line
+	CSV    Format = "csv"
+	JSON   Format = "json" // an array
+	SARIF  Format = "sarif"
+)
+
+// MediaType returns the media type of files in the format.
+func (f Format) MediaType() string {
+	switch f {
+	case CSV:
+		return "text/csv"
+	case NDJSON:
+		return "application/x-ndjson"
+	case SARIF:
+		return "application/sarif+json"
+	default:
+		return "application/json"
+	}
+}
+
+// A Writer writes rows of a file.
+type Writer[T any] interface {
+	// Write writes rows. It keeps none of them.
+	Write(rows []T) error
+	// Close ends a file that is complete. It does not close what the file is written to.
+	Close() error
+	// Fail ends a file that is not complete. In JSON lines, the last line is an object with
+	// the only member error, which holds the status. In JSON and SARIF, the end is missing.
+	Fail(status any) error
+}
+
+// A List is a list that can be exported.
+type List[T any] struct {
+	Name    string   // name of the file, without its ending
+	Formats []Format // the first one is the default
+
+	columns []column[T]
+	object  func(T) any
+}
+
+// Findings is the list of findings.
+var Findings = List[*platform.ExportedFinding]{
+	Name: "findings", Formats: []Format{NDJSON, CSV, JSON, SARIF},
+	columns: findingColumns, object: func(f *platform.ExportedFinding) any { return f },
+}
+
+// Packages is the list of the versions of packages.
+var Packages = List[*platform.PackageVersion]{
+	Name: "packages", Formats: []Format{NDJSON, CSV, JSON},
+	columns: packageColumns, object: func(v *platform.PackageVersion) any {
+		return exportedPackage{v.Package.Name, v.Package.Ecosystem, v.Version, v.PURL, v.Licenses, v.UID}
+	},
+}
+
+// An exportedPackage is a version of a package in JSON.
+type exportedPackage struct {
+	Package   string       `json:"package"`
+	Ecosystem string       `json:"ecosystem,omitempty"`
+	Version   string       `json:"version,omitempty"`
+	PURL      string       `json:"purl,omitempty"`
+	Licenses  []string     `json:"licenses,omitempty"`
+	UID       platform.UID `json:"uid"`
+}
+
+// NewWriter returns a writer of a file in one of the formats of the list.
+func (l List[T]) NewWriter(to io.Writer, format Format) Writer[T] {
+	switch format {
+	case CSV:
+		return newCSVWriter(to, l.columns)
+	case SARIF:
+		if writer, ok := any(newSARIFWriter(to)).(Writer[T]); ok {
+			return writer
+		}
+	}
+	return newJSONWriter(to, format == NDJSON, l.object)
+}
