@@ -15,7 +15,7 @@ func AreaOf(path string) string {
 	if parts := strings.Split(first, "."); len(parts) > 2 && parts[0] == "platform" {
 		return parts[1]
 	}
-	if first == "events" || first == "ping" || first == "graphql" || slices.Contains(AreasWithV1, first) {
+	if first == "events" || first == "ping" || first == "graphql" || first == "export" || slices.Contains(AreasWithV1, first) {
 		return first
 	}
 	return ""

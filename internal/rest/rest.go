@@ -18,7 +18,7 @@ type Options struct {
 	Logger        *slog.Logger // receives the internal errors that clients do not see; nil discards them
 }
 
-// New returns a handler of all routes of p. The caller of the handler must put the actor
+// New returns a handler of all routes of p, and of its exports. The caller of the handler must put the actor
 // into the context of the request (platform.WithActor) and set the X-Request-Id header of
 // the response, which errors name.
 //
@@ -27,7 +27,7 @@ type Options struct {
 func New(p *platform.Platform, o Options) http.Handler {
 	router := chi.NewRouter()
 	router.Use(anyMethod)
-	for prefix, group := range groupPaths(routes(p)) {
+	for prefix, group := range groupPaths(append(routes(p), exportRoutes(p, o)...)) {
 		router.Handle(prefix, serve(p, o, group))
 	}
 	for _, area := range apierror.AreasWithV1 {

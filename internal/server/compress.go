@@ -43,7 +43,8 @@ func compressAnswers(next http.Handler) http.Handler {
 func isCompressible(contentType string) bool {
 	media, _, _ := strings.Cut(contentType, ";")
 	switch media {
-	case "application/json", "application/graphql-response+json", "application/proto", "application/yaml", "text/plain":
+	case "application/json", "application/graphql-response+json", "application/proto", "application/yaml", "text/plain",
+		"application/x-ndjson", "text/csv", "application/sarif+json":
 		return true
 	}
 	return false

@@ -161,3 +161,32 @@ func TestAStreamLearnsThatItsClientDoesNotRead(t *testing.T) {
 		}
 	}
 }
+
+// A file that is compressed and cut off must not look complete either.
+func TestACompressedAnswerThatIsCutOffIsAnError(t *testing.T) {
+	t.Parallel()
+	for _, media := range []string{"text/csv", "application/x-ndjson", "application/sarif+json"} {
+		cut := compressAnswers(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", media)
+			_, _ = w.Write(bytes.Repeat([]byte("a row of the file\n"), 5000))
+			panic(http.ErrAbortHandler)
+		}))
+		server := httptest.NewServer(cut)
+		for _, encoding := range []string{"gzip", "zstd", "identity"} {
+			r := check(http.NewRequestWithContext(t.Context(), http.MethodGet, server.URL, http.NoBody))(t)
+			r.Header.Set("Accept-Encoding", encoding)
+			answer, err := server.Client().Do(r)
+			if err != nil {
+				continue // nothing of the answer has come
+			}
+			if _, err = io.Copy(io.Discard, answer.Body); err == nil {
+				t.Errorf("%s in %s: the answer looks complete", media, encoding)
+			}
+			if want := strings.TrimSuffix(encoding, "identity"); answer.Header.Get("Content-Encoding") != want {
+				t.Errorf("%s: encoded in %q, want %q", media, answer.Header.Get("Content-Encoding"), want)
+			}
+			_ = answer.Body.Close()
+		}
+		server.Close()
+	}
+}

@@ -1,0 +1,229 @@
+package rest
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"mime"
+	"net/http"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"atrium/internal/apierror"
+	"atrium/internal/export"
+	"atrium/platform"
+	"atrium/platform/fieldmask"
+)
+
+// Limits of an export. It holds one page of rows and this buffer in memory.
+const (
+	exportRows     = 1_000_000
+	exportTime     = 10 * time.Minute // of the whole export; rights that end meanwhile end at the latest after it
+	exportPageTime = 35 * time.Second // for reading a page of rows and sending it
+	exportBuffer   = 32 << 10
+)
+
+// exportRoutes returns the routes of files with whole lists. They belong to no area of the API, and
+// the OpenAPI document does not have them.
+func exportRoutes(p *platform.Platform, o Options) []route {
+	type (
+		finding = platform.FindingFilter
+		pkg     = platform.PackageFilter
+	)
+	return []route{
+		exportRoute(o, "ExportFindings", export.Findings, p.Findings.Export,
+			textsFilter("severities", func(f *finding) *[]platform.SeverityRating { return &f.Severities }),
+			numberFilter("minScore", func(f *finding) **float64 { return &f.MinScore }),
+			textsFilter("states", func(f *finding) *[]platform.FindingState { return &f.States }),
+			textsFilter("basis", func(f *finding) *[]platform.FindingBasis { return &f.Basis }),
+			choiceFilter("fixable", func(f *finding) **bool { return &f.Fixable }),
+			choiceFilter("knownExploited", func(f *finding) **bool { return &f.KnownExploited }),
+			numberFilter("minEpss", func(f *finding) **float64 { return &f.MinEPSS }),
+			textsFilter("vulnerabilityIds", func(f *finding) *[]string { return &f.VulnerabilityIDs }),
+			textsFilter("packages", func(f *finding) *[]string { return &f.Packages }),
+			textsFilter("ecosystems", func(f *finding) *[]string { return &f.Ecosystems }),
+			textFilter("query", func(f *finding) *string { return &f.Query }),
+			textFilter("assignee", func(f *finding) *platform.UID { return &f.Assignee }),
+			timeFilter("firstSeenSince", func(f *finding) *platform.Time { return &f.FirstSeenSince }),
+			timeFilter("resolvedSince", func(f *finding) *platform.Time { return &f.ResolvedSince }),
+			timeFilter("updatedSince", func(f *finding) *platform.Time { return &f.UpdatedSince }),
+			timeFilter("dueBefore", func(f *finding) *platform.Time { return &f.DueBefore }),
+			value("withoutLiveTags", parseBool, func(l *platform.ListRequest[*finding]) *bool { return &l.Filter.WithoutLiveTags }),
+			textsFilter("digests", func(f *finding) *[]string { return &f.Digests }),
+			textsFilter("advisories", func(f *finding) *[]platform.UID { return &f.Advisories }),
+			value("decided", parseBool, func(l *platform.ListRequest[*finding]) *bool { return &l.Filter.Decided })),
+		exportRoute(o, "ExportPackages", export.Packages, p.Packages.Export,
+			textsFilter("names", func(f *pkg) *[]string { return &f.Names }),
+			textsFilter("ecosystems", func(f *pkg) *[]string { return &f.Ecosystems }),
+			textFilter("query", func(f *pkg) *string { return &f.Query })),
+	}
+}
+
+// exportRoute returns the route of a file with all rows that run passes on.
+func exportRoute[T, F any](o Options, name string, list export.List[T], run func(context.Context, platform.ExportRequest[F], func([]T) error) error, filters ...filter[platform.ListRequest[F]]) route {
+	filters = append(filters,
+		value("within", parseText[platform.UID], func(l *platform.ListRequest[F]) *platform.UID { return &l.UIDP.DescendantsOf }),
+		value("orderBy", parseOptional, func(l *platform.ListRequest[F]) *string { return &l.OrderBy }))
+	return route{
+		name: name, method: http.MethodGet, pattern: "/export/" + list.Name, reportsQuery: true,
+		query: append(parametersOf(filters), parameter{name: "format", valueType: reflect.TypeFor[string]()}),
+		call: func(r *request) (any, error) {
+			if err := platform.RequireAuthenticated(r.Context()); err != nil {
+				return nil, err
+			}
+			asked := listRequest(r, filters)
+			format, err := chooseFormat(r, list.Formats, &asked.Malformed)
+			if err != nil {
+				return nil, err
+			}
+			req := platform.ExportRequest[F]{Within: asked.UIDP.DescendantsOf, Filter: asked.Filter, OrderBy: asked.OrderBy, MaxRows: exportRows, Malformed: asked.Malformed}
+			body := newExportBody(r.writer, list.Name, format)
+			return nil, sendExport(o, r, body, list.NewWriter(body.buffer, format), func(ctx context.Context, yield func([]T) error) error {
+				return run(ctx, req, yield)
+			})
+		},
+	}
+}
+
+// choiceFilter is a filter by true or false. Without it, both match.
+func choiceFilter[F any](name string, at func(F) **bool) filter[platform.ListRequest[F]] {
+	return filter[platform.ListRequest[F]]{parameter{name: name, valueType: reflect.TypeFor[bool]()}, func(l *platform.ListRequest[F], s string) error {
+		is, err := parseBool(s)
+		*at(l.Filter) = &is
+		return err
+	}}
+}
+
+// An exportBody is the body of a file. Its headers are set when its first part is sent.
+type exportBody struct {
+	http.ResponseWriter
+	buffer *bufio.Writer
+	set    func(http.Header)
+	isSent bool
+}
+
+func newExportBody(w http.ResponseWriter, name string, format export.Format) *exportBody {
+	body := &exportBody{ResponseWriter: w, set: func(h http.Header) {
+		setPrivateHeaders(h)
+		h.Set("Content-Type", format.MediaType())
+		h.Set("Content-Disposition", `attachment; filename="`+name+"."+string(format)+`"`)
+		h.Add("Vary", "Accept")
+	}}
+	body.buffer = bufio.NewWriterSize(body, exportBuffer)
+	return body
+}
+
+// Write sends a part of the file.
+func (b *exportBody) Write(p []byte) (int, error) {
+	if !b.isSent {
+		b.isSent = true
+		b.set(b.Header())
+	}
+	return b.ResponseWriter.Write(p)
+}
+
+// allowTime sets the time until which the next page must be read and sent. Without it, a client
+// that stops reading would keep the page in memory.
+func (b *exportBody) allowTime() {
+	_ = http.NewResponseController(b.ResponseWriter).SetWriteDeadline(time.Now().Add(exportPageTime))
+}
+
+// errHead ends an export for HEAD, when it is known that the export can begin.
+var errHead = errors.New("the request asks for headers only")
+
+// sendExport sends a file whose rows run yields. It returns the errors of files of which nothing was
+// sent. After that, an error ends the connection, so that no client takes the file for a whole one.
+func sendExport[T any](o Options, r *request, body *exportBody, file export.Writer[T], run func(context.Context, func([]T) error) error) error {
+	ctx, end := context.WithTimeout(r.Context(), exportTime)
+	defer end()
+	body.allowTime()
+	err := run(ctx, func(rows []T) error {
+		if r.Method == http.MethodHead {
+			return errHead
+		}
+		defer body.allowTime()
+		return file.Write(rows)
+	})
+	switch {
+	case errors.Is(err, errHead):
+		err = nil
+	case err == nil:
+		err = file.Close()
+	}
+	if err == nil {
+		err = body.buffer.Flush()
+	}
+	if err == nil && !body.isSent {
+		body.set(body.Header()) // the file is empty
+	}
+	if err == nil || !body.isSent {
+		return err
+	}
+	shown, id := apierror.Show(err, apierror.AreaOf(r.URL.Path)), requestID(body)
+	o.errors().Report(r.Context(), shown, id, "path", r.URL.Path, "cut", true)
+	_ = file.Fail(o.errors().Status(shown, id)) // the client may have gone
+	_ = body.buffer.Flush()
+	_ = http.NewResponseController(body.ResponseWriter).Flush()
+	panic(http.ErrAbortHandler)
+}
+
+// chooseFormat returns the format that a request asks for: by the parameter format, or by the
+// header Accept, or else the first one. A wrong parameter is a violation.
+func chooseFormat(r *request, formats []export.Format, malformed *[]fieldmask.Violation) (export.Format, error) {
+	if asked := r.query["format"]; len(asked) > 0 {
+		format := export.Format(asked[0])
+		if !slices.Contains(formats, format) {
+			*malformed = append(*malformed, fieldmask.Violation{Field: "format", Description: "must be one of " + joinFormats(formats, func(f export.Format) string { return string(f) })})
+		}
+		return format, nil
+	}
+	accepted := strings.Join(r.Header.Values("Accept"), ",")
+	if strings.TrimSpace(accepted) == "" {
+		return formats[0], nil
+	}
+	var best export.Format
+	most := 0.0
+	for one := range strings.SplitSeq(accepted, ",") {
+		if format, quality := matchRange(one, formats); quality > most {
+			best, most = format, quality
+		}
+	}
+	if best == "" {
+		return "", &statusError{http.StatusNotAcceptable, platform.Invalid(fieldmask.Violation{
+			Field: "Accept", Description: "must allow one of " + joinFormats(formats, export.Format.MediaType),
+		})}
+	}
+	return best, nil
+}
+
+// matchRange returns the first format that an element of Accept allows, and its quality.
+func matchRange(one string, formats []export.Format) (export.Format, float64) {
+	media, parameters, err := mime.ParseMediaType(one)
+	if err != nil {
+		return "", 0
+	}
+	quality := 1.0
+	if q, given := parameters["q"]; given {
+		if quality, err = strconv.ParseFloat(q, 64); err != nil {
+			return "", 0
+		}
+	}
+	prefix, isWild := strings.CutSuffix(media, "*")
+	for _, format := range formats {
+		if offered := format.MediaType(); media == offered || isWild && (media == "*/*" || strings.HasPrefix(offered, prefix)) {
+			return format, quality
+		}
+	}
+	return "", 0
+}
+
+func joinFormats(formats []export.Format, name func(export.Format) string) string {
+	names := make([]string, len(formats))
+	for i, f := range formats {
+		names[i] = name(f)
+	}
+	return strings.Join(names, ", ")
+}
