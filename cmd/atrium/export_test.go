@@ -2,9 +2,12 @@ package main
 
 import (
 	"encoding/json"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"atrium/store/storetest"
 )
 
 func TestTheAuditLogIsExportedAsJSONLines(t *testing.T) {
@@ -31,4 +34,52 @@ func TestTheAuditLogIsExportedAsJSONLines(t *testing.T) {
 			t.Errorf("%s: %d lines, want %d", args, got, want)
 		}
 	}
+}
+
+func TestFindingsAndPackagesAreExportedByTheCommandLine(t *testing.T) {
+	t.Parallel()
+	storetest.EachURL(t, func(t *testing.T, url string) {
+		acme, folder := bootstrap(t, url), t.TempDir()
+		for name, text := range map[string]string{
+			"osv.json": `{"id": "CVE-2026-1", "modified": "2026-03-27T13:55:00Z", "summary": "=A parser", "severity": [{"type": "CVSS_V3", "score": "CVSS:3.1/AV:N/AC:L/PR:N/UI:N/S:U/C:H/I:H/A:H"}], "affected": [{"package": {"ecosystem": "npm", "name": "left-pad"}, "ranges": [{"type": "SEMVER", "events": [{"introduced": "0"}, {"fixed": "1.3.0"}]}]}]}`,
+			"registry.jsonl": `{"kind": "repo", "name": "shop"}
+{"kind": "tag", "repo": "shop", "name": "1", "digest": "sha256:` + strings.Repeat("1", 64) + `"}
+{"kind": "image", "repo": "shop", "digest": "sha256:` + strings.Repeat("1", 64) + `", "packages": ["pkg:npm/left-pad@1.2.0", "pkg:npm/bash@2.0.0"]}`,
+		} {
+			if err := os.WriteFile(filepath.Join(folder, name), []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		mustRun(t, url, "import", "osv", "--group", acme, filepath.Join(folder, "osv.json"))
+		mustRun(t, url, "import", "registry", "--group", acme, filepath.Join(folder, "registry.jsonl"))
+		for _, c := range []struct {
+			args, has string
+			lines     int
+		}{
+			{"findings --group acme", `"repoName":"shop"`, 1},
+			{"findings --group " + acme + " --format csv", "CVE-2026-1,'=A parser,CRITICAL,9.8,OPEN,left-pad,npm,1.2.0,1.3.0,shop,", 2},
+			{"findings --group acme/shop --severity CRITICAL --severity low --state open --fixable --format json", `[{"`, 2},
+			{"findings --group acme --severity low", "", 0}, {"findings --group acme --known-exploited", "", 0}, {"findings --group acme --state resolved", "", 0},
+			{"findings --group acme --updated-since 2020-01-01T00:00:00Z", "CVE-2026-1", 1}, {"findings --group acme --first-seen-since 2200-01-01T00:00:00Z", "", 0},
+			{"packages --group acme", `{"package":"bash","ecosystem":"npm","version":"2.0.0","purl":"pkg:npm/bash@2.0.0",`, 2},
+			{"packages --group acme --name left-pad --ecosystem npm --format csv", "left-pad,npm,1.2.0,pkg:npm/left-pad@1.2.0,", 2},
+		} {
+			got := mustRun(t, url, append([]string{"export"}, strings.Fields(c.args)...)...)
+			if strings.Count(got, "\n") != c.lines || !strings.Contains(got, c.has) {
+				t.Errorf("%s: got %q, want %d lines with %q", c.args, got, c.lines, c.has)
+			}
+		}
+		if got := mustRun(t, url, "export", "findings", "--group", "acme/shop", "--format", "sarif"); !json.Valid([]byte(got)) || !strings.Contains(got, `"ruleId":"CVE-2026-1"`) {
+			t.Errorf("SARIF is %s", got)
+		}
+		for args, want := range map[string]string{
+			"findings --format xml": "--format", "packages --format sarif": "ndjson, csv, json", "findings --severity bad": "critical",
+			"findings --state bad": "not_affected", "findings --updated-since today": "--updated-since", "findings --group acme/none": "acme/none", "packages": "--group",
+		} {
+			_, stderr, err := atrium(t, map[string]string{"ATRIUM_DATABASE_URL": url}, append([]string{"export"}, strings.Fields(args)...)...)
+			if err == nil || !strings.Contains(stderr+err.Error(), want) {
+				t.Errorf("%s: %v %s, want an error with %q", args, err, stderr, want)
+			}
+		}
+	})
 }

@@ -1,0 +1,173 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"syscall"
+
+	"atrium/internal/export"
+	"atrium/platform"
+)
+
+// exportFlags are the flags that all exports share.
+type exportFlags struct {
+	databaseFlags
+	Group  string `placeholder:"PATH|UID" help:"Group or repo, by its uid or by its names such as acme/shop. Required."`
+	Format string `default:"ndjson" help:"Format of the output: ndjson (one JSON object per line), csv, json, and for findings sarif."`
+}
+
+func (c *exportFlags) check(f *faults, formats []export.Format) {
+	c.databaseFlags.check(f)
+	f.require("group", c.Group)
+	if !slices.Contains(formats, export.Format(c.Format)) {
+		f.add("format", "must be one of %s", strings.ReplaceAll(strings.Trim(fmt.Sprint(formats), "[]"), " ", ", "))
+	}
+}
+
+type exportFindingsCommand struct {
+	exportFlags
+	Severity       []string `placeholder:"RATING" help:"Only findings with this severity: critical, high, medium, low, none or unknown; may be repeated."`
+	State          []string `placeholder:"STATE" help:"Only findings in this state: open, in_triage, accepted, not_affected or resolved; may be repeated. Without it, all but resolved."`
+	KnownExploited bool     `help:"Only findings that are known to be exploited."`
+	Fixable        bool     `help:"Only findings for which there is a version without the vulnerability."`
+	UpdatedSince   string   `placeholder:"TIME" help:"Only findings that changed at or after this time, such as 2026-11-21T00:00:00Z."`
+	FirstSeenSince string   `placeholder:"TIME" help:"Only findings that were first seen at or after this time."`
+}
+
+func (c *exportFindingsCommand) check(f *faults) {
+	c.exportFlags.check(f, export.Findings.Formats)
+	checkWords(f, "severity", c.Severity, severityPrefix, platform.SeverityRatings())
+	checkWords(f, "state", c.State, statePrefix, platform.FindingStates())
+	checkTime(f, "updated-since", c.UpdatedSince)
+	checkTime(f, "first-seen-since", c.FirstSeenSince)
+}
+
+// The flags have the last words of the values, such as high for SEVERITY_RATING_HIGH.
+const (
+	severityPrefix = "SEVERITY_RATING_"
+	statePrefix    = "FINDING_STATE_"
+)
+
+// checkWords reports words that stand for none of the values.
+func checkWords[E ~string](f *faults, flag string, words []string, prefix string, values []E) {
+	for _, value := range valuesOf[E](words, prefix) {
+		if !slices.Contains(values, value) {
+			names := make([]string, len(values))
+			for i, v := range values {
+				names[i] = strings.ToLower(strings.TrimPrefix(string(v), prefix))
+			}
+			f.add(flag, "must be one of %s", strings.Join(names, ", "))
+			return
+		}
+	}
+}
+
+// valuesOf returns the values that words stand for.
+func valuesOf[E ~string](words []string, prefix string) []E {
+	var values []E
+	for _, word := range words {
+		values = append(values, E(prefix+strings.ToUpper(word)))
+	}
+	return values
+}
+
+// Help returns the detailed help.
+func (c *exportFindingsCommand) Help() string {
+	return `Prints the findings of a database: which advisories affect which packages of which images. A server may use the database
+meanwhile. The memory does not depend on their number. Cells of CSV that a spreadsheet would run have an apostrophe
+before them. In SARIF, accepted findings and those that do not affect the image are suppressed. If the exit status is
+not 0, the output is not complete.
+
+Examples:
+  atrium export findings --group acme/shop --format csv --severity critical --severity high > findings.csv
+  atrium export findings --group acme --updated-since 2026-11-21T00:00:00Z | jq -r .vulnerabilityId
+  atrium export findings --group UID --format sarif > findings.sarif`
+}
+
+func (c *exportFindingsCommand) run(ctx context.Context, p program) error {
+	filter := &platform.FindingFilter{
+		Severities: valuesOf[platform.SeverityRating](c.Severity, severityPrefix), States: valuesOf[platform.FindingState](c.State, statePrefix),
+	}
+	filter.UpdatedSince, _ = parseTime(c.UpdatedSince) // check has parsed them before
+	filter.FirstSeenSince, _ = parseTime(c.FirstSeenSince)
+	if c.KnownExploited {
+		filter.KnownExploited = &c.KnownExploited
+	}
+	if c.Fixable {
+		filter.Fixable = &c.Fixable
+	}
+	return runExport(ctx, p, c.exportFlags, export.Findings, filter, func(db *database) exporter[*platform.ExportedFinding, *platform.FindingFilter] {
+		return db.Findings.Export
+	})
+}
+
+type exportPackagesCommand struct {
+	exportFlags
+	Name      []string `placeholder:"NAME" help:"Only packages with this name; may be repeated."`
+	Ecosystem []string `placeholder:"NAME" help:"Only packages of this ecosystem, such as npm, Debian or Debian:12; may be repeated."`
+}
+
+func (c *exportPackagesCommand) check(f *faults) { c.exportFlags.check(f, export.Packages.Formats) }
+
+// Help returns the detailed help.
+func (c *exportPackagesCommand) Help() string {
+	return `Prints the packages that the images of a database hold, one line for each version: its package, ecosystem, version, purl and
+licenses. A server may use the database meanwhile. If the exit status is not 0, the output is not complete.
+
+Examples:
+  atrium export packages --group acme --format csv > packages.csv
+  atrium export packages --group UID --ecosystem npm | jq -r .purl`
+}
+
+func (c *exportPackagesCommand) run(ctx context.Context, p program) error {
+	filter := &platform.PackageFilter{Names: c.Name, Ecosystems: c.Ecosystem}
+	return runExport(ctx, p, c.exportFlags, export.Packages, filter, func(db *database) exporter[*platform.PackageVersion, *platform.PackageFilter] {
+		return db.Packages.Export
+	})
+}
+
+// An exporter is an operation that yields all rows of a list.
+type exporter[T, F any] func(context.Context, platform.ExportRequest[F], func([]T) error) error
+
+// runExport prints a list.
+func runExport[T, F any](ctx context.Context, p program, c exportFlags, list export.List[T], filter F, from func(*database) exporter[T, F]) error {
+	db, err := c.openExisting(ctx, platform.Options{NoSecrets: true})
+	if err != nil {
+		return err
+	}
+	defer db.close()
+	ctx = platform.WithActor(ctx, platform.NewOperator("export"))
+	within, err := findScope(ctx, db, c.Group)
+	if err != nil {
+		return err
+	}
+	buffer := bufio.NewWriter(p.stdout)
+	file := list.NewWriter(buffer, export.Format(c.Format))
+	err = from(db)(ctx, platform.ExportRequest[F]{Within: within, Filter: filter}, file.Write)
+	if err == nil {
+		err = file.Close()
+	}
+	if err = errors.Join(err, buffer.Flush()); errors.Is(err, syscall.EPIPE) { // the reader of the output has closed it
+		return nil
+	}
+	return err
+}
+
+// findScope returns the UID of a group or a repo that is named by its UID or its path.
+func findScope(ctx context.Context, db *database, named string) (platform.UID, error) {
+	if uid := platform.UID(named); uid.Valid() {
+		return uid, nil
+	}
+	group, err := db.Groups.GetByPath(ctx, named)
+	if err == nil {
+		return group.UID, nil
+	}
+	if repo, err := db.Repos.GetByPath(ctx, named); err == nil {
+		return repo.UID, nil
+	}
+	return "", err
+}
