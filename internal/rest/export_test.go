@@ -12,7 +12,6 @@ import (
 	"testing"
 
 	"atrium/platform"
-	"atrium/platform/affected"
 	"atrium/store/storetest"
 )
 
@@ -32,7 +31,7 @@ func (w *world) crowd() (repo platform.UID) {
 		name := fmt.Sprintf("package-%d", i)
 		held[i] = platform.InstalledPackage{Name: name, Version: "1.0.0", Ecosystem: "npm", PURL: "pkg:npm/" + name + "@1.0.0"}
 		advisories[i] = &platform.Advisory{AdvisoryID: fmt.Sprintf("CVE-%d", i), ArtifactName: name, ArtifactType: "npm",
-			Affected: &affected.Set{Ranges: []affected.Range{{Type: "SEMVER", Events: []affected.Event{{Introduced: "0"}, {Fixed: "1.0.1"}}}}}}
+			Events: []platform.AdvisoryEvent{{Fixed: &platform.Fixed{FixedVersion: "1.0.1"}}}}
 	}
 	documents := make([]*platform.ImportedSBOM, crowdImages)
 	for i := range documents {
