@@ -11,7 +11,7 @@ import (
 type ExportRequest[F any] struct {
 	Within  UID // a group or a repo; "" means all that the caller may see
 	Filter  F
-	OrderBy string // as in ListRequest; "" means the order of the kind in which no row is read twice or missed while others change
+	OrderBy string // as in ListRequest; "" means the order of the kind, which indexes have
 	MaxRows int64  // an export of more rows fails; 0 means no limit
 
 	// Malformed holds violations that the adapter found while decoding.
@@ -29,7 +29,7 @@ type ExportedFinding struct {
 // at least once. Only one page is in memory. yield must not keep the page. If Export returns an
 // error, what yield has got is not the whole list.
 func (s Findings) Export(ctx context.Context, req ExportRequest[*FindingFilter], yield func([]*ExportedFinding) error) error {
-	list, rows := exportList(&req, "uid")
+	list, rows := exportList(&req)
 	list.UIDP.DescendantsOf = req.Within
 	return s.kind.addArea(exportPages(ctx, list, rows, s.List, func(found []*Finding) error {
 		exported, err := s.describe(ctx, found)
@@ -85,7 +85,7 @@ const exportVersions = 20
 // Export calls yield for versions of the packages that a request asks for and images hold, of one
 // package after the other. It is otherwise like Findings.Export. MaxRows limits the versions.
 func (s Packages) Export(ctx context.Context, req ExportRequest[*PackageFilter], yield func([]*PackageVersion) error) error {
-	list, rows := exportList(&req, "name")
+	list, rows := exportList(&req)
 	held := func(ctx context.Context, list ListRequest[*PackageFilter]) (Page[*Package], error) {
 		return s.ListHeld(ctx, req.Within, list)
 	}
@@ -129,16 +129,13 @@ func (s Packages) exportVersions(ctx context.Context, packages []*Package, yield
 
 // exportList returns the request of the pages of an export, and the count of its rows. If Within is
 // malformed, it becomes a violation, with which every list fails.
-func exportList[F any](req *ExportRequest[F], order string) (ListRequest[F], *exportedRows) {
+func exportList[F any](req *ExportRequest[F]) (ListRequest[F], *exportedRows) {
 	if req.Within != "" && !req.Within.Valid() {
 		v := violations(req.Malformed)
 		v.checkUID("within", req.Within)
 		req.Within, req.Malformed = "", v
 	}
-	if req.OrderBy != "" {
-		order = req.OrderBy
-	}
-	list := ListRequest[F]{Filter: req.Filter, OrderBy: order, PageSize: MaxPageSize, Parts: PartItems | PartMore, Malformed: req.Malformed}
+	list := ListRequest[F]{Filter: req.Filter, OrderBy: req.OrderBy, PageSize: MaxPageSize, Parts: PartItems | PartMore, Malformed: req.Malformed}
 	if req.MaxRows > 0 {
 		list.Parts |= PartTotal
 	}
