@@ -13,7 +13,7 @@ const generating = run(process.execPath, ['console/generate.mjs', '--check'], {}
 const typing = run(process.execPath, [join(import.meta.dirname, '../node_modules/typescript/bin/tsc'), '-p', join(web, 'console')]);
 
 const { subscriptions: { nodes: [hook] } } = await data('{ subscriptions(first: 1) { nodes { uid } } }');
-const pages = { overview: '/console', group: '/console/acme/engineering/shop', repos: '/console/acme/~repos', repo: '/console/acme/engineering/shop/checkout', advisories: '/console/acme/~advisories?severity=HIGH', access: '/console/acme/engineering/~access', 'access-table': '/console/acme/engineering/~access?show=table', activity: '/console/acme/~activity', log: '/console/acme/~activity?show=log', webhooks: '/console/acme/~webhooks', webhook: '/console/acme/~webhooks?hook=' + hook.uid, identities: '/console/acme/~identities', invites: '/console/acme/~identities?show=invites' };
+const pages = { overview: '/console', group: '/console/acme/engineering/shop', repos: '/console/acme/~repos', repo: '/console/acme/engineering/shop/checkout', 'repo-findings': '/console/acme/engineering/shop/checkout?tab=findings', findings: '/console/acme/~findings', advisories: '/console/acme/~advisories?severity=HIGH', access: '/console/acme/engineering/~access', 'access-table': '/console/acme/engineering/~access?show=table', activity: '/console/acme/~activity', log: '/console/acme/~activity?show=log', webhooks: '/console/acme/~webhooks', webhook: '/console/acme/~webhooks?hook=' + hook.uid, identities: '/console/acme/~identities', invites: '/console/acme/~identities?show=invites' };
 const costs = {};
 for (const colorScheme of ['light', 'dark']) {
   for (const width of [1440, 390]) {
@@ -44,24 +44,91 @@ await check('the overview tells what there is', async () => {
   const page = await newPage();
   await open(page, '/console');
   assert.equal(new URL(page.url()).pathname, '/console/acme');
-  const { groups: { nodes: [acme] } } = await data('{ groups(where: {inRoot: true}, first: 1) { nodes { repos(first: 1) { totalCount } tags(first: 1) { totalCount } identities(first: 1) { totalCount } advisorySummary { open { total } } } } }');
+  const { groups: { nodes: [acme] } } = await data('{ groups(where: {inRoot: true}, first: 1) { nodes { repos(first: 1) { totalCount } tags(first: 1) { totalCount } identities(first: 1) { totalCount } findingSummary { affectedRepos open { total critical fixable } } } } }');
   const tiles = Object.fromEntries((await page.locator('.tiles li').allInnerTexts()).map((tile) => tile.split('\n')));
   assert.deepEqual([tiles.Repos, tiles.Tags, tiles.Identities], [acme.repos, acme.tags, acme.identities].map(({ totalCount }) => String(totalCount)));
-  assert.equal(await page.locator('.big b').innerText(), String(acme.advisorySummary.open.total));
+  const { affectedRepos, open: found } = acme.findingSummary;
+  assert.equal(await page.locator('.told').innerText(), `${affectedRepos} of ${acme.repos.totalCount} repos affected, ${found.total} open findings, ${found.critical} critical, ${found.fixable} fixable.`);
+  assert.equal(await page.locator('.big b').innerText(), String(found.total));
+  assert.match(await page.locator('.footnote').innerText(), /feeds here hold \d+ open advisories/);
   assert.match(await text(page), /tags past end of life/);
   await page.context().close();
 });
 
-await check('a severity of the overview leads to the open advisories that it counts', async () => {
+await check('a severity of the overview leads to the open findings that it counts', async () => {
   const page = await newPage();
   await open(page, '/console/acme');
   const link = page.locator('.legend a').filter({ hasText: 'High' }), n = await link.locator('b').innerText();
   await link.click();
-  await page.waitForURL(/severity=HIGH&stage=OPEN/);
+  await page.waitForURL(/~findings\?severity=HIGH/);
   await loaded(page);
-  assert.match(await page.locator('.filters .total').innerText(), new RegExp(`^${n} advisor`));
+  assert.match(await page.locator('.filters .total').innerText(), new RegExp(`^${n} finding`));
   assert.equal(await page.locator('.row').count(), Number(n));
-  assert.doesNotMatch(await page.locator('.table').innerText(), /Fixed/);
+  assert.deepEqual(page.faults, []);
+  await page.context().close();
+});
+
+await check('group, tree, list, repo and tag show the same numbers of findings', async () => {
+  const page = await newPage(), checkout = '/console/acme/engineering/shop/checkout';
+  const { repo } = await data('{ repo(path: "acme/engineering/shop/checkout") { findingSummary { open { total } } } shop: group(path: "acme/engineering/shop") { findingSummary { open { total } } } }');
+  const n = String(repo.findingSummary.open.total);
+  await open(page, '/console/acme/engineering/shop');
+  const all = await page.locator('.big b').innerText();
+  assert.equal(await page.locator('.rows li').filter({ hasText: 'checkout' }).locator('.severity-bar b').innerText(), n);
+  await page.getByRole('button', { name: 'Show all' }).click();
+  await eventually(async () => (await page.locator('.tree .branch').filter({ hasText: 'shop' }).locator('small').allInnerTexts()).includes(all), 'the tree has another number');
+  await open(page, '/console/acme/~repos?sort=worst');
+  assert.equal(await page.locator('.row').filter({ hasText: 'checkout' }).locator('.severity-bar b').innerText(), n);
+  await open(page, checkout);
+  const bars = page.locator('.tags tbody tr').filter({ hasText: '4.2.7' }).locator('.severity-bar b');
+  assert.equal(await bars.innerText(), n);
+  assert.match(await page.locator('.tags tr.old').innerText(), /not counted/);
+  await page.locator('.tags tbody tr').filter({ hasText: '4.2.7' }).locator('a').click();
+  await page.waitForURL(/tab=findings&digest=/);
+  await loaded(page);
+  assert.equal(await page.locator('.row').count(), Number(n));
+  assert.match(await page.locator('.row').filter({ hasText: 'express' }).innerText(), /4\.17\.3[^]*fixed in 4\.18\.0/);
+  assert.deepEqual(page.faults, []);
+  await page.context().close();
+});
+
+await check('a finding is decided about, and comes back', async () => {
+  const page = await newPage();
+  await open(page, '/console/acme/engineering/shop/checkout?tab=findings&q=express');
+  const view = (name) => page.locator('.tabs button').filter({ hasText: name }), number = async (name) => Number(await view(name).locator('small').innerText());
+  const [before, accepted] = [await number('Open'), await number('Accepted')];
+  const decide = async (state, note) => {
+    await page.getByRole('button', { name: 'Decide', exact: true }).click();
+    await page.getByLabel('State').selectOption(state);
+    if (note) await page.getByLabel('Note').fill(note);
+    await page.getByRole('button', { name: 'Save the decision' }).click();
+    await page.getByRole('dialog').waitFor({ state: 'hidden' });
+  };
+  await page.locator('.row button').first().click();
+  await decide('ACCEPTED', 'Only behind the gateway');
+  await eventually(async () => (await number('Open')) === before - 1 && (await number('Accepted')) === accepted + 1, 'the numbers stay');
+  await view('Accepted').click();
+  await loaded(page);
+  assert.match(await page.locator('.story').innerText(), /Accepted[^]*Only behind the gateway/); // It is still unfolded.
+  await decide('OPEN');
+  await eventually(async () => (await number('Open')) === before && (await number('Accepted')) === accepted, 'the numbers stay');
+  assert.deepEqual(page.faults, []);
+  await page.context().close();
+});
+
+await check('who may not decide is told why, and search finds findings', async () => {
+  const page = await newPage();
+  await enter(page, await token('--as', 'viewer'), '/console');
+  await follow(page, '/console/acme/~findings');
+  await page.locator('.row button').first().click();
+  await page.getByRole('button', { name: 'Decide', exact: true }).hover();
+  assert.match(await page.getByRole('tooltip').filter({ visible: true }).innerText(), /needs findings\.update on/);
+  await page.keyboard.press('Control+k');
+  await page.keyboard.type('express');
+  await page.getByRole('option').filter({ hasText: 'ACME-2026-0101 in express' }).click();
+  await page.waitForURL(/~findings\?q=ACME-2026-0101/);
+  await loaded(page);
+  assert.match(await text(page), /frontend[^]*express/);
   assert.deepEqual(page.faults, []);
   await page.context().close();
 });
@@ -194,7 +261,7 @@ for (const who of ['editor', 'viewer']) {
   await check(`a ${who} sees what the role includes`, async () => {
     const page = await newPage();
     await enter(page, await token('--as', who), '/console');
-    for (const path of ['', '/~repos', '/~advisories', '/~access', '/~access?show=table', '/~webhooks', '/~identities', '/~activity?show=log']) {
+    for (const path of ['', '/~repos', '/~findings', '/~advisories', '/~access', '/~access?show=table', '/~webhooks', '/~identities', '/~activity?show=log']) {
       await follow(page, '/console/acme' + path);
       assert.equal(await page.locator('.problem').count(), 0, `${path}: ${await text(page)}`);
       await look(page, `${who}${path.replace(/\W+/g, '-')}`);

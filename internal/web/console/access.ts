@@ -32,7 +32,7 @@ const parts: Record<Capability, readonly [Verb, string]> = {
   GROUPS_LIST: ['read', 'groups'], GROUPS_CREATE: ['create', 'groups'], GROUPS_UPDATE: ['change', 'groups'], GROUPS_DELETE: ['delete', 'groups'],
   REPO_LIST: ['read', 'repos'], REPO_CREATE: ['create', 'repos'], REPO_UPDATE: ['change', 'repos'], REPO_DELETE: ['delete', 'repos'],
   TAG_LIST: ['read', 'tags'], TAG_CREATE: ['create', 'tags'], TAG_UPDATE: ['change', 'tags'], TAG_DELETE: ['delete', 'tags'],
-  MANIFEST_METADATA_LIST: ['read', 'sizes of images'], LIBRARIES_ARTIFACTS_LIST: ['read', 'library artifacts'], ADVISORIES_LIST: ['read', 'advisories'],
+  MANIFEST_METADATA_LIST: ['read', 'sizes of images'], LIBRARIES_ARTIFACTS_LIST: ['read', 'library artifacts'], ADVISORIES_LIST: ['read', 'advisories'], FINDINGS_LIST: ['read', 'findings'], FINDINGS_UPDATE: ['change', 'findings'],
   SUBSCRIPTIONS_LIST: ['read', 'webhooks'], SUBSCRIPTIONS_CREATE: ['create', 'webhooks'], SUBSCRIPTIONS_DELETE: ['delete', 'webhooks'],
   IDENTITY_LIST: ['read', 'identities'], IDENTITY_CREATE: ['create', 'identities'], IDENTITY_UPDATE: ['change', 'identities'], IDENTITY_DELETE: ['delete', 'identities'],
   ROLE_BINDINGS_LIST: ['read', 'bindings'], ROLE_BINDINGS_CREATE: ['create', 'bindings'], ROLE_BINDINGS_UPDATE: ['change', 'bindings'], ROLE_BINDINGS_DELETE: ['delete', 'bindings'],

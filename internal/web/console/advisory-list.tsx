@@ -1,7 +1,8 @@
 import { useId } from 'react';
 import type { AdvisoryRowFragment } from './generated/graphql';
+import { Link } from './router';
 import { CopyButton, Severity, Time } from './ui';
-import { dayOf, sentence } from './words';
+import { count, dayOf, plural, sentence } from './words';
 
 type Event = AdvisoryRowFragment['events'][number];
 
@@ -22,7 +23,7 @@ export function State({ advisory }: { advisory: AdvisoryRowFragment }) {
 }
 
 /** This row shows an advisory in one line. Its story opens below the line. */
-export function AdvisoryRow({ advisory, open, onToggle, onPackage }: { advisory: AdvisoryRowFragment; open: boolean; onToggle: () => void; onPackage?: (name: string) => void }) {
+export function AdvisoryRow({ advisory, open, onToggle, onPackage, findings }: { advisory: AdvisoryRowFragment; findings: string; open: boolean; onToggle: () => void; onPackage?: (name: string) => void }) {
   const story = useId(), [summary] = (advisory.vulnerabilities ?? []).map((one) => one.summary).filter(Boolean);
   return (
     <div className={advisory.deleteTime ? 'advisory withdrawn' : 'advisory'}>
@@ -31,14 +32,15 @@ export function AdvisoryRow({ advisory, open, onToggle, onPackage }: { advisory:
         <span className="two"><b>{advisory.advisoryId}</b><small>{summary ?? (advisory.aliases.join(', ') || 'No summary')}</small></span>
         <span className="package cut">{advisory.artifactName}{advisory.componentName && <span className="dim"> · {advisory.componentName}</span>}</span>
         <State advisory={advisory} />
+        <span className="held">{advisory.findings ? advisory.findings.totalCount === 0 ? <span className="dim">none</span> : <>{count(advisory.findings.totalCount)}<span className="unit"> open {advisory.findings.totalCount === 1 ? 'finding' : 'findings'}</span></> : ''}</span>
         <span className="when dim"><Time at={advisory.createTime} /></span>
       </button>
-      {open && <div id={story} className="story"><Facts advisory={advisory} onPackage={onPackage} /><Timeline events={advisory.events} withdrawn={advisory.deleteTime} /></div>}
+      {open && <div id={story} className="story"><Facts advisory={advisory} onPackage={onPackage} findings={findings} /><Timeline events={advisory.events} withdrawn={advisory.deleteTime} /></div>}
     </div>
   );
 }
 
-function Facts({ advisory, onPackage }: { advisory: AdvisoryRowFragment; onPackage?: (name: string) => void }) {
+function Facts({ advisory, onPackage, findings }: { advisory: AdvisoryRowFragment; findings: string; onPackage?: (name: string) => void }) {
   const { severity } = advisory;
   return (
     <dl>
@@ -48,6 +50,7 @@ function Facts({ advisory, onPackage }: { advisory: AdvisoryRowFragment; onPacka
       {advisory.componentName && <div><dt>Component</dt><dd>{advisory.componentName}</dd></div>}
       {severity.vector && <div><dt>CVSS {severity.version}</dt><dd><code>{severity.vector}</code></dd></div>}
       {(advisory.vulnerabilities ?? []).filter(({ summary }) => summary).map(({ vulnerabilityId, summary }) => <div key={vulnerabilityId}><dt>Summary</dt><dd>{summary}</dd></div>)}
+      {advisory.findings && <div><dt>In images</dt><dd>{advisory.findings.totalCount === 0 ? 'No open finding' : <Link to={findings}>{plural(advisory.findings.totalCount, 'open finding')}</Link>}</dd></div>}
       <div><dt>Published</dt><dd>{dayOf(advisory.createTime)}</dd></div>
       <div><dt>Last changed</dt><dd>{dayOf(advisory.updateTime)}</dd></div>
     </dl>

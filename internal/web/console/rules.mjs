@@ -24,7 +24,7 @@ const escape = (one) => one.replaceAll('`', '').replace(/[\\\]^-]/, '\\$&');
 /** Returns the rules that a description states. */
 export function readRules(description, place) {
   const rules = {};
-  let rest = description;
+  let rest = description.replace(/(\d),(?=\d{3})/g, '$1');
   for (const [pattern, rule] of sentences) {
     const found = rest.match(pattern);
     if (!found) continue;
@@ -54,7 +54,7 @@ function fieldsOf(input, prefix = '') {
   const fields = {};
   for (const field of Object.values(input.getFields())) {
     const place = prefix + field.name, inner = getNullableType(field.type);
-    if (place === 'updateMask') continue; // A form sends the fields that differ, so it needs no mask.
+    if (['updateMask', 'where'].includes(place)) continue; // A form sends the fields that differ, so it needs no mask; and no form has a filter.
     if (isInputObjectType(inner)) Object.assign(fields, fieldsOf(inner, place + '.'));
     else fields[place] = fieldOf(field, `${input.name}.${field.name}`);
   }

@@ -1,12 +1,13 @@
 import { useDeferredValue, useEffect, useState, type KeyboardEvent } from 'react';
 import { useQuery } from 'urql';
 import { problemsOf } from './client';
-import { Search as SearchDocument, type SearchQuery } from './generated/graphql';
+import { Search as SearchDocument, type CountsFragment, type SearchQuery } from './generated/graphql';
 import { groupAddress, repoAddress } from './places';
 import { navigate, useLocation } from './router';
-import { Dialog, Icon, namesOf, type IconName } from './ui';
+import { Dialog, Icon, namesOf, SeverityBar, type IconName } from './ui';
+import { sentence } from './words';
 
-interface Hit { key: string; to: string; icon: IconName; kind: string; title: string; detail: string }
+interface Hit { key: string; to: string; icon: IconName; kind: string; title: string; detail: string; open?: CountsFragment }
 
 /** The search finds resources of all kinds. Control or Command with K opens it, arrows choose a hit, and Enter goes there. */
 export function Search({ open, onClose }: { open: boolean; onClose: () => void }) {
@@ -22,8 +23,9 @@ function Finder({ onClose }: { onClose: () => void }) {
   }, [text]);
   const [{ data, error, fetching }] = useQuery({ query: SearchDocument, variables: { query: settled, kinds: ['GROUP', 'REPO', 'TAG', 'IDENTITY'] } as never, pause: settled === '' });
   const answer = useDeferredValue(settled === '' ? undefined : data as SearchQuery | undefined);
-  const hits = (answer?.search?.edges ?? []).map(({ node }) => hitOf(node)).filter((hit) => hit !== undefined);
-  const [problem] = problemsOf(error);
+  const hits = [...(answer?.search?.edges ?? []).map(({ node }) => hitOf(node)).filter((hit) => hit !== undefined), ...findingHits(answer?.findings?.nodes ?? [])];
+  // Who may not see findings finds everything else.
+  const problem = problemsOf(error).find(({ path }) => path.split('.')[0] !== 'findings' && !path.includes('findingSummary'));
   // Until the answer arrives, urql has that for the previous words.
   const waiting = settled !== text.trim() || fetching || answer !== (settled === '' ? undefined : data);
   useEffect(() => setChosen(0), [answer]);
@@ -51,13 +53,13 @@ function Finder({ onClose }: { onClose: () => void }) {
   return (
     <>
       <div className="search-line"><Icon name="search" />
-        <input autoFocus type="text" placeholder="Search groups, repos, tags and identities" value={text} onChange={(event) => { setText(event.target.value); setEntered(false); }} onKeyDown={press} maxLength={512}
+        <input autoFocus type="text" placeholder="Search groups, repos, tags, identities and findings" value={text} onChange={(event) => { setText(event.target.value); setEntered(false); }} onKeyDown={press} maxLength={512}
           role="combobox" aria-expanded={hits.length > 0} aria-controls="hits" aria-activedescendant={hits.length > 0 ? 'hit-' + chosen : undefined} aria-label="Search" aria-autocomplete="list" autoComplete="off" spellCheck={false} />
         <kbd>Esc</kbd></div>
       <ul id="hits" role="listbox" aria-label="Search results" aria-busy={waiting}>
         {hits.map((hit, i) => (
           <li key={hit.key} id={'hit-' + i} role="option" aria-selected={i === chosen} onPointerMove={() => setChosen(i)} onClick={() => go(hit)}>
-            <Icon name={hit.icon} /><span><b>{hit.title}</b><small>{hit.detail}</small></span><em>{hit.kind}</em>
+            <Icon name={hit.icon} /><span><b>{hit.title}</b><small>{hit.detail}</small></span>{hit.open && hit.open.total > 0 && <SeverityBar counts={hit.open} size="small" />}<em>{hit.kind}</em>
           </li>
         ))}
       </ul>
@@ -73,11 +75,24 @@ function hitOf(node: NonNullable<SearchQuery['search']>['edges'][number]['node']
   switch (node.__typename) {
     case 'Group': {
       const names = [...(node.ancestors ?? []).map(({ name }) => name), node.name];
-      return { key: node.uid, to: groupAddress(names, node.uid), icon: 'group', kind: 'Group', title: node.name, detail: names.slice(0, -1).join(' / ') || node.description || 'Organisation' };
+      return { key: node.uid, to: groupAddress(names, node.uid), icon: 'group', kind: 'Group', title: node.name, detail: names.slice(0, -1).join(' / ') || node.description || 'Organisation', open: node.findingSummary?.open };
     }
-    case 'Repo': return { key: node.uid, to: repoAddress(namesOf(node.group), node), icon: 'repos', kind: 'Repo', title: node.name, detail: [namesOf(node.group).join(' / '), node.description].filter(Boolean).join(' · ') };
-    case 'Tag': return node.repo ? { key: node.uid, to: repoAddress(namesOf(node.repo.group), node.repo, { tag: node.name }), icon: 'tag', kind: 'Tag', title: `${node.repo.name}:${node.name}`, detail: namesOf(node.repo.group).join(' / ') } : undefined;
+    case 'Repo': return { key: node.uid, to: repoAddress(namesOf(node.group), node), icon: 'repos', kind: 'Repo', title: node.name, detail: [namesOf(node.group).join(' / '), node.description].filter(Boolean).join(' · '), open: node.findingSummary?.open };
+    case 'Tag': return node.repo ? { key: node.uid, to: repoAddress(namesOf(node.repo.group), node.repo, { tag: node.name }), icon: 'tag', kind: 'Tag', title: `${node.repo.name}:${node.name}`, detail: namesOf(node.repo.group).join(' / '), open: node.findingSummary?.open } : undefined;
     case 'Identity': return { key: node.uid, to: node.group ? groupAddress(namesOf(node.group), node.group.uid, 'access', { identity: node.uid }) : '/console', icon: 'person', kind: 'Identity', title: node.name, detail: [namesOf(node.group).join(' / '), node.email ?? node.description].filter(Boolean).join(' · ') };
     default: return undefined;
   }
+}
+
+/** Returns a hit for each advisory and package, which leads to all findings of them in the organisation. */
+function findingHits(found: NonNullable<SearchQuery['findings']>['nodes']): Hit[] {
+  const hits = new Map<string, Hit & { repos: string[] }>();
+  for (const { vulnerabilityId, package: name, severity, repo } of found) {
+    if (!repo?.group) continue;
+    const key = [namesOf(repo.group)[0], vulnerabilityId, name].join(' '), hit = hits.get(key);
+    const repos = [...new Set([...hit?.repos ?? [], repo.name])];
+    const [org] = [...(repo.group.ancestors ?? []), repo.group];
+    hits.set(key, { key, repos, icon: 'findings', kind: 'Finding', title: `${vulnerabilityId} in ${name}`, detail: `${sentence(severity.rating)} · ${repos.join(', ')}`, to: groupAddress([org.name], org.uid, 'findings', { q: `${vulnerabilityId} ${name}` }) });
+  }
+  return [...hits.values()];
 }

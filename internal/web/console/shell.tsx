@@ -25,6 +25,7 @@ const MissingPage = () => <Empty title="This page could not be loaded">The serve
 const pages = [
   { view: '', name: 'Overview', icon: 'overview', ...pageOf(() => import('./pages/overview').then(({ Overview }) => Overview)) },
   { view: 'repos', name: 'Repos', icon: 'repos', ...pageOf(() => import('./pages/repos').then(({ Repos }) => Repos)) },
+  { view: 'findings', name: 'Findings', icon: 'findings', ...pageOf(() => import('./pages/findings').then(({ Findings }) => Findings)) },
   { view: 'advisories', name: 'Advisories', icon: 'advisories', ...pageOf(() => import('./pages/advisories').then(({ Advisories }) => Advisories)) },
   { view: 'identities', name: 'Identities', icon: 'person', ...pageOf(() => import('./pages/identities').then(({ Identities }) => Identities)) },
   { view: 'access', name: 'Access', icon: 'key', ...pageOf(() => import('./pages/access').then(({ Access }) => Access)) },

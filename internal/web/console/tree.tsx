@@ -5,7 +5,7 @@ import { Branch, type BranchesFragment, type ShellQuery } from './generated/grap
 import { groupAddress } from './places';
 import { address, Link } from './router';
 import { Icon } from './ui';
-import { compact, plural } from './words';
+import { compact, plural, ratings } from './words';
 
 type Node = NonNullable<BranchesFragment['children']>['nodes'][number];
 interface Level { nodes: Node[]; after: string | null }
@@ -66,7 +66,7 @@ function Row({ names, node, current, view }: { names: string[]; node?: Node; cur
   const onTheWay = names.every((name, i) => current[i] === name), here = onTheWay && current.length === names.length;
   const [open, setOpen] = useState(onTheWay && !here), [opened, setOpened] = useState(false);
   const below = node ? node.children?.totalCount ?? 0 : onTheWay && !here ? 1 : 0;
-  const repos = node?.repos?.totalCount, name = names.at(-1)!;
+  const found = node?.findingSummary?.open, name = names.at(-1)!, worst = found && ratings.find((rating) => found[rating.toLowerCase() as 'high'] > 0)?.toLowerCase();
   const [wasOnTheWay, setWas] = useState(onTheWay && !here);
   if (wasOnTheWay !== (onTheWay && !here)) {
     setWas(onTheWay && !here);
@@ -77,7 +77,7 @@ function Row({ names, node, current, view }: { names: string[]; node?: Node; cur
       <div className="branch">
         {below > 0 ? <button type="button" className="twist" aria-expanded={open} aria-label={`Groups in ${name}`} onClick={() => { setOpen(!open); setOpened(node !== undefined); }}><Icon name="right" /></button> : <span className="twist" />}
         <Link to={node ? groupAddress(names, node.uid, view) : address(names, view)} aria-current={here ? 'true' : undefined}>
-          <span className="name">{name}</span>{repos != null && <small title={plural(repos, 'repo')}>{compact(repos)}</small>}
+          <span className="name">{name}</span>{found && worst && <small className={worst} title={plural(found.total, 'open finding')}><i />{compact(found.total)}</small>}
         </Link>
       </div>
       {open && below > 0 && <ul className={names.length > deepestIndent ? 'deep' : undefined}><Branches names={names} uid={node?.uid ?? ''} current={current} view={view} opened={opened} key={node ? 'whole' : 'way'} /></ul>}

@@ -7,7 +7,7 @@ import { address, Link } from './router';
 import { count, formatRelativeTime, formatTime, plural, ratings, sentence } from './words';
 
 const paths = {
-  overview: 'M3 10.5 10 4l7 6.5M5 9v7.5h10V9', repos: 'M3.5 6.5 10 3l6.5 3.5v7L10 17l-6.5-3.5zM3.5 6.5 10 10l6.5-3.5M10 10v7',
+  findings: 'M17 10a7 7 0 1 1-14 0 7 7 0 0 1 14 0zM10 6.500v4M10 13.300v.1', overview: 'M3 10.5 10 4l7 6.5M5 9v7.5h10V9', repos: 'M3.5 6.5 10 3l6.5 3.5v7L10 17l-6.5-3.5zM3.5 6.5 10 10l6.5-3.5M10 10v7',
   advisories: 'M10 2.8 16 5v5c0 4-2.7 6.2-6 7.3C6.7 16.2 4 14 4 10V5zM10 7v3.5M10 13.2v.1', activity: 'M2.5 10.5h3.2L8 5l4 10 2.2-4.5h3.3',
   search: 'M13.2 13.2 17 17M14.5 9a5.5 5.5 0 1 1-11 0 5.5 5.5 0 0 1 11 0z', copy: 'M7 7V3.8h9.2V13H13M3.8 7H13v9.2H3.8z', done: 'm4 10.5 4 4 8-9',
   close: 'm5 5 10 10M15 5 5 15', menu: 'M3 5.5h14M3 10h14M3 14.5h14', query: 'M7 4c-2 0-2 1-2 3s-1 3-2 3c1 0 2 1 2 3s0 3 2 3M13 4c2 0 2 1 2 3s1 3 2 3c-1 0-2 1-2 3s0 3-2 3',
@@ -105,17 +105,17 @@ export function CopyButton({ text, label }: { text: string; label: string }) {
   );
 }
 
-type Key = Exclude<keyof CountsFragment, '__typename' | 'total' | ' $fragmentName'>;
+type Key = Exclude<keyof CountsFragment, '__typename' | 'total' | 'fixable' | ' $fragmentName'>;
 const keys = ratings.map((rating) => rating.toLowerCase()) as Key[];
 const inWords = (counts: CountsFragment) => keys.filter((key) => counts[key] > 0).map((key) => `${count(counts[key])} ${key}`).join(', ') || 'none';
 
-/** This bar shows open advisories by severity. In a table, the bars of all rows have the same scale. */
+/** This bar shows open findings by severity. In a table, the bars of all rows have the same scale. */
 export function SeverityBar({ counts, most, size = '' }: { counts: CountsFragment | null | undefined; most?: number; size?: string }) {
   if (!counts) return <span className="dim">–</span>;
-  if (counts.total === 0) return <span className="severity-bar clean" title="No open advisories"><span className="track" /><b>0</b></span>;
+  if (counts.total === 0) return <span className="severity-bar clean" title="No open findings"><span className="track" /><b>0</b></span>;
   const scale = most ? Math.max(0.12, Math.sqrt(counts.total / most)) : 1;
   return (
-    <span className={'severity-bar ' + size} title={`Open: ${inWords(counts)}`} role="img" aria-label={`${plural(counts.total, 'open advisory', 'open advisories')}: ${inWords(counts)}`}>
+    <span className={'severity-bar ' + size} title={`Open: ${inWords(counts)}`} role="img" aria-label={`${plural(counts.total, 'open finding')}: ${inWords(counts)}`}>
       <span className="track"><span className="fill" style={{ width: `${scale * 100}%` }}>{keys.map((key) => counts[key] > 0 && <i key={key} className={key} style={{ flexGrow: counts[key] }} />)}</span></span>
       <b>{count(counts.total)}</b>
     </span>

@@ -50,7 +50,7 @@ export const ratings: SeverityRating[] = ['CRITICAL', 'HIGH', 'MEDIUM', 'LOW', '
 const kinds: [RegExp, string][] = [
   [/^IAM_GROUP_INVITE/, 'invite'], [/^IAM_GROUP_ISSUER/, 'issuer of'], [/^IAM_GROUP/, 'group'], [/^IAM_IDENTITY_PROVIDERS/, 'identity provider'], [/^IAM_IDENTITY/, 'identity'],
   [/^IAM_ROLEBINDINGS/, 'role binding'], [/^IAM_ROLES/, 'role'], [/^IAM_ACCOUNT/, 'account association'], [/^IAM_EXTERNAL/, 'mapping of an external group'], [/^IAM_TERMS/, 'terms of'],
-  [/^PLATFORM_REGISTRY_REPO/, 'repo'], [/^PLATFORM_REGISTRY_TAG/, 'tag'], [/^EVENTS_SUBSCRIPTION/, 'webhook'],
+  [/^PLATFORM_REGISTRY_REPO/, 'repo'], [/^PLATFORM_REGISTRY_TAG/, 'tag'], [/^EVENTS_SUBSCRIPTION/, 'webhook'], [/^VULNERABILITIES_FINDING/, 'findings of'],
 ];
 
 /** Returns what happened as the parts of a sentence: somebody "created" the "repo" "checkout". */

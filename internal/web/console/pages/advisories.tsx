@@ -3,7 +3,8 @@ import { AdvisoryRow } from '../advisory-list';
 import { usePages } from '../client';
 import { Advisories as AdvisoriesDocument, type AdvisoriesQuery, type AdvisoriesQueryVariables, type AdvisoryEventType, type AdvisoryRowFragment, type SeverityRating } from '../generated/graphql';
 import { Find, joinValues, List, ListProblems, Toggles, useNarrow, valuesOf } from '../list';
-import { narrow, useLocation } from '../router';
+import { groupAddress } from '../places';
+import { Link, narrow, useLocation } from '../router';
 import { Empty, Lines, Problems, Severity } from '../ui';
 import { count, plural, ratings } from '../words';
 
@@ -30,7 +31,7 @@ export function Advisories({ uid, names }: { uid: string; names: string[] }) {
     where: { ...(query && { query }), ...(rated.length > 0 && { severities: rated }), ...(stage === 'OPEN' ? { states: ['OPEN'] } : stage && { latestEventType: stage }), ...(packages.length > 0 && { artifactNames: packages }), ...(withdrawn && { withdrawn }) },
   };
   const list = usePages<AdvisoriesQuery, AdvisoryRowFragment, AdvisoriesQueryVariables>(AdvisoriesDocument, variables, (data) => data.group?.advisories, { start: false });
-  const { rows, first, loading, started } = list, total = first?.group?.advisories?.totalCount, summary = first?.group?.advisorySummary;
+  const { rows, first, loading, started } = list, total = first?.group?.advisories?.totalCount, summary = first?.group?.advisorySummary, findings = first?.group?.findingSummary;
   const height = useNarrow() ? 86 : 62; // This is the height of a row before it is measured.
   const [open, setOpen] = useState(() => kept.get(key) ?? new Set<string>());
   const toggle = (one: string) => setOpen((old) => { const next = new Set(old); if (!next.delete(one)) next.add(one); kept.set(key, next); return next; });
@@ -42,7 +43,7 @@ export function Advisories({ uid, names }: { uid: string; names: string[] }) {
   return (
     <div className="page">
       <div className="title"><h1>Advisories</h1></div>
-      <p className="lead">{summary ? `${count(summary.open.total)} open, ${count(summary.fixed.total)} fixed and ${count(summary.notAffected.total)} not affected below ${names.join(' / ')}` : `Everything below ${names.join(' / ')}`}</p>
+      <p className="lead">{summary ? <>What feeds hold below {names.join(' / ')}, whether or not an image has the package: {count(summary.open.total)} open, {count(summary.fixed.total)} fixed and {count(summary.notAffected.total)} not affected.{findings && <> In images there {findings.open.total === 1 ? 'is' : 'are'} <Link to={groupAddress(names, uid, 'findings')}>{plural(findings.open.total, 'open finding')}</Link>.</>}</> : `Everything below ${names.join(' / ')}`}</p>
       <div className="filters">
         <Find value={query} label="Find by id, alias, artifact or component" onChange={(q) => narrow({ q }, { replace: query !== '' && q !== '' })} />
         <select aria-label="State" value={stage ?? ''} onChange={(event) => narrow({ stage: event.target.value })}><option value="">Any state</option>{stages.map(({ value, name }) => <option key={value} value={value}>{name}</option>)}</select>
@@ -62,8 +63,8 @@ export function Advisories({ uid, names }: { uid: string; names: string[] }) {
         : rows.length === 0 && !loading ? <div className="table">{filtered ? <Empty title="No advisory matches">No advisory below {names.at(-1)} matches all filters. <button type="button" className="link-button" onClick={() => narrow(all)}>Show all advisories</button></Empty>
           : <Empty title="No advisories yet">Advisories are imported from feeds: see <a href="/guide/importing">importing</a>.</Empty>}</div>
         : <List label="Advisories" rows={rows} total={total} keyOf={(row) => row.uid} height={height} measured busy={loading} end={list.readMore}
-            head={<div className="head advisory-columns"><span>Severity</span><span>Advisory</span><span className="package">Affected</span><span>State</span><span className="when">Published</span></div>}
-            render={(row) => <AdvisoryRow advisory={row} open={open.has(row.uid)} onToggle={() => toggle(row.uid)} onPackage={(one) => narrow({ package: joinValues([one]) })} />} />}
+            head={<div className="head advisory-columns"><span>Severity</span><span>Advisory</span><span className="package">Affected</span><span>State</span><span className="held">Open findings</span><span className="when">Published</span></div>}
+            render={(row) => <AdvisoryRow advisory={row} findings={groupAddress(names, uid, 'findings', { q: row.advisoryId })} open={open.has(row.uid)} onToggle={() => toggle(row.uid)} onPackage={(one) => narrow({ package: joinValues([one]) })} />} />}
       <ListProblems list={list} />
       {started && rows.length > 0 && !list.stopped && <p className="end" aria-live="polite">{list.more ? 'Loading more …' : rows.length > 20 ? `End of the list: ${plural(rows.length, 'advisory', 'advisories')}.` : ''}</p>}
     </div>

@@ -12,7 +12,7 @@ import { compact, count, formatRelativeTime, plural, ratings, sentence, utcDayOf
 type Group = NonNullable<OverviewQuery['group']>;
 const unseenDays = 90, soonDays = 14, plotDays = 52 * 7;
 
-/** This page shows what is in a group, its open advisories, what happened, and what needs attention. */
+/** This page shows what is wrong with the images of a group, what is in it, what happened, and what needs attention. */
 export function Overview({ uid, names }: { uid: string; names: string[] }) {
   const unseenSince = useDaysAgo(unseenDays), from = useDaysAgo(plotDays);
   const loaded = useData(OverviewDocument, { uid, unseenSince, from });
@@ -24,21 +24,54 @@ export function Overview({ uid, names }: { uid: string; names: string[] }) {
       <div className="title"><h1>{names.at(-1)}</h1>{group?.status === 'SUSPENDED' && <span className="chip bad">Suspended</span>}{group?.verified && <span className="chip">Verified</span>}{group && <GroupActions group={group} names={names} />}</div>
       <p className="lead">{group ? group.description ?? (names.length === 1 ? 'Organisation' : 'No description') : ' '}</p>
       {loaded.old && <Problems loaded={loaded} />}
+      <p className="told">{!group ? <i className="blank" /> : <Told group={group} names={names} />}</p>
       <Tiles group={group} names={names} />
       <div className="grid">
-        <Card title="Open advisories" aside={<Link to={pageAddress(names, 'advisories')}>All advisories</Link>} className="wide-5">
-          {!group ? <Lines rows={4} /> : <OpenAdvisories group={group} names={names} />}
+        <Card title="Open findings" aside={<Link to={pageAddress(names, 'findings')}>All findings</Link>} className="wide-5">
+          {!group ? <Lines rows={4} /> : <OpenFindings group={group} names={names} />}
         </Card>
-        <Card title="Opened and fixed, by week" className="wide-7">
-          {!data ? <Lines rows={1} height={170} /> : data.advisoryActivity ? <Plot weeks={data.advisoryActivity} /> : <NotShown what="advisories" />}
+        <Card title="Worst repos" aside={<Link to={groupAddress(names, uid, 'repos', { sort: 'worst' })}>All repos</Link>} className="wide-7">
+          {!group ? <Lines rows={5} height={30} /> : <WorstRepos group={group} names={names} />}
         </Card>
         <Card title="Needs attention" className="wide-5">{!group ? <Lines rows={4} height={34} /> : <Concerns group={group} names={names} />}</Card>
         <LatestActivity uid={uid} names={names} stored={data?.auditLog?.nodes} loading={!data} />
         {(!group || names.length === 1 || (group.children?.totalCount ?? 0) > 0) && <Card title="Groups in this group" aside={group?.children && group.children.totalCount > group.children.nodes.length ? <span className="dim">The first {group.children.nodes.length} of {count(group.children.totalCount)}</span> : undefined} className="wide-12">
           {!group ? <Lines rows={3} height={34} /> : <ChildGroups group={group} names={names} />}
         </Card>}
+        <Card title="What feeds hold" aside={<Link to={pageAddress(names, 'advisories')}>All advisories</Link>} className="wide-12">
+          {!data ? <Lines rows={1} height={170} /> : data.advisoryActivity ? <Plot weeks={data.advisoryActivity} /> : <NotShown what="advisories" />}
+          {group?.advisorySummary && <p className="dim footnote">The feeds here hold {plural(group.advisorySummary.open.total, 'open advisory', 'open advisories')}, {count(group.advisorySummary.fixed.total)} that are fixed, and {count(group.advisorySummary.notAffected.total)} by which nothing is affected, whether or not an image has the package. All other numbers of this page are those of findings: of images to which a tag points that is not deprecated.</p>}
+        </Card>
       </div>
     </div>
+  );
+}
+
+/** This sentence says how it stands with the images. Each number leads to what it counts. */
+function Told({ group, names }: { group: Group; names: string[] }) {
+  const { findingSummary: summary, repos } = group;
+  if (!summary) return <span className="dim">Your role does not let you see findings.</span>;
+  const { open, accepted, affectedRepos } = summary, of = repos ? ` of ${plural(repos.totalCount, 'repo')}` : affectedRepos === 1 ? ' repo' : ' repos';
+  if (open.total === 0) return <>No open finding{repos && <> in {plural(repos.totalCount, 'repo')}</>}{accepted.total > 0 && <>, {count(accepted.total)} accepted</>}.</>;
+  const to = (search: Record<string, string>) => groupAddress(names, group.uid, 'findings', search);
+  return (
+    <><Link to={groupAddress(names, group.uid, 'repos', { sort: 'worst' })}><b>{count(affectedRepos)}</b>{of} affected</Link>, <Link to={to({})}><b>{count(open.total)}</b> open {open.total === 1 ? 'finding' : 'findings'}</Link>
+      {open.critical > 0 && <>, <Link to={to({ severity: 'CRITICAL' })}><b>{count(open.critical)}</b> critical</Link></>}, <Link to={to({ show: 'fixable' })}><b>{count(open.fixable)}</b> fixable</Link>.</>
+  );
+}
+
+function WorstRepos({ group, names }: { group: Group; names: string[] }) {
+  const rows = group.worst?.nodes.filter(({ findingSummary }) => (findingSummary?.open.total ?? 0) > 0);
+  if (!rows) return <NotShown what="repos with their findings" />;
+  if (rows.length === 0) return <Empty title="No repo is affected">Repos with open findings appear here, the worst first.</Empty>;
+  const most = Math.max(...rows.map(({ findingSummary }) => findingSummary!.open.total));
+  return (
+    <ul className="rows">{rows.map((repo) => (
+      <li key={repo.uid}><Link className="row-link" to={repoAddress(namesOf(repo.group), repo, { tab: 'findings' })}>
+        <span className="grow"><b>{repo.name}</b><small>{namesOf(repo.group).slice(names.length - 1).join(' / ')}</small></span>
+        <span className="dim fixed">{repo.findingSummary!.open.fixable > 0 && `${count(repo.findingSummary!.open.fixable)} fixable`}</span><SeverityBar counts={repo.findingSummary!.open} most={most} />
+      </Link></li>
+    ))}</ul>
   );
 }
 
@@ -55,18 +88,18 @@ function Tiles({ group, names }: { group?: Group | null; names: string[] }) {
   );
 }
 
-function OpenAdvisories({ group, names }: { group: Group; names: string[] }) {
-  const summary = group.advisorySummary;
-  if (!summary) return <NotShown what="advisories" />;
-  const { open, fixed, notAffected } = summary;
-  if (open.total + fixed.total + notAffected.total === 0) return <Empty title="No advisories yet">Advisories are imported from feeds: see <a href="/guide/importing">importing</a>.</Empty>;
+function OpenFindings({ group, names }: { group: Group; names: string[] }) {
+  const summary = group.findingSummary;
+  if (!summary) return <NotShown what="findings" />;
+  const { open, accepted, notAffected } = summary;
+  if (open.total + accepted.total + notAffected.total === 0) return <Empty title="No findings">Findings come from what images hold, and from advisories about it: see <a href="/guide/importing">importing</a>.</Empty>;
   const shown = ratings.map((rating) => ({ rating, n: open[rating.toLowerCase() as 'critical'] })).filter(({ rating, n }) => n > 0 || !['NONE', 'UNKNOWN'].includes(rating));
   return (
     <>
-      <p className="big"><b>{count(open.total)}</b> open<span className="dim">{count(fixed.total)} fixed · {count(notAffected.total)} not affected</span></p>
+      <p className="big"><b>{count(open.total)}</b> open<span className="dim">{count(open.fixable)} fixable · {count(accepted.total)} accepted · {count(notAffected.total)} not affected</span></p>
       {open.total > 0 && <div className="severity-bar large" aria-hidden="true"><span className="track"><span className="fill">{shown.map(({ rating, n }) => n > 0 && <i key={rating} className={rating.toLowerCase()} style={{ flexGrow: n }} />)}</span></span></div>}
       <ul className="legend">{shown.map(({ rating, n }) => (
-        <li key={rating}><Link to={groupAddress(names, group.uid, 'advisories', { severity: rating, stage: 'OPEN' })} className={'severity ' + rating.toLowerCase()}><i />{sentence(rating)}<b>{count(n)}</b></Link></li>
+        <li key={rating}><Link to={groupAddress(names, group.uid, 'findings', { severity: rating })} className={'severity ' + rating.toLowerCase()}><i />{sentence(rating)}<b>{count(n)}</b></Link></li>
       ))}</ul>
     </>
   );
@@ -163,12 +196,12 @@ function ChildGroups({ group, names }: { group: Group; names: string[] }) {
   const nodes = group.children?.nodes;
   if (!nodes) return <NotShown what="groups" />;
   if (nodes.length === 0) return <Empty title="No groups yet">A group contains repos and other groups. A role on a group also applies to everything below it. The guide explains the <a href="/guide/concepts">concepts</a>.</Empty>;
-  const most = Math.max(...nodes.map(({ advisorySummary }) => advisorySummary?.open.total ?? 0), 1);
+  const most = Math.max(...nodes.map(({ findingSummary }) => findingSummary?.open.total ?? 0), 1);
   return (
     <ul className="rows">{nodes.map((one) => (
       <li key={one.uid}><Link className="row-link" to={groupAddress([...names, one.name], one.uid)}>
         <span className="grow"><b>{one.name}</b>{one.description && <small>{one.description}</small>}</span>
-        <span className="dim fixed">{one.repos && plural(one.repos.totalCount, 'repo')}</span><SeverityBar counts={one.advisorySummary?.open} most={most} />
+        <span className="dim fixed">{one.repos && plural(one.repos.totalCount, 'repo')}</span><SeverityBar counts={one.findingSummary?.open} most={most} />
       </Link></li>
     ))}</ul>
   );

@@ -2,10 +2,11 @@ import { Fragment, useState } from 'react';
 import { useClient } from 'urql';
 import { AdvisoryRow } from '../advisory-list';
 import { useData } from '../client';
+import { FindingList } from '../finding-list';
 import { Repo as RepoDocument, RepoAdvisories, RepoTags, type AdvisoryRowFragment, type RepoQuery, type TagFilter, type TagRowFragment, type TypedDocument } from '../generated/graphql';
 import { Find, Toggles } from '../list';
 import { Markdown } from '../markdown';
-import { groupAddress } from '../places';
+import { groupAddress, repoAddress } from '../places';
 import { EditReadme, RepoActions } from '../repo-forms';
 import { Link, narrow, useLocation } from '../router';
 import { Card, CopyButton, Empty, Lines, NotShown, Problems, SeverityBar, Time } from '../ui';
@@ -13,10 +14,10 @@ import { bytes, count, dayOf, shorten, tierName } from '../words';
 
 type Repository = NonNullable<RepoQuery['repo']>;
 
-/** This page shows a repo: its properties, its tags, its advisories, and its readme. */
+/** This page shows a repo: its properties, its tags, its findings, its advisories, and its readme. */
 export function Repo({ uid, names, groupNames }: { uid: string; names: string[]; groupNames: string[] }) {
   const { search } = useLocation();
-  const query = search.get('tag') ?? '', all = search.get('all') === 'yes';
+  const query = search.get('tag') ?? '', all = search.get('all') === 'yes', findings = search.get('tab') === 'findings';
   const tags: TagFilter = { ...(query && { query }), ...(!all && !query && { includeReferrers: false, includeDates: false }) };
   const loaded = useData(RepoDocument, { uid, tags }, { keep: true });
   const { data, loading } = loaded, repo = data?.repo;
@@ -28,7 +29,11 @@ export function Repo({ uid, names, groupNames }: { uid: string; names: string[];
       <p className="lead">{repo ? repo.description ?? 'No description' : ' '}</p>
       {loaded.old && <Problems loaded={loaded} />}
       {repo ? <Facts repo={repo} groupNames={groupNames} /> : <dl className="facts"><div>&nbsp;</div></dl>}
-      <div className="grid">
+      <div className="tabs" role="group" aria-label="What to show">
+        <button type="button" aria-pressed={!findings} onClick={() => narrow({ tab: undefined, show: undefined, q: undefined, severity: undefined, digest: undefined, sort: undefined })}>Overview</button>
+        <button type="button" aria-pressed={findings} onClick={() => narrow({ tab: 'findings' })}>Findings {repo?.findingSummary && <small>{count(repo.findingSummary.open.total)}</small>}</button>
+      </div>
+      {findings ? <FindingList uid={uid} name={name} inRepo held={repo ? { capabilities: repo.viewerCapabilities, on: name } : undefined} /> : <div className="grid">
         <Card title={<>Tags {repo?.tags && <span className="chip">{count(repo.tags.totalCount)}</span>}</>} className="wide-12">
           <div className="filters">
             <Find value={query} label="Find a tag" onChange={(tag) => narrow({ tag }, { replace: true })} />
@@ -36,16 +41,16 @@ export function Repo({ uid, names, groupNames }: { uid: string; names: string[];
           </div>
           {!repo ? <Lines rows={5} height={26} /> : !repo.tags ? <NotShown what="tags" /> : repo.tags.nodes.length === 0
             ? <Empty title={query ? 'No tag matches' : 'No tags yet'}>{query ? `No tag of ${name} has “${query}” in its name.` : 'Tags appear here as soon as an image is pushed or imported.'}</Empty>
-            : <Tags key={JSON.stringify(tags)} uid={uid} filter={tags} first={repo.tags} own={loaded.own} active={repo.activeTags} />}
+            : <Tags key={JSON.stringify(tags)} uid={uid} filter={tags} first={repo.tags} own={loaded.own} active={repo.activeTags} addressOf={(digest) => repoAddress(groupNames, repo, { tab: 'findings', digest })} />}
         </Card>
-        <Card title={<>Advisories {repo?.advisories && <span className="chip">{count(repo.advisories.totalCount)}</span>}</>} aside={repo?.advisorySummary && <SeverityBar counts={repo.advisorySummary.open} />} className="wide-12 flush">
+        <Card title={<>Advisories {repo?.advisories && <span className="chip">{count(repo.advisories.totalCount)}</span>}</>} className="wide-12 flush">
           {!repo ? <Lines rows={2} height={34} /> : !repo.advisories ? <NotShown what="advisories" /> : repo.advisories.nodes.length === 0
-            ? <Empty title="No advisories">No advisory names {name}. The packages in its images may have advisories: see the tags.</Empty> : <Advisories uid={uid} first={repo.advisories} />}
+            ? <Empty title="No advisories">No advisory names {name}. What is wrong with the packages in its images is under Findings.</Empty> : <Advisories uid={uid} first={repo.advisories} addressOf={(q) => repoAddress(groupNames, repo, { tab: 'findings', q })} />}
         </Card>
         <Card title="Readme" aside={repo && <EditReadme repo={repo} />} className="wide-12">
           {!repo ? <Lines rows={5} /> : repo.readme ? <Markdown text={repo.readme} /> : <Empty title="No readme">A readme says what an image is for and how to run it.</Empty>}
         </Card>
-      </div>
+      </div>}
     </div>
   );
 }
@@ -85,20 +90,20 @@ function useMore<Row, Data, Variables extends object>(first: Page<Row>, own: boo
   return { rows: [...first.nodes, ...further], button };
 }
 
-function Tags({ uid, filter, first, own, active }: { uid: string; filter: TagFilter; first: NonNullable<Repository['tags']>; own: boolean; active: string[] }) {
+function Tags({ uid, filter, first, own, active, addressOf }: { uid: string; filter: TagFilter; first: NonNullable<Repository['tags']>; own: boolean; active: string[]; addressOf: (digest: string) => string }) {
   const { rows, button } = useMore(first, own, RepoTags, { uid, tags: filter }, (data) => data.repo?.tags);
   return (
     <>
       <table className="tags">
-        <thead><tr><th>Name</th><th>Digest</th><th>Architectures and sizes</th><th>Last moved</th><th>Open advisories</th></tr></thead>
-        <tbody>{rows.map((tag) => <Tag key={tag.uid} tag={tag} active={active.includes(tag.name)} />)}</tbody>
+        <thead><tr><th>Name</th><th>Digest</th><th>Architectures and sizes</th><th>Last moved</th><th>Open findings</th></tr></thead>
+        <tbody>{rows.map((tag) => <Tag key={tag.uid} tag={tag} active={active.includes(tag.name)} to={addressOf(tag.digest)} />)}</tbody>
       </table>
       {button}
     </>
   );
 }
 
-function Tag({ tag, active }: { tag: TagRowFragment; active: boolean }) {
+function Tag({ tag, active, to }: { tag: TagRowFragment; active: boolean; to: string }) {
   const { image } = tag;
   return (
     <tr className={tag.deprecated ? 'old' : ''}>
@@ -106,14 +111,14 @@ function Tag({ tag, active }: { tag: TagRowFragment; active: boolean }) {
       <td className="digest"><code title={tag.digest}>{tag.digest.replace('sha256:', '').slice(0, 12)}</code><CopyButton text={tag.digest} label={`Copy the digest of ${shorten(tag.name)}`} /></td>
       <td className="sizes dim">{image ? image.sizes.map(({ architecture, size }, i) => <Fragment key={architecture}>{i > 0 && ' '}<span>{i > 0 && '· '}{architecture}{size != null && ` ${bytes(size)}`}</span></Fragment>) : 'unknown'}</td>
       <td className="dim"><Time at={tag.updateTime} /></td>
-      <td><SeverityBar counts={tag.advisorySummary?.open} /></td>
+      <td>{tag.deprecated ? <span className="dim" title="Images count while a tag points to them that is not deprecated.">not counted</span> : tag.findingSummary && tag.findingSummary.open.total > 0 ? <Link to={to}><SeverityBar counts={tag.findingSummary.open} /></Link> : <SeverityBar counts={tag.findingSummary?.open} />}</td>
     </tr>
   );
 }
 
-function Advisories({ uid, first }: { uid: string; first: Page<AdvisoryRowFragment> }) {
+function Advisories({ uid, first, addressOf }: { uid: string; first: Page<AdvisoryRowFragment>; addressOf: (id: string) => string }) {
   const { rows, button } = useMore(first, true, RepoAdvisories, { uid }, (data) => data.repo?.advisories);
   const [open, setOpen] = useState(() => new Set<string>());
   const toggle = (key: string) => setOpen((old) => { const next = new Set(old); if (!next.delete(key)) next.add(key); return next; });
-  return <>{rows.map((advisory) => <AdvisoryRow key={advisory.uid} advisory={advisory} open={open.has(advisory.uid)} onToggle={() => toggle(advisory.uid)} />)}{button}</>;
+  return <>{rows.map((advisory) => <AdvisoryRow key={advisory.uid} advisory={advisory} findings={addressOf(advisory.advisoryId)} open={open.has(advisory.uid)} onToggle={() => toggle(advisory.uid)} />)}{button}</>;
 }

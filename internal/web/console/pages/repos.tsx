@@ -9,7 +9,7 @@ import { count, plural, tierName } from '../words';
 
 type Connection = NonNullable<NonNullable<ReposQuery['group']>['repos']>;
 const tiers = ['APPLICATION', 'BASE', 'FIPS', 'AI', 'DEVTOOLS', 'COMMERCIAL'];
-const sorts = { name: { field: 'NAME', direction: 'ASC' }, updated: { field: 'UPDATE_TIME', direction: 'DESC' }, created: { field: 'CREATE_TIME', direction: 'DESC' } } as const;
+const sorts = { name: { field: 'NAME', direction: 'ASC' }, updated: { field: 'UPDATE_TIME', direction: 'DESC' }, created: { field: 'CREATE_TIME', direction: 'DESC' }, worst: { field: 'OPEN_SEVERITY', direction: 'DESC' } } as const;
 type Sort = keyof typeof sorts;
 
 /** This page shows all repos below a group, with one request for each page of the list. */
@@ -23,7 +23,7 @@ export function Repos({ uid, names }: { uid: string; names: string[] }) {
   };
   const list = usePages<ReposQuery, Connection['nodes'][number], ReposQueryVariables>(ReposDocument, variables, (data) => data.group?.repos, { start: false });
   const { rows, first, loading, started } = list, repos = first?.group?.repos, total = repos?.totalCount;
-  const most = Math.max(...rows.map(({ advisorySummary }) => advisorySummary?.open.total ?? 0), 1);
+  const most = Math.max(...rows.map(({ findingSummary }) => findingSummary?.open.total ?? 0), 1);
   const filtered = query !== '' || chosen.length + bundles.length > 0, height = useNarrow() ? 84 : 58;
   const shownTiers = (repos?.facets?.tier ?? []).filter(({ value }) => value !== null), shownBundles = (repos?.facets?.bundle ?? []).slice(0, 8);
   const order = (name: Sort, label: string) => (
@@ -37,7 +37,7 @@ export function Repos({ uid, names }: { uid: string; names: string[] }) {
         <Find value={query} label="Find by name, description or alias" onChange={(q) => narrow({ q }, { replace: query !== '' && q !== '' })} />
         <label className="sr" htmlFor="sort">Sort</label>
         <select id="sort" value={sort} onChange={(event) => narrow({ sort: event.target.value === 'name' ? undefined : event.target.value })}>
-          <option value="name">By name</option><option value="updated">Last changed first</option><option value="created">Newest first</option>
+          <option value="name">By name</option><option value="updated">Last changed first</option><option value="created">Newest first</option><option value="worst">Worst findings first</option>
         </select>
         <span className="total" role="status">{total != null && !loading ? plural(total, 'repo') : ' '}</span>
       </div>
@@ -50,14 +50,14 @@ export function Repos({ uid, names }: { uid: string; names: string[] }) {
         : rows.length === 0 && !loading ? <div className="table">{filtered ? <Empty title="No repo matches">No repo below {names.at(-1)} matches all filters. <button type="button" className="link-button" onClick={() => narrow({ q: undefined, tier: undefined, bundle: undefined })}>Show all repos</button></Empty>
           : <Empty title="No repos yet">A repo contains the tags of an image. Create one above, or import your repos: see <a href="/guide/importing">importing</a>.</Empty>}</div>
         : <List label="Repos" rows={rows} total={total} keyOf={({ uid: key }) => key} height={height} busy={loading} end={list.readMore}
-            head={<div className="head repo-columns"><span>{order('name', 'Name')}</span><span className="tier">Tier</span><span className="number">Tags</span><span className="when">{order('updated', 'Last changed')}</span><span>Open advisories</span></div>}
+            head={<div className="head repo-columns"><span>{order('name', 'Name')}</span><span className="tier">Tier</span><span className="number">Tags</span><span className="when">{order('updated', 'Last changed')}</span><span>{order('worst', 'Open findings')}</span></div>}
             render={(repo) => (
               <Link className="cells repo-columns" to={repoAddress(namesOf(repo.group), repo)}>
                 <span className="two"><b>{repo.name}</b><small>{[namesOf(repo.group).slice(names.length).join(' / '), repo.description].filter(Boolean).join(' · ') || ' '}</small></span>
                 <span className="tier">{repo.catalogTier ? <span className="chip">{tierName(repo.catalogTier)}</span> : ''}</span>
                 <span className="number">{repo.tags ? <>{count(repo.tags.totalCount)}<span className="unit"> {repo.tags.totalCount === 1 ? 'tag' : 'tags'}</span></> : '–'}</span>
                 <span className="when dim"><Time at={repo.updateTime} /></span>
-                <span><SeverityBar counts={repo.advisorySummary?.open} most={most} /></span>
+                <span><SeverityBar counts={repo.findingSummary?.open} most={most} /></span>
               </Link>
             )} />}
       <ListProblems list={list} />

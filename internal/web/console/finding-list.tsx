@@ -1,0 +1,142 @@
+// This file has the list of findings, which the pages of groups and repos share, and the form that decides about findings.
+
+import { useId, useState } from 'react';
+import { useData, usePages } from './client';
+import { FormButton, reasonAgainst, type Field, type Holding } from './form';
+import { Findings as FindingsDocument, FixedIn as FixedInDocument, UpdateFindings, type FindingFilter, type FindingNumbersFragment, type FindingRowFragment, type FindingsQuery, type FindingsQueryVariables, type FindingState, type SeverityRating } from './generated/graphql';
+import { Find, joinValues, List, ListProblems, Toggles, useNarrow, valuesOf } from './list';
+import { repoAddress } from './places';
+import { Link, narrow, useLocation } from './router';
+import { CopyButton, Empty, Lines, namesOf, Problems, Severity, Time } from './ui';
+import { count, dayOf, plural, ratings, sentence } from './words';
+
+const open: FindingState[] = ['OPEN', 'IN_TRIAGE'];
+type Numbers = FindingNumbersFragment;
+
+// What a list can show. Each has its number from the summary, so that it is the number that all pages have.
+const views: { value: string; name: string; filter: FindingFilter; of: (numbers: Numbers) => Numbers['open']; total?: (numbers: Numbers) => number; none: string }[] = [
+  { value: '', name: 'Open', filter: { states: open }, of: (numbers) => numbers.open, none: 'No image to which a tag points that is not deprecated has an open finding.' },
+  { value: 'fixable', name: 'Fixable', filter: { states: open, fixable: true }, of: (numbers) => numbers.open, total: ({ open: { fixable } }) => fixable, none: 'For no open finding is there a version without it.' },
+  { value: 'accepted', name: 'Accepted', filter: { states: ['ACCEPTED'] }, of: (numbers) => numbers.accepted, none: 'Nobody has accepted a risk here.' },
+  { value: 'not-affected', name: 'Not affected', filter: { states: ['NOT_AFFECTED'] }, of: (numbers) => numbers.notAffected, none: 'Nobody has found out that an image is not affected after all.' },
+];
+const sorts = { severity: { field: 'SEVERITY', direction: 'DESC' }, newest: { field: 'FIRST_SEEN', direction: 'DESC' } } as const;
+type Sort = keyof typeof sorts;
+
+/** This list has the findings below a group or of a repo. Its filters are in the address. */
+export function FindingList({ uid, name, held, inRepo = false }: { uid: string; name: string; held?: Holding; inRepo?: boolean }) {
+  const { search } = useLocation();
+  const query = search.get('q') ?? '', view = views.find(({ value }) => value === (search.get('show') ?? '')) ?? views[0], digests = valuesOf(search, 'digest');
+  const rated = valuesOf(search, 'severity').filter((one): one is SeverityRating => ratings.includes(one as SeverityRating));
+  const sort: Sort = search.get('sort') as Sort in sorts ? search.get('sort') as Sort : 'severity';
+  const where: FindingFilter = { ...view.filter, ...(query && { query }), ...(rated.length > 0 && { severities: rated }), ...(digests.length > 0 && { digests }) };
+  const list = usePages<FindingsQuery, FindingRowFragment, FindingsQueryVariables>(FindingsDocument, { uid, first: 50, start: true, where, orderBy: sorts[sort] }, (data) => data.findings, { start: false });
+  const { rows, first, loading, started } = list, total = first?.findings?.totalCount, numbers = first?.findingSummary;
+  const height = useNarrow() ? 86 : 62; // This is the height of a row before it is measured.
+  const [opened, setOpened] = useState(new Set<string>());
+  const toggle = (one: string) => setOpened((old) => { const next = new Set(old); if (!next.delete(one)) next.add(one); return next; });
+  const filtered = query !== '' || rated.length + digests.length > 0, counted = (rating: SeverityRating) => (numbers ? view.of(numbers)[rating.toLowerCase() as 'high'] : 0);
+  const shownRatings = ratings.filter((rating) => rated.includes(rating) || counted(rating) > 0);
+  return (
+    <>
+      <div className="tabs" role="group" aria-label="Which findings">{views.map((one) => (
+        <button key={one.value} type="button" aria-pressed={one === view} onClick={() => narrow({ show: one.value || undefined })}>{one.name} {numbers && <small>{count(one.total?.(numbers) ?? one.of(numbers).total)}</small>}</button>
+      ))}</div>
+      <div className="filters">
+        <Find value={query} label="Find by advisory or package" onChange={(q) => narrow({ q }, { replace: query !== '' && q !== '' })} />
+        <select aria-label="Sort" value={sort} onChange={(event) => narrow({ sort: event.target.value === 'severity' ? undefined : event.target.value })}>
+          <option value="severity">Highest severity first</option><option value="newest">Newest first</option>
+        </select>
+        {held && total != null && total > 1 && total <= mostDecided && !loading && <Decide held={held} label={`Decide about all ${count(total)}`} about={plural(total, 'finding')} fixed={{ within: uid, where }} />}
+        <span className="total" role="status">{total != null && !loading ? plural(total, 'finding') : ' '}</span>
+      </div>
+      {(shownRatings.length > 1 || filtered) && <div className="filters tight">
+        <Toggles label="Severity" chosen={rated} onChange={(next) => narrow({ severity: joinValues(next) })}
+          options={shownRatings.map((rating) => ({ value: rating, name: <Severity rating={rating} />, count: view.total ? undefined : count(counted(rating)) }))} />
+        {digests.length > 0 && <Toggles label="Image" chosen={digests} onChange={(next) => narrow({ digest: joinValues(next) })} options={digests.map((value) => ({ value, name: `Image ${shortDigest(value)}` }))} />}
+      </div>}
+      {list.problems.length > 0 && rows.length === 0 ? <Problems loaded={list} />
+        : !started ? <div className="table"><div className="pad"><Lines rows={8} height={38} /></div></div>
+        : rows.length === 0 && !loading ? <div className="table">{filtered ? <Empty title="No finding matches">No finding of {name} matches all filters. <button type="button" className="link-button" onClick={() => narrow({ q: undefined, severity: undefined, digest: undefined })}>Show all of them</button></Empty>
+          : <Empty title={view.value === '' ? 'No open findings' : 'None'}>{view.none}{view.value === '' && <> What an image holds comes from its SBOM: see <a href="/guide/importing">importing</a>.</>}</Empty>}</div>
+        : <List label="Findings" rows={rows} total={total} keyOf={(row) => row.uid} height={height} measured busy={loading} end={list.readMore}
+            head={<div className="head finding-columns"><span>Severity</span><span>Advisory</span><span className="package">{inRepo ? 'Package' : 'Repo and package'}</span><span>Installed and fixed</span><span className="when">Since</span></div>}
+            render={(row) => <FindingRow finding={row} inRepo={inRepo} open={opened.has(row.uid)} onToggle={() => toggle(row.uid)} />} />}
+      <ListProblems list={list} />
+      {started && rows.length > 0 && !list.stopped && <p className="end" aria-live="polite">{list.more ? 'Loading more …' : rows.length > 20 ? `End of the list: ${plural(rows.length, 'finding')}.` : ''}</p>}
+    </>
+  );
+}
+
+const shortDigest = (digest: string) => digest.replace('sha256:', '').slice(0, 12);
+const mostDecided = 10_000; // The server decides about no more findings at once.
+
+/** This row shows a finding in one line: what is wrong with what, and which version helps. More opens below the line. */
+function FindingRow({ finding, inRepo, open: isOpen, onToggle }: { finding: FindingRowFragment; inRepo: boolean; open: boolean; onToggle: () => void }) {
+  const story = useId(), { severity, repo, fixedVersions, installedVersion } = finding, [summary] = (finding.advisory?.vulnerabilities ?? []).map((one) => one.summary).filter(Boolean);
+  return (
+    <div className="advisory">
+      <button type="button" className="finding-columns" aria-expanded={isOpen} aria-controls={story} onClick={onToggle}>
+        <Severity rating={severity.rating} score={severity.score} />
+        <span className="two"><b>{finding.vulnerabilityId}{finding.knownExploited && <span className="chip bad">exploited</span>}</b><small>{summary ?? (finding.advisory?.aliases.join(', ') || 'No summary')}</small></span>
+        <span className="package two">{inRepo ? <b>{nameOfPackage(finding)}</b> : <><b>{repo?.name ?? 'A repo'}</b><small>{nameOfPackage(finding)}</small></>}</span>
+        <span className="versions two"><b>{installedVersion ?? 'Version not known'}</b><small>{fixedVersions.length > 0 ? `fixed in ${fixedVersions[0]}` : 'no fix yet'}</small></span>
+        <span className="when dim"><Time at={finding.firstSeenTime} /></span>
+      </button>
+      {isOpen && <div id={story} className="story"><Facts finding={finding} /><Decision finding={finding} /></div>}
+    </div>
+  );
+}
+
+const nameOfPackage = (finding: FindingRowFragment) => (finding.package === finding.digest ? 'the image itself' : finding.package);
+
+function Facts({ finding }: { finding: FindingRowFragment }) {
+  const { advisory, repo, tags, fixedVersions } = finding, names = [...namesOf(repo?.group)];
+  const fixed = useData(FixedInDocument, { uid: finding.uid }).data?.finding?.fixedIn?.nodes;
+  return (
+    <dl>
+      <div><dt>Advisory</dt><dd>{finding.vulnerabilityId} <CopyButton text={finding.vulnerabilityId} label={`Copy ${finding.vulnerabilityId}`} />{advisory && advisory.aliases.length > 0 && <span className="dim"> {advisory.aliases.join(', ')}</span>}</dd></div>
+      <div><dt>Package</dt><dd>{nameOfPackage(finding)}{finding.ecosystem && ` (${finding.ecosystem})`}</dd></div>
+      <div><dt>Installed</dt><dd>{finding.installedVersion ?? 'Not known: the finding exists because the name fits. Import an SBOM of the image to know more.'}</dd></div>
+      <div><dt>Fixed in</dt><dd>{fixedVersions.join(', ') || 'No version yet'}</dd></div>
+      {repo && <div><dt>Tags</dt><dd>{tags?.nodes.map((tag, i) => <span key={tag.uid}>{i > 0 && ', '}<Link to={repoAddress(names, repo, { tag: tag.name })}>{repo.name}:{tag.name}</Link></span>)}{tags && tags.totalCount > tags.nodes.length && ` and ${count(tags.totalCount - tags.nodes.length)} more`}</dd></div>}
+      {repo && fixed && fixed.length > 0 && <div><dt>Not in</dt><dd>{fixed.map((tag, i) => <span key={tag.uid}>{i > 0 && ', '}<Link to={repoAddress(names, repo, { tag: tag.name })}>{repo.name}:{tag.name}</Link></span>)}</dd></div>}
+      {finding.epss !== null && <div><dt>EPSS</dt><dd>{(finding.epss * 100).toFixed(1)} % within 30 days</dd></div>}
+      <div><dt>First seen</dt><dd>{dayOf(finding.firstSeenTime)}</dd></div>
+    </dl>
+  );
+}
+
+const stateNames: Record<FindingState, string> = { OPEN: 'Open', IN_TRIAGE: 'In triage', ACCEPTED: 'Accepted', NOT_AFFECTED: 'Not affected', RESOLVED: 'Resolved' };
+const kinds: Record<FindingState, string> = { OPEN: 'open', IN_TRIAGE: 'open', ACCEPTED: 'clear', NOT_AFFECTED: 'clear', RESOLVED: 'fixed' };
+
+/** This part says what was decided about a finding, and lets the reader decide. */
+function Decision({ finding }: { finding: FindingRowFragment }) {
+  const { state, expireTime, dueTime, note, justification, assignee } = finding;
+  return (
+    <div>
+      <dl>
+        <div><dt>State</dt><dd><span className={'state ' + kinds[state]}>{stateNames[state]}</span></dd></div>
+        {justification && <div><dt>Reason</dt><dd>{reasonOf(justification)}</dd></div>}
+        {note && <div><dt>Note</dt><dd>{note}</dd></div>}
+        {expireTime && <div><dt>Until</dt><dd>{dayOf(expireTime)}, then it is open again</dd></div>}
+        {dueTime && <div><dt>Fix by</dt><dd>{dayOf(dueTime)}</dd></div>}
+        {assignee && <div><dt>Assigned to</dt><dd>{assignee.name}</dd></div>}
+      </dl>
+      <div className="actions"><Decide held={{ capabilities: finding.viewerCapabilities, on: finding.repo?.name ?? 'its repo' }} label="Decide" about={`${finding.vulnerabilityId} in ${nameOfPackage(finding)}`} fixed={{ uids: [finding.uid] }} start={{ state: state === 'OPEN' ? '' : state, note: note ?? '' }} /></div>
+    </div>
+  );
+}
+
+const reasonOf = (text: string) => sentence(text.replace(/^TYPE_/, '').toUpperCase());
+const justifications = ['component_not_present', 'vulnerable_code_not_present', 'vulnerable_code_not_in_execute_path', 'vulnerable_code_cannot_be_controlled_by_adversary', 'inline_mitigations_already_exist'];
+const fields: Field[] = [
+  { name: 'state', label: 'State', hint: 'The decision replaces an earlier one.', needed: () => true, choices: (['IN_TRIAGE', 'ACCEPTED', 'NOT_AFFECTED', 'OPEN'] as const).map((value) => ({ value, name: { ...stateNames, IN_TRIAGE: 'In triage: somebody looks into it', ACCEPTED: 'Accepted: we live with the risk', NOT_AFFECTED: 'Not affected after all', OPEN: 'Open: take the decision back' }[value] })) },
+  { name: 'justification', label: 'Reason', hint: 'As documents in the format VEX have it.', choices: justifications.map((value) => ({ value, name: reasonOf(value) })), shown: ({ state }) => state === 'NOT_AFFECTED', needed: ({ state }) => state === 'NOT_AFFECTED' },
+  { name: 'note', label: 'Note', hint: 'Why, for those who read it later.' },
+  { name: 'expireTime', label: 'Until', hint: 'Then the findings are open again. Without a time, the decision stays.', shown: ({ state }) => state !== 'OPEN' && state !== '' },
+];
+
+function Decide({ held, label, about, fixed, start }: { held: Holding; label: string; about: string; fixed: { uids: string[] } | { within: string; where: FindingFilter }; start?: { state: string; note: string } }) {
+  return <FormButton label={label} icon="edit" held={held} reason={reasonAgainst(UpdateFindings, held)} document={UpdateFindings} title={`Decide about ${about}`} submit="Save the decision" fields={fields} fixed={fixed} start={start} affects={['Finding', 'FindingConnection', 'FindingSummary']} onDone={() => {}} />;
+}
