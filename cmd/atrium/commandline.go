@@ -36,7 +36,7 @@ type commandLine struct {
 	Export struct {
 		Findings exportFindingsCommand `cmd:"" help:"Print findings as JSON lines, CSV, JSON or SARIF."`
 		Packages exportPackagesCommand `cmd:"" help:"Print the packages of images as JSON lines, CSV or JSON."`
-	} `cmd:"" help:"Export data for other systems."`
+		VEX      exportVEXCommand      `cmd:"" name:"vex" help:"Print what was decided about findings as a VEX document."`
 	} `cmd:"" help:"Export data for other systems."`
 	Query  queryCommand `cmd:"" help:"Send a GraphQL document to a running server."`
 	Events struct {

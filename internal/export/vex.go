@@ -1,7 +1,3 @@
-// Package export writes data of the platform in formats of other systems. It must not decide who may read what: the core does.
-// The context must carry the actor platform.NewOperator.
-//
-//	vex.go  decisions about findings as VEX documents
 package export
 
 import (
