@@ -281,6 +281,27 @@ export const changes: Record<string, Change> = {
     "type": "list",
     "about": "Types of the events to send, such as dev.atrium.api.iam.group.created.v1, iam.group.created or IAM_GROUP_CREATED, at most 100; all where absent. The refusal of another lists those there are in its metadata.",
     "mostItems": 100
+   },
+   "findings.minSeverity": {
+    "type": "choice",
+    "about": "The rating must be this one or a worse one, of UNKNOWN, NONE, LOW, MEDIUM, HIGH and CRITICAL.",
+    "values": {
+     "CRITICAL": "9.0 to 10.0 by CVSS 3 or 4.",
+     "HIGH": "7.0 to 8.9; by CVSS 2, to 10.0.",
+     "MEDIUM": "4.0 to 6.9.",
+     "LOW": "0.1 to 3.9; by CVSS 2, from 0.",
+     "NONE": "0 by CVSS 3 or 4.",
+     "UNKNOWN": "No source has a severity."
+    }
+   },
+   "findings.knownExploited": {
+    "type": "yes",
+    "about": "true: the catalogue of known exploited vulnerabilities must have it."
+   },
+   "findings.within": {
+    "type": "list",
+    "about": "Uids of groups and repos in the group of the subscription, at most 100.",
+    "mostItems": 100
    }
   }
  },
@@ -425,6 +446,56 @@ export const changes: Record<string, Change> = {
     "type": "text",
     "required": true,
     "about": "Its uid."
+   }
+  }
+ },
+ "UpdateFindings": {
+  "needs": [
+   "findings.update",
+   "findings.list",
+   "tag.list"
+  ],
+  "fields": {
+   "uids": {
+    "type": "list",
+    "about": "Uids of findings, at most 10,000. One that is RESOLVED is an error.",
+    "mostItems": 10000
+   },
+   "within": {
+    "type": "text",
+    "about": "Uid of a group or repo."
+   },
+   "state": {
+    "type": "choice",
+    "about": "The decision as a whole: without `justification`, `note` or `expireTime` beside it, these are cleared. OPEN takes a decision back,\nalso that about later findings. NOT_AFFECTED needs a `justification`. RESOLVED cannot be set.",
+    "values": {
+     "OPEN": "Somebody must look after it.",
+     "IN_TRIAGE": "Somebody looks into it. It counts as open.",
+     "ACCEPTED": "The risk is accepted.",
+     "NOT_AFFECTED": "The image is not affected after all.",
+     "RESOLVED": "It has ended: the advisory or the packages of the image have changed."
+    }
+   },
+   "justification": {
+    "type": "text",
+    "about": "Why it is NOT_AFFECTED, as VEX has it: component_not_present, vulnerable_code_not_present, vulnerable_code_not_in_execute_path,\nvulnerable_code_cannot_be_controlled_by_adversary or inline_mitigations_already_exist. Only together with that state."
+   },
+   "note": {
+    "type": "text",
+    "about": "A note, at most 8192 bytes. Without `state`, it changes nothing else; null clears it.",
+    "mostBytes": 8192
+   },
+   "assignee": {
+    "type": "text",
+    "about": "Uid of an identity of the organisation, that the caller may see, to look after the findings; null: nobody. It is not a part of the decision."
+   },
+   "dueTime": {
+    "type": "time",
+    "about": "By when the findings are to be fixed; null: no time. It is not a part of the decision."
+   },
+   "expireTime": {
+    "type": "time",
+    "about": "When the decision ends, and the findings are open again; in the future. Only together with IN_TRIAGE, ACCEPTED or NOT_AFFECTED."
    }
   }
  },
