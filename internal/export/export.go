@@ -5,8 +5,10 @@
 //	lines.go     JSON, and JSON lines
 //	csv.go       CSV
 //	sarif.go     SARIF
+//	vex.go       decisions about findings, as VEX documents
 //
-// All of them write rows as they come, so that a file of any length needs little memory.
+// Lists are written as their rows come, so that a file of any length needs little memory. The package
+// must not decide who may read what: the core does.
 package export
 
 import (
