@@ -45,6 +45,7 @@ func TestListsBelowAPackageStayWithinItsScope(t *testing.T) {
 
 func TestVersionsAreFoundByTheOrderOfTheirEcosystem(t *testing.T) {
 	eachShop(t, func(t *testing.T, w *shop) {
+		// "none" is no version of npm, so the advisory is found by the name.
 		w.sbom(w.tools, 6, "", "left-pad@1.10.0", "left-pad@none")
 		w.point(w.tools, "six", 6)
 		w.settle()
@@ -59,8 +60,8 @@ func TestVersionsAreFoundByTheOrderOfTheirEcosystem(t *testing.T) {
 			{`package: {name: "LEFT-PAD", ecosystem: "npm", versionNotBelow: "1.2.0"}`, "checkout tools", "latest new old six"},
 			{`package: {name: "express", version: "4.0.0"}`, "checkout", "old"},
 			{`package: {name: "express", version: "9"}`, "", ""}, {`package: {name: "nothing"}`, "", ""},
-			{`openSeverities: [CRITICAL]`, "checkout tools", "old same t1"}, {`openSeverities: [UNKNOWN, LOW]`, "checkout", "old plain"}, {`openSeverities: []`, "", ""},
-			{`vulnerabilityIds: ["GHSA-1"]`, "checkout tools", "old same t1"}, {`vulnerabilityIds: ["CVE-3", "CVE-5"]`, "checkout", "old plain"},
+			{`openSeverities: [CRITICAL]`, "checkout tools", "old same six t1"}, {`openSeverities: [UNKNOWN, LOW]`, "checkout", "old plain"}, {`openSeverities: []`, "", ""},
+			{`vulnerabilityIds: ["GHSA-1"]`, "checkout tools", "old same six t1"}, {`vulnerabilityIds: ["CVE-3", "CVE-5"]`, "checkout", "old plain"},
 		} {
 			list := `(where: {` + c.condition + `}) { totalCount nodes { name } }`
 			w.ask(`query($org: ID!) { repos`+list+` tags`+list+` group(uid: $org) { repos`+list+` } all: repos(orderBy: {field: NAME}) { nodes { tags`+list+` } } }`, "org", w.org).

@@ -3,6 +3,7 @@ package resolvers
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"slices"
@@ -372,8 +373,8 @@ func literal(value any) string {
 		return "[" + strings.Join(texts, ", ") + "]"
 	case map[string]any:
 		var members []string
-		for name, v := range value {
-			members = append(members, name+": "+literal(v))
+		for _, name := range slices.Sorted(maps.Keys(value)) { // Both executors get the same text.
+			members = append(members, name+": "+literal(value[name]))
 		}
 		return "{" + strings.Join(members, ", ") + "}"
 	default:
