@@ -18,6 +18,12 @@
 //	               advisory_match.go matches advisories with repos and tags,
 //	               advisory_summary.go counts advisories; advisory_document.go and
 //	               resolved_vulnerability.go are views of both
+//	package.go, package_version.go     what images hold; sbom.go imports it
+//	finding.go     which advisories affect which images: finding_reconcile.go writes what
+//	               follows from tags, packages and advisories, finding_match.go compares
+//	               versions, finding_change.go notes what changes; finding_update.go and
+//	               finding_rule.go are what callers decide, finding_summary.go counts,
+//	               exploitation.go has what catalogues say; export.go yields whole lists
 //	subscription.go, delivery.go       who receives events, and the result of each delivery
 //
 // The other files hold what kinds share. Operations:
