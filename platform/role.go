@@ -66,7 +66,7 @@ var builtInRoleData = []Role{
 	}},
 	{UID: "6bf4ec17225ae31b1243a81342d2d05aae4f2b91", Name: "registry.pull_token_creator", Description: "Makes identities that can pull.", Capabilities: []Capability{
 		CapGroupsList, CapRolesList, CapRoleBindingsCreate, CapIdentityCreate,
-		CapRepoList, CapTagList, CapManifestMetadataList,
+		CapRepoList, CapTagList, CapManifestMetadataList, CapFindingsList, // what it gives with registry.pull
 	}},
 	{UID: "274c2757bf1f9625c4b24477eb196090661a86f9", Name: "advisories.viewer", Description: "Reads advisories.", Capabilities: []Capability{
 		CapAdvisoriesList,

@@ -129,7 +129,7 @@ await check('what somebody keeps further down is said', async () => {
   await page.getByRole('button', { name: 'Revoke viewer of nora' }).click();
   const dialog = page.getByRole('dialog');
   await dialog.locator('.lost').first().waitFor();
-  assert.match(await dialog.innerText(), /Further down, 4 capabilities stay because of registry\.pull on acme \/ access team \/ deep/);
+  assert.match(await dialog.innerText(), /Further down, 5 capabilities stay because of registry\.pull on acme \/ access team \/ deep/);
   await page.context().close();
 });
 
@@ -186,7 +186,7 @@ for (const who of ['editor', 'viewer']) {
 }
 
 await check('nobody is offered to give more than they hold', async () => {
-  const { createRole: { role } } = await data('mutation M($i: CreateRoleInput!) { createRole(input: $i) { role { uid } } }', { i: { parent: team, name: 'binder', capabilities: ['GROUPS_LIST', 'ROLES_LIST', 'ROLE_BINDINGS_LIST', 'ROLE_BINDINGS_CREATE', 'IDENTITY_LIST', 'REPO_LIST', 'TAG_LIST', 'MANIFEST_METADATA_LIST'] } });
+  const { createRole: { role } } = await data('mutation M($i: CreateRoleInput!) { createRole(input: $i) { role { uid } } }', { i: { parent: team, name: 'binder', capabilities: ['GROUPS_LIST', 'ROLES_LIST', 'ROLE_BINDINGS_LIST', 'ROLE_BINDINGS_CREATE', 'IDENTITY_LIST', 'REPO_LIST', 'TAG_LIST', 'MANIFEST_METADATA_LIST', 'FINDINGS_LIST'] } });
   const { createIdentity: { identity } } = await data('mutation M($i: CreateIdentityInput!) { createIdentity(input: $i) { identity { uid } } }', { i: { parent: team, name: 'binding clerk', claimMatch: { issuer: 'https://ci.example.com', subject: 'clerk' } } });
   await data('mutation M($i: CreateRoleBindingInput!) { createRoleBinding(input: $i) { roleBinding { uid } } }', { i: { parent: team, identityUid: identity.uid, roleUid: role.uid } });
   const page = await newPage();
