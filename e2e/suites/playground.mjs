@@ -62,7 +62,7 @@ for (const [name, path] of [['GraphiQL', '/'], ['the small page', '/playground/s
       }
       const text = await run(page, /"data": /);
       assert.doesNotMatch(text, /"errors": /, `${tab}: ${text}`);
-      assert.match(text, /"(uid|name|advisoryId|subject)":\s*"/, `${tab} finds nothing: ${text}`);
+      assert.match(text, /"(uid|name|advisoryId|vulnerabilityId|subject)":\s*"/, `${tab} finds nothing: ${text}`);
     }
   }), 60);
 }
