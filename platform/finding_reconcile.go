@@ -86,8 +86,9 @@ type FindingWrites interface {
 	LastImageNumber(ctx context.Context, repo UID) (int64, error)
 	// PutImageStatuses stores the statuses of images.
 	PutImageStatuses(ctx context.Context, repo UID, statuses []*ImageStatus) error
-	// ChangeUses changes which images of a repo hold versions.
-	ChangeUses(ctx context.Context, repo UID, uses []PackageUse) error
+	// ChangeUses changes which images of a repo hold versions. From then on, the uses of the images
+	// with the digests are those of their SBOMs.
+	ChangeUses(ctx context.Context, repo UID, digests []string, uses []PackageUse) error
 	// ReplaceFindings deletes the old findings and inserts those that take their place.
 	ReplaceFindings(ctx context.Context, old, current []*Finding) error
 	// ShiftOpenFindings changes how many open findings a repo shows.
@@ -487,7 +488,7 @@ func (s Findings) reconcileImages(ctx context.Context, tx Tx, repo *Repo, digest
 	for i, f := range facts {
 		uses = append(uses, changedUses(f.usedBefore(byUID), statuses[i])...)
 	}
-	if err := tx.ChangeUses(ctx, repo.UID, uses); err != nil {
+	if err := tx.ChangeUses(ctx, repo.UID, digests, uses); err != nil {
 		return err
 	}
 	slices.Sort(names)

@@ -9,6 +9,7 @@ import (
 
 	"atrium/platform"
 	"atrium/platform/affected"
+	"atrium/platform/fieldmask"
 )
 
 // fixedIn returns an advisory about the versions of a package of npm before the fix.
@@ -121,6 +122,43 @@ func TestFindingsFollowTagsPackagesAndAdvisories(t *testing.T) {
 		w.expect("a feed for all", all(), "CVE-1 left-pad@1.0.0 OPEN fixed in 1.1.0; CVE-4 left-pad@1.0.0 OPEN fixed in 1.0.1")
 		w.expectCounters(acme.uid)
 	})
+}
+
+// What an image holds is compared with what was used of it until its own task ends, whatever else
+// looks at the image before.
+func TestAReplacedSBOMIsSeenAlsoAfterAnotherLookAtItsImage(t *testing.T) {
+	for name, look := range map[string]func(w *world, repo platform.UID){
+		"an advisory": func(w *world, repo platform.UID) {
+			w.advise(repo.Parent(), fixedIn("CVE-2", "left-pad", "2.0.0"))
+			_, err := w.p.Findings.Reconcile(w.operator())
+			must(w, err)
+			w.sbom(repo, digest(1), "express@4.0.0")
+		},
+		"a decision": func(w *world, repo platform.UID) {
+			w.sbom(repo, digest(1), "express@4.0.0")
+			_, err := w.p.Findings.Update(w.operator(), platform.FindingUpdate{
+				Within: repo, Where: &platform.FindingFilter{Packages: []string{"left-pad"}},
+				Change: fieldmask.TypedInput(&platform.Finding{State: platform.FindingInTriage}, "state"),
+			})
+			must(w, err)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			onEachEngine(t, func(t *testing.T, w *world) {
+				acme := w.found("acme")
+				repo := w.repo(acme.uid)
+				w.sbom(repo, digest(1), "left-pad@1.0.0")
+				w.point(repo, "latest", digest(1))
+				w.advise(acme.uid, fixedIn("CVE-1", "left-pad", "1.3.0"))
+				w.settle()
+				look(w, repo)
+				w.settle()
+				w.advise(acme.uid, fixedIn("CVE-3", "express", "4.0.1"), fixedIn("CVE-4", "left-pad", "3.0.0"))
+				w.expect("the new packages", w.findings(acme.uid, nil), "CVE-3 express@4.0.0 OPEN fixed in 4.0.1")
+				w.expectCounters(acme.uid)
+			})
+		})
+	}
 }
 
 // expectCounters compares what is counted with what there is.

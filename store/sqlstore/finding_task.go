@@ -206,7 +206,7 @@ func (tx *transaction) PutImageStatuses(ctx context.Context, repo platform.UID, 
 	if err != nil {
 		return err
 	}
-	run := make([]*dbconn.Statement, len(statuses), len(statuses)+1)
+	run := make([]*dbconn.Statement, len(statuses))
 	for i, status := range statuses {
 		affected := status.Open.Total() > 0
 		tx.countAffected(affectedImages, childOf(repo), wasAffected[status.Digest], affected)
@@ -215,8 +215,7 @@ func (tx *transaction) PutImageStatuses(ctx context.Context, repo platform.UID, 
 		run[i] = insert.add(" ON CONFLICT (parent, digest) DO UPDATE SET live = excluded.live, basis = excluded.basis, versions = excluded.versions," +
 			" open_severity = excluded.open_severity, affected = excluded.affected").build(nil)
 	}
-	used := newStatement(tx.dialect).add("UPDATE sbom SET used = NULL WHERE used IS NOT NULL AND repo = ?", repo).add(" AND digest ?", valueList(digests))
-	return tx.conn.Run(ctx, append(run, used.build(nil))...)
+	return tx.conn.Run(ctx, run...)
 }
 
 // countAffected updates the counter of the rows with open findings.

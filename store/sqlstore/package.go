@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"maps"
 	"slices"
 	"strings"
 
@@ -191,90 +192,91 @@ type useKey struct {
 	part    int64
 }
 
+// packageEnd returns the end of the UID of the package.
+func (k useKey) packageEnd() string { return k.version[:segmentLength] }
+
 // imagesPerUse is how many images one row of uses can name. The rows stay small, because each new
 // image changes one row for each of its packages.
 const imagesPerUse = 256
 
 // ChangeUses changes the uses of a repo, and how many repos hold its packages.
-func (tx *transaction) ChangeUses(ctx context.Context, repo platform.UID, uses []platform.PackageUse) error {
+func (tx *transaction) ChangeUses(ctx context.Context, repo platform.UID, digests []string, uses []platform.PackageUse) error {
+	used := newStatement(tx.dialect).add("UPDATE sbom SET used = NULL WHERE used IS NOT NULL AND repo = ?", repo).add(" AND digest ?", valueList(digests))
+	run := []*dbconn.Statement{used.build(nil)}
 	if len(uses) == 0 {
-		return nil
+		return tx.conn.Run(ctx, run...)
 	}
 	changed := map[useKey][]platform.PackageUse{}
 	var held [][]byte // packages
 	for _, u := range uses {
 		end := restOf(u.Version)
-		changed[useKey{string(end), u.Image / imagesPerUse}] = append(changed[useKey{string(end), u.Image / imagesPerUse}], u)
-		held = append(held, end[:segmentLength])
+		k := useKey{string(end), u.Image / imagesPerUse}
+		changed[k], held = append(changed[k], u), append(held, end[:segmentLength])
 	}
-	held = compactBytes(held)
-	type row struct {
-		useKey
-		images []int64
-	}
-	var stored []row
-	before, after := map[string]int{}, map[string]int{} // number of rows of each package
-	q := newStatement(tx.dialect)
-	q.add("SELECT u.package, u.version, u.part, u.images FROM ")
-	q.add(q.parents(dbconn.ParentColumn{Name: "k", Bytes: held}))
-	q.add(" JOIN package_use u ON u.parent = ? AND u.package = p.k", repo)
-	err := tx.conn.Run(ctx, q.build(func(scan func(...any) error) error {
-		var of, version []byte
-		var r row
-		if err := scan(&of, &version, &r.part, jsonColumn{&r.images}); err != nil {
-			return err
-		}
-		before[string(of)]++
-		after[string(of)]++
-		r.version = string(of) + string(version)
-		stored = append(stored, r)
-		return nil
-	}))
+	stored, before, err := tx.readUses(ctx, repo, compactBytes(held))
 	if err != nil {
 		return err
 	}
-	for _, r := range stored {
-		if changed[r.useKey] == nil {
-			continue
-		}
-		for _, u := range changed[r.useKey] {
-			at, known := slices.BinarySearch(r.images, u.Image)
-			switch {
-			case known && u.IsGone:
-				r.images = slices.Delete(r.images, at, at+1)
-			case !known && !u.IsGone:
-				r.images = slices.Insert(r.images, at, u.Image)
-			}
-		}
-		if len(r.images) == 0 {
-			after[r.version[:segmentLength]]--
-		}
-		changed[r.useKey] = nil
-		if err := tx.putUse(ctx, repo, r.useKey, r.images, false); err != nil {
-			return err
-		}
-	}
-	var rows [][]any
+	after := maps.Clone(before)
+	var added [][]any
 	for k, list := range changed {
-		var images []int64
-		for _, u := range list {
-			if !u.IsGone && !slices.Contains(images, u.Image) {
-				images = append(images, u.Image)
-			}
+		was, known := stored[k]
+		images := changeImages(was, list)
+		switch {
+		case !known && len(images) > 0:
+			added = append(added, useValues(repo, k, images))
+			after[k.packageEnd()]++
+		case known && len(images) == 0:
+			run = append(run, tx.deleteUse(repo, k))
+			after[k.packageEnd()]--
+		case known:
+			run = append(run, tx.updateUse(repo, k, images))
 		}
-		if len(images) == 0 {
-			continue
-		}
-		slices.Sort(images)
-		after[k.version[:segmentLength]]++
-		rows = append(rows, useValues(repo, k, images))
 	}
-	if len(rows) > 0 {
-		if err := tx.conn.Copy(ctx, "package_use", useColumns, rows); err != nil {
+	if err := tx.conn.Run(ctx, run...); err != nil {
+		return err
+	}
+	if len(added) > 0 {
+		if err := tx.conn.Copy(ctx, "package_use", useColumns, added); err != nil {
 			return err
 		}
 	}
 	return tx.countHolders(ctx, repo.Root(), before, after)
+}
+
+// readUses reads the uses of packages in a repo, and the number of rows of each package.
+func (tx *transaction) readUses(ctx context.Context, repo platform.UID, packages [][]byte) (stored map[useKey][]int64, rows map[string]int, err error) {
+	stored, rows = map[useKey][]int64{}, map[string]int{}
+	q := newStatement(tx.dialect)
+	q.add("SELECT u.package, u.version, u.part, u.images FROM ")
+	q.add(q.parents(dbconn.ParentColumn{Name: "k", Bytes: packages}))
+	q.add(" JOIN package_use u ON u.parent = ? AND u.package = p.k", repo)
+	err = tx.conn.Run(ctx, q.build(func(scan func(...any) error) error {
+		var of, version []byte
+		var part int64
+		var images []int64
+		if err := scan(&of, &version, &part, jsonColumn{&images}); err != nil {
+			return err
+		}
+		stored[useKey{string(of) + string(version), part}] = images
+		rows[string(of)]++
+		return nil
+	}))
+	return stored, rows, err
+}
+
+// changeImages returns the numbers of the images that hold a version after changes, sorted.
+func changeImages(images []int64, changes []platform.PackageUse) []int64 {
+	for _, u := range changes {
+		at, known := slices.BinarySearch(images, u.Image)
+		switch {
+		case known && u.IsGone:
+			images = slices.Delete(images, at, at+1)
+		case !known && !u.IsGone:
+			images = slices.Insert(images, at, u.Image)
+		}
+	}
+	return images
 }
 
 var useColumns = []string{"root_key", "rest", "parent", "package", "version", "part", "images", "n"}
@@ -282,22 +284,19 @@ var useColumns = []string{"root_key", "rest", "parent", "package", "version", "p
 func useValues(repo platform.UID, k useKey, images []int64) []any {
 	list, _ := json.Marshal(images) // cannot fail for numbers
 	return []any{
-		scopeKey(repo.Root()), restOf(repo), packUID(repo), []byte(k.version[:segmentLength]), []byte(k.version[segmentLength:]), k.part, string(list), int64(len(images)),
+		scopeKey(repo.Root()), restOf(repo), packUID(repo), []byte(k.packageEnd()), []byte(k.version[segmentLength:]), k.part, string(list), int64(len(images)),
 	}
 }
 
-// putUse changes or deletes a row of uses.
-func (tx *transaction) putUse(ctx context.Context, repo platform.UID, k useKey, images []int64, _ bool) error {
-	q := newStatement(tx.dialect)
-	where := " WHERE parent = ? AND package = ? AND version = ? AND part = ?"
-	of, version := []byte(k.version[:segmentLength]), []byte(k.version[segmentLength:])
-	if len(images) == 0 {
-		q.add("DELETE FROM package_use"+where, repo, of, version, k.part)
-	} else {
-		list, _ := json.Marshal(images) // cannot fail for numbers
-		q.add("UPDATE package_use SET images = ?, n = ?"+where, string(list), int64(len(images)), repo, of, version, k.part)
-	}
-	return tx.conn.Run(ctx, q.build(nil))
+const findUse = " WHERE parent = ? AND package = ? AND version = ? AND part = ?"
+
+func (tx *transaction) updateUse(repo platform.UID, k useKey, images []int64) *dbconn.Statement {
+	values := useValues(repo, k, images)
+	return newStatement(tx.dialect).add("UPDATE package_use SET images = ?, n = ?"+findUse, slices.Concat(values[6:], values[2:6])...).build(nil)
+}
+
+func (tx *transaction) deleteUse(repo platform.UID, k useKey) *dbconn.Statement {
+	return newStatement(tx.dialect).add("DELETE FROM package_use"+findUse, useValues(repo, k, nil)[2:6]...).build(nil)
 }
 
 // countHolders changes how many repos hold the packages that a repo holds now and did not hold
