@@ -234,8 +234,9 @@ type FindingReads interface {
 	// RulesOf reads the triage rules of groups and repos.
 	RulesOf(ctx context.Context, scopes []UID) ([]*TriageRule, error)
 
-	// NextFindingTask returns the organisation of the oldest task, or "" if there is none.
-	NextFindingTask(ctx context.Context) (root UID, err error)
+	// NextFindingRoot returns the first organisation after another one that has tasks, in the order
+	// of UIDs, or "" if there is none.
+	NextFindingRoot(ctx context.Context, after UID) (root UID, err error)
 }
 
 // Findings are the operations on findings.

@@ -3,6 +3,7 @@ package platform
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -202,27 +203,35 @@ func (c OpenCounts) Total() (sum int64) {
 	return sum
 }
 
-// Reconcile ends the oldest tasks, with one transaction, and returns their number: 0 means that
-// there is none.
+// Reconcile ends the oldest tasks of each organisation that has any, with one transaction for each, and
+// returns their number: 0 means that none could be ended. The tasks of one organisation, however
+// many there are and even if they fail, do not keep those of others.
 func (s Findings) Reconcile(ctx context.Context) (done int, err error) {
 	if err := requireOperator(ctx); err != nil {
 		return 0, err
 	}
-	root, err := s.p.store.NextFindingTask(ctx)
-	if err != nil || root == "" {
-		return 0, err
+	var failed []error
+	for last := UID(""); ; {
+		root, err := s.p.store.NextFindingRoot(ctx, last)
+		if err != nil || root == "" {
+			return done, errors.Join(append(failed, err)...)
+		}
+		ended := 0
+		err = writePatiently(ctx, s.p.store, func(tx Tx) (err error) {
+			ended, err = s.reconcileRoot(ctx, tx, root)
+			return err
+		})
+		if err != nil {
+			ended, failed = 0, append(failed, fmt.Errorf("findings of %s: %w", root, err))
+		}
+		done, last = done+ended, root
 	}
-	err = writePatiently(ctx, s.p.store, func(tx Tx) (err error) {
-		done, err = s.reconcileRoot(ctx, tx, root)
-		return err
-	})
-	return done, err
 }
 
-// Settle calls Reconcile until there are no tasks.
+// Settle calls Reconcile until no task can be ended.
 func (s Findings) Settle(ctx context.Context) error {
 	for {
-		if done, err := s.Reconcile(ctx); err != nil || done == 0 {
+		if done, err := s.Reconcile(ctx); done == 0 {
 			return err
 		}
 	}

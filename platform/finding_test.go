@@ -97,6 +97,7 @@ func TestFindingsFollowTagsPackagesAndAdvisories(t *testing.T) {
 		w.expect("an image without a tag", all(), "")
 		old := w.point(repo, "old", digest(1))
 		w.expect("a tag", all(), "CVE-1 left-pad@1.2.0 OPEN fixed in 1.3.0")
+		w.expectCounters(repo)
 		w.advise(acme.uid, fixedIn("CVE-3", "express", "4.0.1"))
 		w.expect("a new advisory", all(), "CVE-1 left-pad@1.2.0 OPEN fixed in 1.3.0; CVE-3 express@4.0.0 OPEN fixed in 4.0.1")
 		w.sbom(repo, digest(2), "left-pad@1.3.0", "express@4.0.1")
@@ -159,6 +160,29 @@ func TestAReplacedSBOMIsSeenAlsoAfterAnotherLookAtItsImage(t *testing.T) {
 			})
 		})
 	}
+}
+
+// An organisation whose tasks fail keeps no other one waiting, wherever it stands among them.
+func TestTasksThatFailKeepNoOtherOrganisation(t *testing.T) {
+	onEachEngine(t, func(t *testing.T, w *world) {
+		orgs := []org{w.found("one"), w.found("two"), w.found("three")}
+		slices.SortFunc(orgs, func(a, b org) int { return strings.Compare(string(a.uid), string(b.uid)) })
+		for _, o := range orgs {
+			repo := w.repo(o.uid)
+			w.sbom(repo, digest(1), "left-pad@1.0.0")
+			w.point(repo, "latest", digest(1))
+			w.advise(o.uid, fixedIn("CVE-1", "left-pad", "1.3.0"))
+		}
+		_, err := w.raw().Exec("UPDATE advisory SET affected = '{' WHERE uid IN (SELECT a.uid FROM advisory a ORDER BY a.uid LIMIT 2)")
+		must(t, err)
+		if err := w.p.Findings.Settle(w.operator()); err == nil || strings.Count(err.Error(), "findings of ") != 2 {
+			t.Errorf("the tasks of two organisations fail with %v", err)
+		}
+		page, err := w.p.Findings.List(w.operator(), platform.ListRequest[*platform.FindingFilter]{UIDP: platform.UIDFilter{DescendantsOf: orgs[2].uid}})
+		if err != nil || len(page.Items) != 1 {
+			t.Errorf("the third organisation has %d findings, want 1 (%v)", len(page.Items), err)
+		}
+	})
 }
 
 // expectCounters compares what is counted with what there is.

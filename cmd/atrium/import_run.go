@@ -100,14 +100,14 @@ func (c *importRun) runImport(ctx context.Context, p program, source string, o i
 func settle(ctx context.Context, to *platform.Platform, m *meter) error {
 	steps := newStepMeter(m)
 	for {
-		done, err := to.Findings.Reconcile(ctx)
-		if err != nil {
+		switch done, err := to.Findings.Reconcile(ctx); {
+		case done > 0:
+			steps.show(done)
+		case err != nil:
 			return fmt.Errorf("update findings (what was imported stays, and a running server or the next import goes on): %w", err)
-		}
-		if done == 0 {
+		default:
 			steps.finish()
 			return nil
 		}
-		steps.show(done)
 	}
 }

@@ -322,17 +322,13 @@ func (s *Store) computeCounters(ctx context.Context, tx dbconn.TxConn) (deltas, 
 		}))
 	}
 	for number, read := range map[byte]string{
-		affectedImages: "SELECT t.parent, 1 FROM image_status t WHERE t.affected",
-		affectedRepos:  "SELECT t.uid, 0 FROM repo t WHERE t.affected",
+		affectedImages: "SELECT t.parent FROM image_status t WHERE t.affected",
+		affectedRepos:  "SELECT t.uid FROM repo t WHERE t.affected",
 	} {
 		run = append(run, newStatement(s.dialect).add(read).build(func(scan func(...any) error) error {
-			var uid platform.UID
-			var below int64
-			err := scan(keyOf(&uid), &below)
-			if below != 0 {
-				uid = childOf(uid)
-			}
-			truth.count(number, uid, false, 0, 1)
+			var repo platform.UID
+			err := scan(keyOf(&repo))
+			truth.count(number, childOf(repo), false, 0, 1)
 			return err
 		}))
 	}

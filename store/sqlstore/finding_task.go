@@ -37,9 +37,9 @@ func (tx *transaction) AddFindingTasks(_ context.Context, tasks []platform.Findi
 	return nil
 }
 
-// NextFindingTask returns the organisation of the oldest task.
-func (s tables) NextFindingTask(ctx context.Context) (root platform.UID, err error) {
-	q := newStatement(s.dialect).add("SELECT root FROM finding_task ORDER BY id LIMIT 1")
+// NextFindingRoot returns the first organisation after another one that has tasks.
+func (s tables) NextFindingRoot(ctx context.Context, after platform.UID) (root platform.UID, err error) {
+	q := newStatement(s.dialect).add("SELECT root FROM finding_task WHERE root > ? ORDER BY root LIMIT 1", after)
 	err = s.conn.Run(ctx, q.build(func(scan func(...any) error) error { return scan(keyOf(&root)) }))
 	return root, err
 }
@@ -237,7 +237,7 @@ func (tx *transaction) ShiftOpenFindings(ctx context.Context, repo platform.UID,
 	}
 	was := platform.ParseOpenCounts(stored)
 	is := was.Plus(by)
-	tx.countAffected(affectedRepos, repo, was.Total() > 0, is.Total() > 0)
+	tx.countAffected(affectedRepos, childOf(repo), was.Total() > 0, is.Total() > 0)
 	return tx.conn.Run(ctx, newStatement(tx.dialect).add("UPDATE repo SET open_severity = ?, affected = ? WHERE uid = ?", is.Text(), is.Total() > 0, repo).build(nil))
 }
 
@@ -419,7 +419,7 @@ func (tx *transaction) ForgetRepo(ctx context.Context, repo platform.UID) error 
 		return err
 	}
 	tx.deltas.count(affectedImages, childOf(repo), true, tx.slot, int64(-images))
-	tx.countAffected(affectedRepos, repo, platform.ParseOpenCounts(open).Total() > 0, false)
+	tx.countAffected(affectedRepos, childOf(repo), platform.ParseOpenCounts(open).Total() > 0, false)
 	gone := map[string]int{}
 	for of := range held {
 		gone[of] = 0
