@@ -19,11 +19,14 @@
 //	               advisory_summary.go counts advisories; advisory_document.go and
 //	               resolved_vulnerability.go are views of both
 //	package.go, package_version.go     what images hold; sbom.go imports it
-//	finding.go     which advisories affect which images: finding_reconcile.go writes what
-//	               follows from tags, packages and advisories, finding_match.go compares
-//	               versions, finding_change.go notes what changes; finding_update.go and
-//	               finding_rule.go are what callers decide, finding_summary.go counts,
-//	               exploitation.go has what catalogues say; export.go yields whole lists
+//	finding.go     which advisories affect which images: finding_task.go has what to look at
+//	               again, finding_reconcile.go writes what follows from tags, packages and
+//	               advisories, finding_image.go has what is known of an image,
+//	               finding_match.go compares versions, finding_change.go notes what
+//	               changes, for the events of finding_event.go; finding_update.go and
+//	               finding_rule.go are what callers decide, finding_triage.go which decision
+//	               counts; finding_summary.go counts, exploitation.go has what
+//	               catalogues say, export.go yields whole lists
 //	subscription.go, delivery.go       who receives events, and the result of each delivery
 //
 // The other files hold what kinds share. Operations:

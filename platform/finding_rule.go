@@ -5,9 +5,25 @@ import (
 	"slices"
 
 	"atrium/platform/affected"
-
 	"atrium/platform/fieldmask"
 )
+
+// TriageRuleWrites changes rules in a transaction.
+type TriageRuleWrites interface {
+	// TriageRules reads the rules of scopes that name one of vulnerabilities.
+	TriageRules(ctx context.Context, scopes []UID, vulnerabilities []string) ([]*TriageRule, error)
+	// OtherNames lists other names of a vulnerability, which advisories for an organisation give it.
+	OtherNames(ctx context.Context, root UID, vulnerability string) ([]string, error)
+	// PutTriageRules stores rules, replacing those with the same UIDs.
+	PutTriageRules(ctx context.Context, rules []*TriageRule) error
+	DeleteTriageRules(ctx context.Context, uids []UID) error
+	// DeleteRulesOf deletes the rules of a group or a repo that is about to be deleted.
+	DeleteRulesOf(ctx context.Context, scope UID) error
+	// EndTriageRules deletes rules whose time is over.
+	EndTriageRules(ctx context.Context, now Time) error
+	// AddRuleTasks adds tasks for the findings of vulnerabilities in a group or a repo.
+	AddRuleTasks(ctx context.Context, scope UID, vulnerabilities []string) error
+}
 
 // A TriageChange is the body of the events about rules: what was decided about the findings of
 // vulnerabilities in a group or a repo, also about those that appear later. Each finding that it changes has
@@ -146,7 +162,7 @@ func (s Findings) ImportRules(ctx context.Context, group UID, rules []*TriageRul
 			return tx.TriageRules(ctx, []UID{group}, slices.Compact(names))
 		},
 		isUnchanged: func(known, r *TriageRule) bool {
-			return known.CreateTime.After(r.CreateTime.Time) || known.decision().same(r.decision())
+			return known.CreateTime.After(r.CreateTime.Time) || known.decision().equals(r.decision())
 		},
 		replace: func(ctx context.Context, tx Tx, _, r *TriageRule) error { return put(ctx, tx, []*TriageRule{r}) },
 		insert:  put,

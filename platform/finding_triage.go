@@ -62,8 +62,8 @@ func (f *Finding) decide(d decision, by string) {
 	f.State, f.Justification, f.Note, f.ExpireTime, f.Decision = d.state, d.justification, d.note, d.expireTime, by
 }
 
-// same reports whether two decisions are equal.
-func (d decision) same(other decision) bool {
+// equals reports whether two decisions say the same.
+func (d decision) equals(other decision) bool {
 	return d.state == other.state && d.justification == other.justification && d.note == other.note && d.expireTime.Equal(other.expireTime.Time)
 }
 

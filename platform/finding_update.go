@@ -14,7 +14,7 @@ type FindingUpdate struct {
 	UIDs   []UID
 	Within UID            // a group or a repo
 	Where  *FindingFilter // required with Within
-	Among  []UID          // of these within only the ones listed here, if it is not nil
+	Among  []UID          // only these of them; nil means all
 	// Change has the fields to write: state with justification, note and expireTime, which are one
 	// decision, note alone, assignee, and dueTime.
 	Change fieldmask.Input[*Finding]
@@ -422,8 +422,8 @@ func (t *triage) apply(f *Finding) {
 	}
 }
 
-// decide makes the decision of the update that about the finding, unless the rules, or nothing,
-// decide the same.
+// decide makes the decision of the update that of the finding. If rules, or the lack of any decision,
+// lead to the same, the finding has no decision of its own.
 func (t *triage) decide(f *Finding) {
 	wanted := t.Row.decision()
 	f.decide(decision{state: FindingOpen}, "")
@@ -434,7 +434,7 @@ func (t *triage) decide(f *Finding) {
 	if f.Decision == "" && wanted.state == FindingOpen {
 		f.Note = wanted.note
 	}
-	if !f.decision().same(wanted) {
+	if !f.decision().equals(wanted) {
 		f.decide(wanted, DecisionOfFinding)
 	}
 }

@@ -78,8 +78,21 @@ var packageKind = Kind[*Package]{
 type PackageReads interface {
 	Packages() Table[*Package, *PackageFilter]
 
-	// ImagePackages reads the packages of images, sorted by name, with one statement.
+	// ImagePackages reads what images hold, in the order of keys, with the packages sorted by name:
+	// with one round trip, and one for their versions.
 	ImagePackages(ctx context.Context, keys ImageKeys) ([]*ImageContent, error)
+}
+
+// PackageWrites stores packages in a transaction.
+type PackageWrites interface {
+	// StoredVersions returns those of the versions of packages that are stored.
+	StoredVersions(ctx context.Context, uids []UID) ([]UID, error)
+	// VersionsOfPackages reads all versions of packages.
+	VersionsOfPackages(ctx context.Context, packages []UID) ([]*PackageVersion, error)
+	// InsertPackages inserts versions that are not stored, and those of their packages that are not.
+	InsertPackages(ctx context.Context, versions []*PackageVersion) error
+	// SetRanks changes the ranks of versions.
+	SetRanks(ctx context.Context, versions []*PackageVersion) error
 }
 
 // An ImageContent is what is known of the packages of an image.
@@ -87,15 +100,14 @@ type ImageContent struct {
 	Repo   UID
 	Digest string
 	Basis  FindingBasis // BasisVersion if there is an SBOM
-	// Versions has a version for each package, and Architectures the architectures that hold
-	// it; none of them means that the documents do not say it.
+
 	Packages []ImagePackage
 }
 
 // An ImagePackage is a package of an image.
 type ImagePackage struct {
 	*PackageVersion
-	Architectures []string
+	Architectures []string // those that hold it; none means that the documents do not say it
 
 	place int // its place among the packages of the image
 }

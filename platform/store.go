@@ -157,8 +157,10 @@ type Tx interface {
 	ArtifactWrites
 	ArtifactVersionWrites
 	ImageWrites
-	FindingWrites
+	PackageWrites
 	SBOMWrites
+	FindingWrites
+	TriageRuleWrites
 	ExploitationWrites
 	IssuerWrites
 	KeyWrites

@@ -51,7 +51,7 @@ func writeMade(folder string, documents []document) error {
 				ecosystem = withSupport(releases[n])
 			}
 			text, err := json.Marshal(map[string]any{"id": id, "modified": "2026-01-01T00:00:00Z", "affected": []any{map[string]any{
-				"package": map[string]string{"ecosystem": ecosystem, "name": n.name}, "ranges": packages[n].ranges(random), "versions": packages[n].some(random),
+				"package": map[string]string{"ecosystem": ecosystem, "name": n.name}, "ranges": packages[n].ranges(random), "versions": packages[n].pick(random),
 			}}})
 			if err == nil {
 				err = os.WriteFile(filepath.Join(folder, id+".json"), text, 0o600)
@@ -91,8 +91,8 @@ func (v versions) ranges(random *rand.Rand) []affected.Range {
 	return []affected.Range{{Type: "ECOSYSTEM", Events: events}}
 }
 
-// some returns some of the versions.
-func (v versions) some(random *rand.Rand) (some []string) {
+// pick returns some of the versions.
+func (v versions) pick(random *rand.Rand) (some []string) {
 	for _, version := range v {
 		if random.IntN(8) == 0 {
 			some = append(some, version)

@@ -1,0 +1,265 @@
+package platform
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Findings follow from other rows: from tags, from what images hold, and from advisories. What
+// changes one of these adds a task in its transaction, and Reconcile ends tasks. Everything that
+// follows is written by reconcileRepo and nowhere else: the status of images, the uses of packages,
+// findings, their counters, what repos show of them, and their events. Only what callers decide
+// about findings is written by finding_update.go.
+//
+// A task is never lost: it is deleted in the transaction that writes what follows. One lock for each
+// organisation makes these transactions follow each other, so that each sees what the ones before
+// have written. The lock of FeedGroup, whose advisories are for all organisations, is shared by
+// those that look at images, and exclusive where the repos are listed that an advisory is for:
+// thus an image that appears meanwhile is either listed or sees the advisory.
+
+// A FindingTask names what may have changed findings.
+type FindingTask struct {
+	ID       int64
+	Subject  UID    // a repo, or an advisory
+	Digest   string // the image of the repo; "" means all images that Advisory is for, or all
+	Advisory UID    // "" means all advisories
+}
+
+// Limits of one transaction.
+const (
+	maxFindingTasks = 2000
+	maxTaskImages   = 100
+	// maxSpreadTasks is how many tasks advisories become, and spreadAtOnce is how many advisories are spread with
+	// the same statements.
+	maxSpreadTasks, spreadAtOnce = 20_000, 500
+	// repoAdvisories is how many advisories are compared with the images of a repo at once.
+	repoAdvisories = 20
+)
+
+// findingLock is the lock of the findings of an organisation.
+func findingLock(root UID) UID { return "findings:" + root }
+
+// An AdvisoryReach says which images an advisory can be about.
+type AdvisoryReach struct {
+	Advisory UID
+	Names    []string // normal names of packages
+	Digest   string   // of the image that it names; "" means that it names a package
+}
+
+// Reconcile ends the oldest tasks of each organisation that has any, with one transaction for each, and
+// returns their number: 0 means that none could be ended. The tasks of one organisation, however
+// many there are and even if they fail, do not keep those of others.
+func (s Findings) Reconcile(ctx context.Context) (done int, err error) {
+	if err := requireOperator(ctx); err != nil {
+		return 0, err
+	}
+	var failed []error
+	for last := UID(""); ; {
+		root, err := s.p.store.NextFindingRoot(ctx, last)
+		if err != nil || root == "" {
+			return done, errors.Join(append(failed, err)...)
+		}
+		ended := 0
+		err = writePatiently(ctx, s.p.store, func(tx Tx) (err error) {
+			ended, err = s.reconcileRoot(ctx, tx, root)
+			return err
+		})
+		if err != nil {
+			ended, failed = 0, append(failed, fmt.Errorf("findings of %s: %w", root, err))
+		}
+		done, last = done+ended, root
+	}
+}
+
+// Settle calls Reconcile until no task can be ended.
+func (s Findings) Settle(ctx context.Context) error {
+	for {
+		if done, err := s.Reconcile(ctx); done == 0 {
+			return err
+		}
+	}
+}
+
+// How often follow looks for tasks that other processes have added, and for exceptions that have
+// ended.
+const taskInterval, expiryInterval = time.Second, time.Minute
+
+// follow ends tasks as they are added, until ctx ends. Each process does so.
+func (s Findings) follow(ctx context.Context) {
+	ctx = WithActor(ctx, NewOperator("findings"))
+	expiry := time.NewTicker(expiryInterval)
+	defer expiry.Stop()
+	failing := false
+	for ctx.Err() == nil {
+		changed := s.p.store.Changed()
+		err := s.Settle(ctx)
+		if err != nil && ctx.Err() == nil && !failing {
+			s.p.options.Logger.Warn("findings were not brought up to date; trying again every second", "error", err)
+		}
+		failing = err != nil
+		select {
+		case <-ctx.Done():
+		case <-changed:
+		case <-time.After(taskInterval):
+		case <-expiry.C:
+			if err := s.EndExpired(ctx); err != nil && ctx.Err() == nil {
+				s.p.options.Logger.Warn("exceptions whose time is over were not ended; trying again in a minute", "error", err)
+			}
+		}
+	}
+}
+
+// Review looks at everything again, and returns how many findings were not as they must be. It
+// repairs them. It is for tests, and for an operator who has changed rows by hand.
+func (s Findings) Review(ctx context.Context) (wrong int, err error) {
+	if err := requireOperator(ctx); err != nil {
+		return 0, err
+	}
+	if err := s.Settle(ctx); err != nil {
+		return 0, err
+	}
+	begun := s.p.now()
+	if err := writePatiently(ctx, s.p.store, func(tx Tx) error { return tx.AddReviewTasks(ctx) }); err != nil {
+		return 0, err
+	}
+	if err := s.Settle(ctx); err != nil {
+		return 0, err
+	}
+	changed, err := s.p.store.Findings().List(ctx, Query[*FindingFilter]{
+		Scope: newScope(Branch{Relation: Everything}), Filter: &FindingFilter{States: findingStates, WithoutLiveTags: true, UpdatedSince: begun},
+		Order: s.kind.DefaultOrder, Limit: 1, Parts: PartTotal,
+	})
+	return int(changed.Total), err
+}
+
+// reconcileRoot ends tasks of an organisation. Another process may have ended them meanwhile.
+func (s Findings) reconcileRoot(ctx context.Context, tx Tx, root UID) (int, error) {
+	if root != FeedGroup {
+		if err := tx.LockShared(ctx, findingLock(FeedGroup)); err != nil {
+			return 0, err
+		}
+	}
+	if err := tx.Lock(ctx, findingLock(root)); err != nil {
+		return 0, err
+	}
+	tasks, err := tx.FindingTasks(ctx, root, maxFindingTasks)
+	if err != nil || len(tasks) == 0 {
+		return 1, err // another process has ended the task that there was; there may be others
+	}
+	ended, err := s.reconcileTasks(ctx, tx, tasks)
+	if err != nil {
+		return 0, err
+	}
+	return len(ended), tx.EndFindingTasks(ctx, ended)
+}
+
+// reconcileTasks ends tasks, and returns those that have ended. It leaves some to the next
+// transaction if they are about too many images.
+func (s Findings) reconcileTasks(ctx context.Context, tx Tx, tasks []FindingTask) (ended []FindingTask, err error) {
+	images, events := 0, findingEvents{}
+	byRepo := map[UID][]FindingTask{}
+	var repos []UID
+	var spread []FindingTask
+	for _, t := range tasks {
+		if t.Subject == t.Advisory {
+			spread = append(spread, t)
+			continue
+		}
+		if byRepo[t.Subject] == nil {
+			repos = append(repos, t.Subject)
+		}
+		byRepo[t.Subject] = append(byRepo[t.Subject], t)
+	}
+	added := 0
+	for part := range slices.Chunk(spread, spreadAtOnce) {
+		n, err := s.spreadAdvisories(ctx, tx, part)
+		if err != nil {
+			return nil, err
+		}
+		ended = append(ended, part...)
+		if added += n; added >= maxSpreadTasks {
+			return ended, nil
+		}
+	}
+	for _, repo := range repos {
+		if images >= maxTaskImages {
+			break
+		}
+		part, looked, err := s.reconcileRepo(ctx, tx, repo, byRepo[repo], maxTaskImages-images, events)
+		if err != nil {
+			return nil, err
+		}
+		ended, images = append(ended, part...), images+looked
+	}
+	s.record(ctx, tx, events)
+	return ended, nil
+}
+
+// spreadAdvisories ends the tasks of advisories, which are of one organisation or of FeedGroup: it adds a task for each
+// repo that each of them is for, and returns their number.
+func (s Findings) spreadAdvisories(ctx context.Context, tx Tx, ended []FindingTask) (added int, err error) {
+	found, err := tx.Advisories().Get(ctx, Keys{uids: advisoriesOf(ended)})
+	if err != nil || len(found) == 0 {
+		return 0, err
+	}
+	root := found[0].UID.Root()
+	if root == FeedGroup {
+		root = ""
+	}
+	reaches := make([]AdvisoryReach, len(found))
+	for i, a := range found {
+		reaches[i] = AdvisoryReach{Advisory: a.UID, Names: a.heldNames()}
+		if a.namesDigest() {
+			reaches[i].Digest = a.ArtifactName
+		}
+	}
+	repos, err := tx.ReposOfAdvisories(ctx, root, reaches)
+	if err != nil {
+		return 0, err
+	}
+	var tasks []FindingTask
+	for _, a := range found {
+		for _, repo := range repos[a.UID] {
+			if root == "" || repo.Within(a.UID.Parent()) {
+				tasks = append(tasks, FindingTask{Subject: repo, Advisory: a.UID})
+			}
+		}
+	}
+	return len(tasks), tx.AddFindingTasks(ctx, tasks)
+}
+
+// advisoriesOf lists the advisories of tasks, each once.
+func advisoriesOf(tasks []FindingTask) []UID {
+	uids := make([]UID, len(tasks))
+	for i, t := range tasks {
+		uids[i] = t.Advisory
+	}
+	slices.Sort(uids)
+	return slices.Compact(uids)
+}
+
+// namesDigest reports whether the advisory is about an image.
+func (a *Advisory) namesDigest() bool { return strings.HasPrefix(a.ArtifactName, "sha256:") }
+
+// heldNames returns the normal names of packages that the advisory can be about: of those of its
+// ecosystem, and of those whose ecosystem is not known.
+func (a *Advisory) heldNames() []string {
+	return []string{a.NormalName(), (&Package{Name: a.ArtifactName}).NormalName()}
+}
+
+// spreadRepo adds a task for each image of a repo.
+func (s Findings) spreadRepo(ctx context.Context, tx Tx, repo UID) error {
+	facts, err := tx.ImageFacts(ctx, repo, nil)
+	if err != nil || len(facts) == 0 {
+		return err
+	}
+	tasks := make([]FindingTask, len(facts))
+	for i, f := range facts {
+		tasks[i] = FindingTask{Subject: repo, Digest: f.Digest}
+	}
+	return tx.AddFindingTasks(ctx, tasks)
+}
