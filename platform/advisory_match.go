@@ -46,22 +46,27 @@ func (s Advisories) ListOfRepos(ctx context.Context, req ListRequest[*AdvisoryFi
 	return s.listForTargets(ctx, req, repoTargets(repos))
 }
 
-// SummarizeRepos counts the advisories that ListOfRepos lists, for each repo,
-// with one read.
-func (s Advisories) SummarizeRepos(ctx context.Context, repos []*Repo) ([]*AdvisorySummary, []error) {
-	return s.summarizeForTargets(ctx, repoTargets(repos))
-}
-
 // ListOfTags reads, for each tag, the same page of the advisories that match it.
 // It needs one read for the advisories, one for the images, and one for the repos
 // of images without known packages.
 func (s Advisories) ListOfTags(ctx context.Context, req ListRequest[*AdvisoryFilter], tags []*Tag) ([]Page[*Advisory], []error) {
-	return readForTargets(ctx, s, tags, func(known []matchTarget) ([]Page[*Advisory], []error) { return s.listForTargets(ctx, req, known) })
-}
-
-// SummarizeTags counts the advisories that ListOfTags lists, for each tag.
-func (s Advisories) SummarizeTags(ctx context.Context, tags []*Tag) ([]*AdvisorySummary, []error) {
-	return readForTargets(ctx, s, tags, func(known []matchTarget) ([]*AdvisorySummary, []error) { return s.summarizeForTargets(ctx, known) })
+	pages, errs := make([]Page[*Advisory], len(tags)), make([]error, len(tags))
+	all, failed := s.tagTargets(ctx, tags)
+	var known []matchTarget
+	var indices []int
+	for i := range tags {
+		if errs[i] = failed[i]; errs[i] == nil {
+			known, indices = append(known, all[i]), append(indices, i)
+		}
+	}
+	if len(known) == 0 {
+		return pages, errs
+	}
+	found, failures := s.listForTargets(ctx, req, known)
+	for n, i := range indices {
+		pages[i], errs[i] = found[n], failures[n]
+	}
+	return pages, errs
 }
 
 func (s Advisories) listForTargets(ctx context.Context, req ListRequest[*AdvisoryFilter], all []matchTarget) ([]Page[*Advisory], []error) {
@@ -72,34 +77,7 @@ func (s Advisories) listForTargets(ctx context.Context, req ListRequest[*Advisor
 	})
 }
 
-func (s Advisories) summarizeForTargets(ctx context.Context, all []matchTarget) ([]*AdvisorySummary, []error) {
-	return s.summarize(ctx, len(all), func(i int) (UIDFilter, func(Branch) []Branch) {
-		return UIDFilter{DescendantsOf: all[i].uid.Root()}, all[i].narrow
-	})
-}
-
-// readForTargets calls read for the tags whose match targets could be determined.
-// The results are in the order of the tags; the other tags have an error.
-func readForTargets[V any](ctx context.Context, s Advisories, tags []*Tag, read func([]matchTarget) ([]V, []error)) ([]V, []error) {
-	values, errs := make([]V, len(tags)), make([]error, len(tags))
-	all, failed := s.tagTargets(ctx, tags)
-	var known []matchTarget
-	var indices []int
-	for i := range tags {
-		if errs[i] = failed[i]; errs[i] == nil {
-			known, indices = append(known, all[i]), append(indices, i)
-		}
-	}
-	if len(known) == 0 {
-		return values, errs
-	}
-	found, failures := read(known)
-	for n, i := range indices {
-		values[i], errs[i] = found[n], failures[n]
-	}
-	return values, errs
-}
-
+// tagTargets returns the match targets of tags. Those that could not be determined have an error.
 func (s Advisories) tagTargets(ctx context.Context, tags []*Tag) ([]matchTarget, []error) {
 	all, keys := make([]matchTarget, len(tags)), make([]ImageKey, len(tags))
 	for i, t := range tags {

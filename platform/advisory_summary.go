@@ -55,40 +55,29 @@ func (s Advisories) Summarize(ctx context.Context, group UID) (*AdvisorySummary,
 // SummarizeGroups counts the advisories below each group with one read of the
 // counters. The groups must exist.
 func (s Advisories) SummarizeGroups(ctx context.Context, groups []UID) ([]*AdvisorySummary, []error) {
-	return s.summarize(ctx, len(groups), func(i int) (UIDFilter, func(Branch) []Branch) {
-		return UIDFilter{DescendantsOf: groups[i]}, func(b Branch) []Branch { return []Branch{b} }
-	})
+	return summarizeEach(ctx, s.resources, groups, s.p.store.SummarizeAdvisories)
 }
 
-// summarize counts n lists of advisories with one read. The function scopeAt
-// returns the scope of the i-th list, and a function that narrows each branch of
-// the visible part of that scope.
-func (s Advisories) summarize(ctx context.Context, n int, scopeAt func(i int) (UIDFilter, func(Branch) []Branch)) ([]*AdvisorySummary, []error) {
-	errs, scopes, readable := make([]error, n), make([]Scope, n), 0
-	for i := range n {
-		asked, narrow := scopeAt(i)
-		q, err := s.query(ctx, ListRequest[*AdvisoryFilter]{UIDP: asked})
-		if errs[i] = s.kind.addArea(err); err != nil {
+// summarizeEach summarizes what the caller may see of the rows within each UID, with one read.
+func summarizeEach[T, V any, F filter](ctx context.Context, r *resources[T, F], within []UID, read func(context.Context, []Scope) ([]*V, error)) ([]*V, []error) {
+	summaries, errs := make([]*V, len(within)), make([]error, len(within))
+	var scopes []Scope
+	var indices []int
+	for i, uid := range within {
+		q, err := r.query(ctx, ListRequest[F]{UIDP: UIDFilter{DescendantsOf: uid}})
+		if err != nil {
+			errs[i] = r.kind.addArea(err)
 			continue
 		}
-		readable++
-		for _, b := range q.Scope.branches {
-			scopes[i].branches = append(scopes[i].branches, narrow(b)...)
-		}
+		scopes, indices = append(scopes, q.Scope), append(indices, i)
 	}
-	if readable == 0 {
-		return make([]*AdvisorySummary, n), errs
+	if len(scopes) == 0 {
+		return summaries, errs
 	}
-	summaries, err := s.p.store.SummarizeAdvisories(ctx, scopes)
-	if err != nil {
-		summaries = make([]*AdvisorySummary, n)
-	}
-	for i := range n {
-		if errs[i] == nil {
-			errs[i] = s.kind.addArea(err)
-		}
-		if errs[i] != nil {
-			summaries[i] = nil
+	found, err := read(ctx, scopes)
+	for n, i := range indices {
+		if errs[i] = r.kind.addArea(err); err == nil {
+			summaries[i] = found[n]
 		}
 	}
 	return summaries, errs

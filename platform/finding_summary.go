@@ -91,27 +91,7 @@ func (s Findings) Summarize(ctx context.Context, within UID) (*FindingSummary, e
 // SummarizeEach counts the findings below each group or of each repo with one read of the
 // counters. The groups and repos must exist.
 func (s Findings) SummarizeEach(ctx context.Context, within []UID) ([]*FindingSummary, []error) {
-	summaries, errs := make([]*FindingSummary, len(within)), make([]error, len(within))
-	var scopes []Scope
-	var indices []int
-	for i, uid := range within {
-		q, err := s.query(ctx, ListRequest[*FindingFilter]{UIDP: UIDFilter{DescendantsOf: uid}})
-		if err != nil {
-			errs[i] = s.kind.addArea(err)
-			continue
-		}
-		scopes, indices = append(scopes, q.Scope), append(indices, i)
-	}
-	if len(scopes) == 0 {
-		return summaries, errs
-	}
-	found, err := s.p.store.SummarizeFindings(ctx, scopes)
-	for n, i := range indices {
-		if errs[i] = s.kind.addArea(err); err == nil {
-			summaries[i] = found[n]
-		}
-	}
-	return summaries, errs
+	return summarizeEach(ctx, s.resources, within, s.p.store.SummarizeFindings)
 }
 
 // SummarizeImages counts the findings of images with one read.

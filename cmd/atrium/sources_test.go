@@ -223,7 +223,6 @@ func TestErrorsOfOpeningADatabaseAreInPlainWords(t *testing.T) {
 		"sqlite:" + t.TempDir():             "it is a folder",
 		"sqlite:/no/such/folder/atrium.db":  "the folder /no/such/folder does not exist",
 		"postgres://127.0.0.1:1/x":          "nothing listens at 127.0.0.1:1",
-		"postgres://nobody.invalid/x":       "there is no host nobody.invalid",
 		"postgres://h/x?host=/no/such/path": "there is no socket of PostgreSQL in /no/such/path",
 	} {
 		_, _, err := atrium(t, map[string]string{"ATRIUM_DATABASE_URL": url}, "migrate", "up")

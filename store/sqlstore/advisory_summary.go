@@ -2,58 +2,46 @@ package sqlstore
 
 import (
 	"context"
-	"fmt"
 	"strconv"
 
 	"atrium/platform"
+	"atrium/store/sqlstore/dbconn"
 )
 
-// SummarizeAdvisories counts the advisories of each scope by class, with one
-// statement for all scopes. It uses the counters for subtrees, and an index that
-// contains the class for artifacts.
+// SummarizeAdvisories counts the advisories of each scope by class, from the counters alone.
 func (s tables) SummarizeAdvisories(ctx context.Context, scopes []platform.Scope) ([]*platform.AdvisorySummary, error) {
 	summaries := make([]*platform.AdvisorySummary, len(scopes))
 	for i := range summaries {
 		summaries[i] = &platform.AdvisorySummary{}
 	}
-	parts, rest := newReader(advisories, s).parts(scopes, approach{})
-	if len(rest) > 0 {
-		return nil, fmt.Errorf("advisories cannot be summarized in the scope %v", scopes[rest[0]])
-	}
-	if len(parts) == 0 {
-		return summaries, nil
-	}
-	q := newStatement(s.dialect)
-	for n, p := range parts {
-		if n > 0 {
-			q.addUnion()
-		}
-		p.classes(q, n)
-	}
-	err := s.reads.Run(ctx, q.build(func(scan func(...any) error) error {
-		var n, i, class, count int64
-		if err := scan(&n, &i, &class, &count); err != nil {
-			return err
-		}
-		rating, state := platform.SeverityRatings()[(class-1)/states], platform.AdvisoryStates()[(class-1)%states]
-		summaries[parts[n].scopes[i-1]].Add(rating, state, count)
-		return nil
-	}))
-	return summaries, err
+	return summaries, s.sumCounters(ctx, scopes, firstClass, firstFindingClass, func(i int, number, n int64) {
+		class := number - firstClass
+		summaries[i].Add(platform.SeverityRatings()[class/states], platform.AdvisoryStates()[class%states], n)
+	})
 }
 
-// classes selects how many rows of each class the scopes of part n hold.
-func (p *part) classes(q *statement, n int) {
-	selected := "SELECT " + strconv.Itoa(n) + ", p.i, "
-	if counterColumn(p.column) == "n" {
-		q.add(selected + fmt.Sprintf("c.kind - %d, CAST(SUM(c.n) AS BIGINT) FROM ", firstClass-1))
-		q.add(q.parents(p.scopeColumns()...))
-		q.add(fmt.Sprintf(" JOIN counter c ON c.scope = p.inside AND c.kind >= %d AND c.kind < %d GROUP BY p.i, c.kind", firstClass, firstFindingClass))
-		return
+// sumCounters calls add with the counters of each scope whose numbers are at least first and below past,
+// with one statement for all scopes.
+func (s tables) sumCounters(ctx context.Context, scopes []platform.Scope, first, past int, add func(scope int, number, n int64)) error {
+	var indices []int
+	var within []string
+	for i, scope := range scopes {
+		for _, b := range scope.Branches() {
+			indices, within = append(indices, i), append(within, string(b.UID))
+		}
 	}
-	q.addSlow(selected + "t.count_class, COUNT(*) FROM ")
-	q.add(q.parents(p.columns()...))
-	q.add(" JOIN advisory t ON ")
-	p.addParentCondition(q)
-	q.add(" WHERE t.count_class > 0 GROUP BY p.i, t.count_class")
+	if len(within) == 0 {
+		return nil
+	}
+	q := newStatement(s.dialect).add("SELECT p.i, c.kind, CAST(SUM(c.n) AS BIGINT) FROM ")
+	q.add(q.parents(dbconn.ParentColumn{Name: "k", Texts: within}))
+	q.add(" JOIN counter c ON c.scope = p.k AND c.kind >= " + strconv.Itoa(first) + " AND c.kind < " + strconv.Itoa(past) + " GROUP BY p.i, c.kind")
+	return s.reads.Run(ctx, q.build(func(scan func(...any) error) error {
+		var place, number, n int64
+		if err := scan(&place, &number, &n); err != nil {
+			return err
+		}
+		add(indices[place-1], number, n)
+		return nil
+	}))
 }

@@ -216,39 +216,19 @@ func (tx *transaction) ReplaceFindings(ctx context.Context, old, current []*plat
 // ones, from the counters alone.
 func (s tables) SummarizeFindings(ctx context.Context, scopes []platform.Scope) ([]*platform.FindingSummary, error) {
 	summaries := make([]*platform.FindingSummary, len(scopes))
-	var places, within []string
-	for i, scope := range scopes {
+	for i := range summaries {
 		summaries[i] = &platform.FindingSummary{}
-		for _, b := range scope.Branches() {
-			places, within = append(places, fmt.Sprint(i)), append(within, string(b.UID))
-		}
 	}
-	if len(within) == 0 {
-		return summaries, nil
-	}
-	q := newStatement(s.dialect)
-	q.add("SELECT p.k, c.kind, CAST(SUM(c.n) AS BIGINT) FROM ")
-	q.add(q.parents(textPairs(places, within)...))
-	q.add(fmt.Sprintf(" JOIN counter c ON c.scope = p.inside AND c.kind >= %d AND c.kind <= %d GROUP BY p.k, c.kind", firstFindingClass, affectedRepos))
-	err := s.reads.Run(ctx, q.build(func(scan func(...any) error) error {
-		var place string
-		var kind, n int64
-		if err := scan(&place, &kind, &n); err != nil {
-			return err
-		}
-		var i int
-		_, _ = fmt.Sscan(place, &i) // it was made above
-		switch kind {
+	return summaries, s.sumCounters(ctx, scopes, firstFindingClass, affectedRepos+1, func(i int, number, n int64) {
+		switch number {
 		case affectedImages:
 			summaries[i].AffectedImages += n
 		case affectedRepos:
 			summaries[i].AffectedRepos += n
 		default:
-			summaries[i].Add(platform.FindingClassOf(int(kind-firstFindingClass)), n)
+			summaries[i].Add(platform.FindingClassOf(int(number-firstFindingClass)), n)
 		}
-		return nil
-	}))
-	return summaries, err
+	})
 }
 
 // SummarizeImageFindings counts the findings of images by class.

@@ -193,11 +193,6 @@ func TestSummariesOfAdvisoriesAreTheTotalsOfLists(t *testing.T) {
 			for i, group := range groups {
 				check(c, string(group), platform.UIDFilter{DescendantsOf: group}, s{}, summaries[i], errs[i])
 			}
-			summaries, errs = f.p.Advisories.SummarizeRepos(ctx, f.repos)
-			for i, r := range f.repos {
-				named := s{&platform.AdvisoryFilter{ArtifactNames: []string{r.Name}, Around: r.UID}, func(a *platform.Advisory) bool { return a.ArtifactName == r.Name && r.UID.Below(a.UID.Parent()) }}
-				check(c, "repo "+r.Name, platform.UIDFilter{DescendantsOf: r.UID.Root()}, named, summaries[i], errs[i])
-			}
 			all, err := f.p.Advisories.Summarize(ctx, "")
 			check(c, "all", platform.UIDFilter{}, s{}, all, err)
 		}

@@ -85,11 +85,6 @@ func (r *readList) addFilters() {
 		return err
 	})
 	summary.maxTotalBuffers, summary.grows = pageBuffers, readsCounters
-	r.add("summaries of 50 repos", eachBuffers, func(ctx context.Context) error {
-		repos, _ := p.Repos.GetMany(ctx, r.b.repos[:50])
-		_, errs := p.Advisories.SummarizeRepos(ctx, repos)
-		return errors.Join(errs...)
-	}).maxTotalBuffers = 50 * totalBuffers
 	r.add("vulnerability by alias", pageBuffers, func(ctx context.Context) error {
 		_, err := p.Vulnerabilities.Get(ctx, "CVE-GO-77")
 		return err

@@ -2,7 +2,6 @@ package storetest_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"atrium/platform"
@@ -31,10 +30,6 @@ func (r *readList) addMatches() {
 	// Three names of each tag are looked up.
 	r.add("advisories of 50 tags", 2*eachBuffers, func(ctx context.Context) error {
 		return checkNotEmpty(r.p.Advisories.ListOfTags(ctx, platform.ListRequest[*platform.AdvisoryFilter]{PageSize: 10}, tags))
-	}).maxTotalBuffers = 2 * eachBuffers
-	r.add("summaries of 50 tags", 2*eachBuffers, func(ctx context.Context) error {
-		_, errs := r.p.Advisories.SummarizeTags(ctx, tags)
-		return errors.Join(errs...)
 	}).maxTotalBuffers = 2 * eachBuffers
 }
 
