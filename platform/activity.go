@@ -151,18 +151,7 @@ func (s Advisories) activityScope(ctx context.Context, within UID) (Scope, error
 	if err != nil || len(repos) == 0 {
 		return q.Scope, err
 	}
-	if _, err := require(ctx, within, CapRepoList); err != nil {
-		return Scope{}, err
-	}
-	if q, err = s.query(ctx, ListRequest[*AdvisoryFilter]{UIDP: UIDFilter{DescendantsOf: within.Root()}}); err != nil {
-		return Scope{}, err
-	}
-	var narrowed Scope
-	target := repoTargets(repos)[0]
-	for _, b := range q.Scope.branches {
-		narrowed.branches = append(narrowed.branches, target.narrow(b)...)
-	}
-	return narrowed, nil
+	return s.affecting(ctx, ImageKey{Repo: within}, UIDFilter{})
 }
 
 // An EventActivity counts the changes that were made and those that were denied in

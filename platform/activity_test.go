@@ -35,6 +35,8 @@ func TestTheActivityOfAdvisoriesIsCountedDayByDayAndWeekByWeek(t *testing.T) {
 			advisory("A-1", "openssl", dayOf(2), dayOf(4)), advisory("A-2", "openssl", dayOf(2), platform.Time{}), advisory("A-3", "zlib", dayOf(3), dayOf(9)), again, gone,
 		})
 		must(t, err)
+		w.point(repo.UID, "latest", digest(1))
+		w.settle()
 		show := func(within platform.UID, interval platform.ActivityInterval, from, to platform.Time) string {
 			activity, err := w.p.Advisories.Activity(acme.owner, platform.ActivityRequest{Within: within, Interval: interval, From: from, To: to})
 			must(t, err)

@@ -68,3 +68,8 @@ func TestSizesAreFoundByAllNamesOfAnArchitecture(t *testing.T) {
 		}
 	})
 }
+
+func importImages(w *world, images ...*platform.Image) error {
+	_, err := w.p.Images.Import(w.operator(), images)
+	return err
+}

@@ -3,6 +3,7 @@ package platform_test
 import (
 	"context"
 	"fmt"
+	"strings"
 	"testing"
 
 	"atrium/platform"
@@ -106,34 +107,86 @@ func TestListingForManyScopesEqualsTheSeparateLists(t *testing.T) {
 	})
 }
 
-func TestAdvisoriesOfManyReposAreTheListsOfEach(t *testing.T) {
+func TestAdvisoriesOfManyImagesAreThoseOfEachOne(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		acme, other := w.found("acme"), w.found("other")
 		team := w.group(acme.uid)
-		var repos []*platform.Repo
-		for _, x := range []struct {
-			group platform.UID
-			name  string
-		}{{acme.uid, "stdlib"}, {team, "stdlib"}, {team, "redis"}, {other.uid, "stdlib"}} {
-			repo, err := w.p.Repos.Get(w.operator(), w.namedRepo(x.group, x.name))
-			must(t, err)
-			repos = append(repos, repo)
+		named := func(id, name string) *platform.Advisory {
+			return &platform.Advisory{AdvisoryID: id, ArtifactType: "npm", ArtifactName: name}
 		}
-		for _, group := range []platform.UID{acme.uid, acme.uid, team, other.uid} {
-			w.advisory(group)
+		var images []platform.ImageKey
+		for i, repo := range []platform.UID{w.namedRepo(acme.uid, "shop"), w.namedRepo(team, "shop"), w.namedRepo(team, "redis"), w.namedRepo(other.uid, "shop")} {
+			old, fresh := digest(2*i+1), digest(2*i+2)
+			w.sbom(repo, old, "left-pad@1.0.0", "ms@1.0.0", "qs@1.0.0")
+			w.sbom(repo, fresh, "left-pad@2.0.0", "ms@1.0.0", "qs@1.0.0")
+			w.point(repo, "old", old)
+			w.point(repo, "new", fresh)
+			images = append(images, platform.ImageKey{Repo: repo, Digest: old}, platform.ImageKey{Repo: repo, Digest: fresh}, platform.ImageKey{Repo: repo})
+		}
+		w.advise(acme.uid, fixedIn("ACME", "left-pad", "2.0.0"))
+		w.advise(team, named("TEAM", "ms"))
+		w.advise("", fixedIn("FEED", "left-pad", "2.0.0"), named("FEED-2", "qs"))
+		w.settle()
+		list := func(ctx context.Context, req platform.ListRequest[*platform.AdvisoryFilter], images ...platform.ImageKey) []platform.Page[*platform.Advisory] {
+			t.Helper()
+			pages, errs := w.p.Advisories.ListOfImages(ctx, req, images)
+			for _, err := range errs {
+				must(t, err)
+			}
+			return pages
+		}
+		all := list(w.operator(), platform.ListRequest[*platform.AdvisoryFilter]{OrderBy: "advisory_id"}, images...)
+		for i, want := range []string{
+			"ACME FEED FEED-2", "FEED-2", "ACME FEED FEED-2",
+			"ACME FEED FEED-2 TEAM", "FEED-2 TEAM", "ACME FEED FEED-2 TEAM",
+			"ACME FEED FEED-2 TEAM", "FEED-2 TEAM", "ACME FEED FEED-2 TEAM",
+			"FEED FEED-2", "FEED-2", "FEED FEED-2",
+		} {
+			var ids []string
+			for _, a := range all[i].Items {
+				ids = append(ids, a.AdvisoryID)
+			}
+			if got := strings.Join(ids, " "); got != want || int(all[i].TotalCount) != len(ids) {
+				t.Errorf("image %d has %s (total %d), want %s", i, got, all[i].TotalCount, want)
+			}
 		}
 		uid := func(a *platform.Advisory) platform.UID { return a.UID }
-		for who, ctx := range map[string]context.Context{"the owner": acme.owner, "a team's viewer": w.with(platform.ViewerRole, team, acme.uid), "another": other.owner} {
-			for _, req := range []platform.ListRequest[*platform.AdvisoryFilter]{{}, {PageSize: 1}, {PageSize: 2, OrderBy: "advisory_id desc"}, {Skip: 1}} {
-				pages, errs := w.p.Advisories.ListOfRepos(ctx, req, repos)
-				for i, repo := range repos {
-					alone := req
-					alone.UIDP.DescendantsOf = repo.UID.Root()
-					alone.Filter = &platform.AdvisoryFilter{ArtifactNames: []string{repo.Name}, Around: repo.UID}
-					page, err := w.p.Advisories.List(ctx, alone)
-					same(t, fmt.Sprintf("%s, repo %d, %+v", who, i, req), pages[i], errs[i], page, err, uid)
+		ofTeam := w.with(platform.ViewerRole, team, acme.uid) // it sees the advisories of its findings also above
+		for _, req := range []platform.ListRequest[*platform.AdvisoryFilter]{
+			{}, {PageSize: 1}, {PageSize: 2, OrderBy: "advisory_id desc"}, {Skip: 1}, {PageSize: 1, Backward: true},
+			{Filter: &platform.AdvisoryFilter{ArtifactNames: []string{"left-pad"}}}, {UIDP: platform.UIDFilter{IDs: []platform.UID{all[0].Items[0].UID, all[3].Items[3].UID}}},
+		} {
+			pages := list(ofTeam, req, images[3:9]...)
+			for i, page := range pages {
+				alone := list(ofTeam, req, images[3+i])[0]
+				same(t, fmt.Sprintf("image %d, %+v", i, req), page, nil, alone, nil, uid)
+				got := len(page.Items)
+				next := req
+				for next.Skip = 0; page.NextPageToken() != ""; got += len(page.Items) {
+					next.PageToken = page.NextPageToken()
+					page = list(ofTeam, next, images[3+i])[0]
+				}
+				if got != int(page.TotalCount)-req.Skip {
+					t.Errorf("image %d, %+v: %d advisories on all pages, want %d", i, req, got, int(page.TotalCount)-req.Skip)
 				}
 			}
+		}
+		_, errs := w.p.Advisories.ListOfImages(ofTeam, platform.ListRequest[*platform.AdvisoryFilter]{}, images[:4])
+		for i, err := range errs[:3] {
+			expectRefused(t, fmt.Sprint("the advisories of image ", i), err, platform.CodePermissionDenied)
+		}
+		must(t, errs[3])
+		blind := w.with(w.role(acme.uid, platform.CapAdvisoriesList, platform.CapTagList), acme.uid, acme.uid)
+		_, errs = w.p.Advisories.ListOfImages(blind, platform.ListRequest[*platform.AdvisoryFilter]{}, images[:1])
+		expectRefused(t, "advisories without the findings", errs[0], platform.CodePermissionDenied)
+		counts, err := w.p.Advisories.Activity(acme.owner, platform.ActivityRequest{Within: images[2].Repo, Interval: platform.EachDay})
+		must(t, err)
+		var opened int64
+		for _, c := range counts {
+			opened += c.Opened
+		}
+		if opened != 3 {
+			t.Errorf("%d advisories of the repo were opened, want 3", opened)
 		}
 	})
 }

@@ -2,8 +2,6 @@ package platform
 
 import (
 	"slices"
-
-	"atrium/platform/ecosystem"
 )
 
 // The types of this file are requests to a store. The operations have checked and
@@ -71,17 +69,17 @@ func (s Scope) Holding(version UID) Scope {
 // A Branch is a set of rows, defined by their relation to a UID or a name.
 type Branch struct {
 	Relation Relation
-	UID      UID                // the UID that Relation refers to
-	UIDs     []UID              // the UIDs of Listed
-	Name     string             // the normal name of OfArtifact, the id of OfDocument, or the name of OfEcosystem
-	Rule     ecosystem.NameRule // the rule of OfArtifact; "" means any
-	Inside   UID                // UID within which the rows must lie; "" means anywhere
-	Around   UID                // UID that the groups of the rows must enclose, for OfArtifact; "" means any groups
+	UID      UID    // the UID that Relation refers to
+	UIDs     []UID  // the UIDs of Listed
+	Name     string // the id of OfDocument, or the name of OfEcosystem
+	Inside   UID    // UID within which the rows must lie; "" means anywhere
 
 	// At most one of these narrows the branch.
 	Digest string // digest of the image that findings or tags belong to; "" means any
 	Holds  UID    // version of a package that images of repos or tags hold; "" means any
 	Lacks  UID    // advisory of which the image of a tag is free, as its SBOM shows; "" means any
+	// Affecting is a repo, or an image of it, with findings of the advisories; zero means any.
+	Affecting ImageKey
 }
 
 // A Relation defines how rows relate to a UID.
@@ -97,7 +95,6 @@ const (
 	BuiltIn                     // rows that belong to no organisation
 	OfIdentity                  // role bindings of the identity
 	OfRole                      // role bindings of the role
-	OfArtifact                  // advisories about the artifacts with the normal name Name
 	OfDocument                  // advisories about the artifacts with the exact name Name
 	OfEcosystem                 // artifacts of the ecosystem Name
 	OfAdvisory                  // findings of the advisory

@@ -8,7 +8,6 @@ import (
 	"github.com/vektah/gqlparser/v2/ast"
 
 	"atrium/graph"
-	"atrium/platform"
 	"atrium/store/storetest"
 )
 
@@ -131,9 +130,7 @@ func TestAnEmptyArgumentIsRejectedOrFindsNothingAndNullIsAbsent(t *testing.T) {
 	storetest.EachURL(t, func(t *testing.T, url string) {
 		w := newWorldAt(t, url)
 		variables := w.furnish()
-		if err := w.p.Findings.Settle(platform.WithActor(t.Context(), platform.NewOperator("test"))); err != nil {
-			t.Fatal(err)
-		}
+		w.settle()
 		for _, p := range probes(t) {
 			text := p.kind.Name() == "ID" || p.kind.Name() == "String"
 			if text && !cursors[p.name] {

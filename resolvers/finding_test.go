@@ -78,13 +78,6 @@ func (w *shop) advise(group platform.UID, all ...*platform.Advisory) {
 	}
 }
 
-func (w *shop) settle() {
-	w.t.Helper()
-	if err := w.p.Findings.Settle(w.ctx); err != nil {
-		w.t.Fatal(err)
-	}
-}
-
 func fixedBefore(id, name, version, score string, aliases ...string) *platform.Advisory {
 	return &platform.Advisory{
 		AdvisoryID: id, Aliases: aliases, ArtifactName: name, ArtifactType: "npm", Severities: []platform.Severity{{Type: "TYPE_CVSS_V3", Score: score}},

@@ -29,6 +29,7 @@ func longWorld(t *testing.T, url string) (w *world, note, details string) {
 	}
 	must(w.p.Advisories.Import(ctx, w.org, advisories))(t)
 	must(w.p.Vulnerabilities.Import(ctx, known))(t)
+	w.settle()
 	return w, note, details
 }
 

@@ -105,7 +105,7 @@ func (r repos) Tag(ctx context.Context, all []*platform.Repo, name string) ([]*p
 func (r repos) Advisories(ctx context.Context, all []*platform.Repo, where *scalar.AdvisoryFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.AdvisoryConnection, error) {
 	f := valueOrZero(where)
 	req := request(ctx, listScope(nil, nil, f.ByUID), &f.AdvisoryFilter, window{orderBy, first, after, last, before, skip})
-	return newConnections(r.p.Advisories.ListOfRepos(ctx, req, all))
+	return newConnections(r.p.Advisories.ListOfImages(ctx, req, mapEach(all, func(r *platform.Repo) platform.ImageKey { return platform.ImageKey{Repo: r.UID} })))
 }
 
 func (r repos) AdvisorySummary(ctx context.Context, all []*platform.Repo) ([]*platform.AdvisorySummary, error) {

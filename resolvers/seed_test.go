@@ -92,6 +92,15 @@ func (w *world) addFeed(group platform.UID, n int) {
 	}
 	must(w.p.Advisories.Import(ctx, group, advisories))(w.t)
 	must(w.p.Vulnerabilities.Import(ctx, known))(w.t)
+	w.settle()
+}
+
+// settle updates the findings after what has changed.
+func (w *world) settle() {
+	w.t.Helper()
+	if err := w.p.Findings.Settle(platform.WithActor(w.t.Context(), platform.NewOperator("test"))); err != nil {
+		w.t.Fatal(err)
+	}
 }
 
 // addLibraries imports n artifacts of each ecosystem, j00, j01 ... and p00, p01 ..., each

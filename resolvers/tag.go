@@ -70,7 +70,7 @@ func (r tags) Image(ctx context.Context, all []*platform.Tag) ([]*platform.Image
 func (r tags) Advisories(ctx context.Context, all []*platform.Tag, where *scalar.AdvisoryFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.AdvisoryConnection, error) {
 	f := valueOrZero(where)
 	req := request(ctx, listScope(nil, nil, f.ByUID), &f.AdvisoryFilter, window{orderBy, first, after, last, before, skip})
-	return newConnections(r.p.Advisories.ListOfTags(ctx, req, all))
+	return newConnections(r.p.Advisories.ListOfImages(ctx, req, mapEach(all, tagImage)))
 }
 
 func (r tags) AdvisorySummary(ctx context.Context, all []*platform.Tag) ([]*platform.AdvisorySummary, error) {

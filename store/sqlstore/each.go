@@ -61,9 +61,7 @@ type part struct {
 	scopes []int          // indices in the list of scopes
 	uids   []platform.UID // values that column is compared with
 	names  []string       // values that column is compared with, if they are not UIDs
-	rules  []string       // rules of the names
 	within []platform.UID // counter scopes of the rows
-	around []platform.UID // UIDs that the parents of the rows must enclose
 	bases  []platform.UID // bases of the tiebreakers
 	narrow []narrowing    // conditions of one form; empty if there is none
 }
@@ -83,9 +81,6 @@ func (p *part) columns() []dbconn.ParentColumn {
 	default:
 		columns = append(columns, dbconn.ParentColumn{Name: "k", Bytes: packAllUIDs(p.uids)})
 	}
-	if p.ruled {
-		columns = append(columns, dbconn.ParentColumn{Name: "rule", Texts: p.rules})
-	}
 	if p.prefix != "" {
 		columns = append(columns, dbconn.ParentColumn{Name: "rest", Bytes: mapAll(p.uids, restOf)})
 	}
@@ -101,9 +96,6 @@ func (p *part) columns() []dbconn.ParentColumn {
 	}
 	if p.inside {
 		columns = append(columns, dbconn.ParentColumn{Name: "past", Bytes: mapAll(p.within, past)})
-	}
-	if p.isAround {
-		columns = append(columns, dbconn.ParentColumn{Name: "around", Bytes: packAllUIDs(p.around)})
 	}
 	return append(columns, p.narrowColumns()...)
 }
@@ -151,9 +143,8 @@ func mapAll(uids []platform.UID, convert func(platform.UID) []byte) [][]byte {
 // A partKey holds what the branches of a part have in common.
 type partKey struct {
 	column                       string
-	named, ruled                 bool // whether column holds names, not UIDs, and whether the reach has a rule
+	named                        bool // whether column holds names, not UIDs
 	root, inside, below, exclude bool // whether the reach has root, inside, strictlyBelow and exclude
-	isAround                     bool // whether the reach has around
 	single                       bool // whether each scope has no other branch
 
 	hasKey    bool // whether column holds keys of scopes
@@ -166,10 +157,9 @@ type partKey struct {
 // partKey returns the key of the part for scopes that are found like this one.
 func (r reach) partKey() partKey {
 	return partKey{
-		column: r.column, named: r.uid == "", ruled: r.rule != "",
+		column: r.column, named: r.uid == "",
 		root: r.root != "", inside: r.inside != "", below: r.strictlyBelow, exclude: r.exclude != "",
-		isAround: r.around != "",
-		hasKey:   r.hasKey, tied: r.tie.base != "", tieColumn: r.tie.column,
+		hasKey: r.hasKey, tied: r.tie.base != "", tieColumn: r.tie.column,
 		prefix: r.prefix(), narrowed: r.narrowing.sql,
 	}
 }
@@ -205,9 +195,7 @@ func (r *reader[T, F]) parts(scopes []platform.Scope, by approach) (parts []*par
 			p.scopes = append(p.scopes, i)
 			p.uids = append(p.uids, how.uid)
 			p.names = append(p.names, how.name)
-			p.rules = append(p.rules, how.rule)
 			p.within = append(p.within, platform.UID(how.scope(b)))
-			p.around = append(p.around, how.around)
 			p.bases = append(p.bases, how.tie.base)
 			p.narrow = append(p.narrow, how.narrowing)
 		}
@@ -253,9 +241,6 @@ func (p *part) addParentCondition(s *statement) {
 		s.add("t." + p.column + " = p.k")
 		and = " AND "
 	}
-	if p.ruled {
-		s.add(" AND t.name_rule = p.rule")
-	}
 	switch {
 	case p.root && p.tied:
 		s.add(" AND t.root_key = p.root")
@@ -274,14 +259,6 @@ func (p *part) addParentCondition(s *statement) {
 	}
 	if p.exclude {
 		s.add(" AND t.uid <> p.inside")
-	}
-	// The UID of a row begins with that of its parent, so an index that contains the UID
-	// suffices for this condition.
-	switch {
-	case p.isAround && p.tied:
-		s.add(" AND substr(t.rest, 1, length(t.rest) - 8) = substr(p.around, 21, length(t.rest) - 8)")
-	case p.isAround:
-		s.add(" AND substr(t.uid, 1, length(t.uid) - 8) = substr(p.around, 1, length(t.uid) - 8)")
 	}
 	s.add(s.withElements(p.narrowed))
 }

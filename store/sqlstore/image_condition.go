@@ -24,9 +24,7 @@ const (
 
 // addHolds adds the condition that images of a row of t hold a version; "" means any.
 func addHolds(s *statement, sql string, version platform.UID) {
-	if s.isProbe {
-		s.isAsked = s.isAsked || version != ""
-	} else if version != "" {
+	if version != "" {
 		s.addNarrowing(narrowing{sql: sql, bytes: localOf(version), root: scopeKey(version.Root())})
 	}
 }

@@ -19,12 +19,10 @@ type reach struct {
 	hasKey        bool   // whether the column contains keys of scopes
 	uid           platform.UID
 	name          string       // value that column is compared with, if that is not a UID
-	rule          string       // rule of the normal name; "" means any
 	root          platform.UID // organisation that the rows must belong to; "" means any
 	inside        platform.UID // UID within which the rows must lie; "" means anywhere
 	strictlyBelow bool         // whether the row of inside itself is left out
 	exclude       platform.UID // UID of a row that is left out; "" means none
-	around        platform.UID // UID that the parent of each row must enclose; "" means any parent
 
 	narrowing narrowing // a further condition
 
@@ -36,13 +34,27 @@ type narrowing struct {
 	sql   string // " AND ..." that compares with p.x, and with p.xroot if there is a root
 	text  string // value of p.x; "" means that it is bytes
 	bytes []byte
-	root  []byte // value of p.xroot; nil means that there is none
+	root  []byte // value of p.xroot, a second value; nil means that there is none
 }
 
 // lacksAdvisory is the condition that a tag counts, and that the SBOM of its image shows that it
 // does not have the finding of an advisory.
 const lacksAdvisory = " AND NOT t.deprecated AND EXISTS (SELECT 1 FROM image_status m WHERE m.parent = t.parent AND m.digest = t.digest AND m.basis = '" + string(platform.BasisVersion) + "')" +
 	" AND NOT EXISTS (SELECT 1 FROM finding f WHERE f.parent = t.parent AND f.digest = t.digest AND f.advisory = p.x AND f.count_class > 0)"
+
+// Advisories with findings in an image, or in a repo.
+const (
+	affectsImage = " AND t.uid IN (SELECT f.advisory FROM finding f WHERE f.parent = p.xroot AND f.digest = p.x AND f.count_class > 0)"
+	affectsRepo  = " AND t.uid IN (SELECT f.advisory FROM finding f WHERE f.parent = p.x AND f.count_class > 0)"
+)
+
+// affecting returns the condition that advisories have findings in an image, or in a repo.
+func affecting(image platform.ImageKey) narrowing {
+	if image.Digest == "" {
+		return narrowing{sql: affectsRepo, bytes: packUID(image.Repo)}
+	}
+	return narrowing{sql: affectsImage, text: image.Digest, root: packUID(image.Repo)}
+}
 
 // narrowing returns the condition that narrows a branch.
 func (t *table[T, F]) narrowing(b platform.Branch) narrowing {
@@ -54,6 +66,8 @@ func (t *table[T, F]) narrowing(b platform.Branch) narrowing {
 		return narrowing{sql: " AND t.digest = p.x", text: b.Digest}
 	case b.Lacks != "":
 		return narrowing{sql: lacksAdvisory, bytes: packUID(b.Lacks)}
+	case b.Affecting.Repo != "":
+		return affecting(b.Affecting)
 	case b.Holds != "":
 		return narrowing{sql: t.holds, bytes: localOf(b.Holds), root: scopeKey(b.Holds.Root())}
 	default:
@@ -71,6 +85,10 @@ func (n narrowing) value() any {
 
 // addNarrowing adds a condition with its values.
 func (s *statement) addNarrowing(n narrowing) {
+	if s.isProbe {
+		s.isAsked = s.isAsked || n.sql != ""
+		return
+	}
 	if n.sql == "" {
 		return
 	}
@@ -142,8 +160,6 @@ func (t *table[T, F]) reachByUID(b platform.Branch, walk bool) (reach, bool) {
 		return reach{column: "identity", uid: b.UID, root: b.UID.Root(), inside: b.Inside}, true
 	case platform.OfRole: // a built-in role belongs to all organisations
 		return reach{column: "role", uid: b.UID, root: b.Inside.Root(), inside: b.Inside}, true
-	case platform.OfArtifact:
-		return reach{column: "normal_name", name: b.Name, rule: string(b.Rule), root: b.Inside.Root(), inside: b.Inside, around: b.Around}, true
 	case platform.OfDocument:
 		return reach{column: "artifact_name", name: b.Name, root: b.Inside.Root(), inside: b.Inside}, true
 	case platform.OfEcosystem:
@@ -193,10 +209,9 @@ func (r reach) prefix() string {
 }
 
 // isElsewhere reports whether there is no row, because the scope that must contain the
-// rows, or what their parents must enclose, is in another organisation.
+// rows is in another organisation.
 func (r reach) isElsewhere() bool {
-	differs := func(u platform.UID) bool { return u != "" && u.Root() != r.tie.base.Root() }
-	return r.tie.base != "" && (differs(r.inside) || differs(r.around))
+	return r.tie.base != "" && r.inside != "" && r.inside.Root() != r.tie.base.Root()
 }
 
 // scope returns the counter scope of a branch: the smallest UID that contains all of
@@ -250,10 +265,6 @@ func (t *table[T, F]) addBranch(s *statement, b platform.Branch, how approach, o
 		if r.exclude != "" {
 			s.add(" AND t.uid <> ?", r.exclude)
 		}
-		s.addAround(r.around)
-		if r.rule != "" {
-			s.add(" AND t.name_rule = ?", r.rule)
-		}
 		if how.byWords && r.uid != "" && !r.hasKey {
 			s.add(" AND t.root = ?", b.UID.Root())
 		}
@@ -266,13 +277,6 @@ func (t *table[T, F]) addBranch(s *statement, b platform.Branch, how approach, o
 	}
 	s.addNarrowing(t.narrowing(b))
 	o.addAfter(s, after)
-}
-
-// addAround adds the condition that the parent of a row contains a UID.
-func (s *statement) addAround(uid platform.UID) {
-	if uid != "" {
-		s.add(" AND t.parent ?", uidValueList(uid.Ancestors()))
-	}
 }
 
 // addWithin adds the condition that a UID is within another and, if rows are sorted

@@ -126,10 +126,9 @@ func whereTag(f *platform.TagFilter, s *statement) {
 	default:
 		s.add(" AND NOT t.deprecated")
 	}
-	if f.Lacks != "" && !s.isProbe {
+	if f.Lacks != "" {
 		s.addNarrowing(narrowing{sql: lacksAdvisory, bytes: packUID(f.Lacks)})
 	}
-	s.isAsked = s.isAsked || f.Lacks != ""
 	addHolds(s, tagHolds, f.Holds)
 	whereTagImages(&f.ImageConditions, s)
 	for _, class := range f.Without {

@@ -133,35 +133,6 @@ func checkToken[T, F any](t *testing.T, ctx context.Context, k *kind[T, F], req 
 	}
 }
 
-func TestAdvisoriesOfManyReposAreTheFilteredLists(t *testing.T) {
-	eachForest(t, func(t *testing.T, f *forest) {
-		k := &kind[*platform.Advisory, *platform.AdvisoryFilter]{f: f, ops: f.p.Advisories, filters: f.advisoryFilters()}
-		d := newDice(19)
-		for range 30 {
-			c := pick(d, f.callers)
-			ctx := f.contextAs(c.subject)
-			var filter platform.AdvisoryFilter
-			if picked := pick(d, k.filters).filter; picked != nil {
-				filter = *picked
-			}
-			filter.ArtifactNames = nil // The name follows from the repo.
-			req := platform.ListRequest[*platform.AdvisoryFilter]{
-				Filter: &filter, OrderBy: spell(pick(d, k.orders())), PageSize: 1 + d.IntN(4), Skip: d.IntN(2), Backward: d.IntN(3) == 0,
-			}
-			repos := times(6, func(int) *platform.Repo { return pick(d, f.repos) })
-			pages, errs := f.p.Advisories.ListOfRepos(ctx, req, repos)
-			for i, r := range repos {
-				one, matching := req, filter
-				matching.ArtifactNames, matching.Around = []string{r.Name}, r.UID
-				one.UIDP, one.Filter = platform.UIDFilter{DescendantsOf: r.UID.Root()}, &matching
-				want, err := f.p.Advisories.List(ctx, one)
-				k.expectSame(t, fmt.Sprintf("%s, %+v", c.subject, one), 0, pages[i], errs[i], want, err)
-				checkToken(t, ctx, k, one, pages[i])
-			}
-		}
-	})
-}
-
 // For every caller, a summary must equal the totals of the corresponding lists.
 func TestSummariesOfAdvisoriesAreTheTotalsOfLists(t *testing.T) {
 	eachForest(t, func(t *testing.T, f *forest) {

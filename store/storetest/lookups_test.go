@@ -75,11 +75,6 @@ func (r *readList) addFilters() {
 	r.add("tags by name", pageBuffers, askList(p.Tags.List, platform.ListRequest[*platform.TagFilter]{UIDP: childrenOf(r.b.busyRepo), Filter: &platform.TagFilter{Name: r.b.tagName}}))
 	r.add("tags by digest", pageBuffers, askList(p.Tags.List, platform.ListRequest[*platform.TagFilter]{UIDP: childrenOf(r.b.busyRepo), Filter: &platform.TagFilter{Digest: r.b.tagDigest}})).sorts = true
 	r.add("advisories by artifact", 2*pageBuffers, askList(p.Advisories.List, platform.ListRequest[*platform.AdvisoryFilter]{UIDP: all, Filter: &platform.AdvisoryFilter{ArtifactNames: r.b.artifacts[:2]}})).sorts = true
-	ofRepos := r.add("advisories of 50 repos", eachBuffers, func(ctx context.Context) error {
-		repos, _ := p.Repos.GetMany(ctx, r.b.repos[:50])
-		return checkNotEmpty(p.Advisories.ListOfRepos(ctx, platform.ListRequest[*platform.AdvisoryFilter]{PageSize: 10}, repos))
-	})
-	ofRepos.maxTotalBuffers = 50 * 4 // The index counts them.
 	summary := r.add("a summary of the root", pageBuffers, func(ctx context.Context) error {
 		_, err := p.Advisories.Summarize(ctx, r.b.root)
 		return err

@@ -40,7 +40,6 @@ func (b *bigWorld) hotReads(p *platform.Platform, s *sqlstore.Store) []*hotRead 
 	r.addFilters()
 	r.addNames()
 	r.addSearches()
-	r.addMatches()
 	r.addFeeds()
 	r.addSingleReads()
 	r.addImports()

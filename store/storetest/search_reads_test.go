@@ -22,17 +22,6 @@ func (r *readList) search(req platform.SearchRequest) func(context.Context) erro
 // results.
 const searchBuffers = 500
 
-// addMatches adds reads of the advisories of tags, and of the facets of repos.
-func (r *readList) addMatches() {
-	tags := times(50, func(i int) *platform.Tag {
-		return &platform.Tag{UID: r.b.repos[i] + "/00000000000000ff", Digest: r.b.digests[i].Digest}
-	})
-	// Three names of each tag are looked up.
-	r.add("advisories of 50 tags", 2*eachBuffers, func(ctx context.Context) error {
-		return checkNotEmpty(r.p.Advisories.ListOfTags(ctx, platform.ListRequest[*platform.AdvisoryFilter]{PageSize: 10}, tags))
-	}).maxTotalBuffers = 2 * eachBuffers
-}
-
 // addSearches adds searches by words.
 func (r *readList) addSearches() {
 	add := func(name string, run func(context.Context) error) *hotRead {
