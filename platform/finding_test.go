@@ -202,11 +202,20 @@ func (w *world) expectCounters(within platform.UID) {
 	must(w, err)
 	page, err := w.p.Findings.List(w.operator(), platform.ListRequest[*platform.FindingFilter]{UIDP: platform.UIDFilter{DescendantsOf: within}, PageSize: 500})
 	must(w, err)
-	images, repos, open := map[platform.ImageKey]bool{}, map[platform.UID]bool{}, int64(0)
+	images, repos, open := map[platform.ImageKey]platform.OpenCounts{}, map[platform.UID]bool{}, int64(0)
 	for _, f := range page.Items {
 		if f.IsOpen() {
 			open++
-			images[f.Image()], repos[f.Repo] = true, true
+			var one platform.OpenCounts
+			one[max(f.Severity.Rating.Rank(), 0)] = 1
+			images[f.Image()], repos[f.Repo] = images[f.Image()].Plus(one), true
+		}
+	}
+	tags, err := w.p.Tags.List(w.operator(), platform.ListRequest[*platform.TagFilter]{UIDP: platform.UIDFilter{DescendantsOf: within}, PageSize: 500})
+	must(w, err)
+	for _, t := range tags.Items {
+		if want := images[platform.ImageKey{Repo: t.UID.Parent(), Digest: t.Digest}].Text(); t.OpenSeverity != want {
+			w.Errorf("the tag %s shows the open findings %q, want %q", t.Name, t.OpenSeverity, want)
 		}
 	}
 	if summary.Open.Total != open || summary.AffectedImages != int64(len(images)) || summary.AffectedRepos != int64(len(repos)) {

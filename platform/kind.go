@@ -57,6 +57,9 @@ type Kind[T any] struct {
 	Stamp func(row T, uid UID, now Time)
 	// Check adds the violations of the changed fields of a row.
 	Check func(row T, changed func(field string) bool, v *violations)
+	// Guarded lists what callers need, beside what they need to read, for a list in an order: it says
+	// something that the rows themselves do not show.
+	Guarded map[string][]Capability
 	// Shared means that rows belong to no organisation. A caller who holds List anywhere
 	// can read all of them.
 	Shared bool
@@ -104,6 +107,16 @@ type resources[T any, F filter] struct {
 	keyFilter func(row T) F
 	table     func(Reader) Table[T, F]
 	rows      func(Tx) RowWriter[T]
+}
+
+// inOrder returns the kind for callers who may list rows in an order.
+func (k *Kind[T]) inOrder(o Order) *Kind[T] {
+	if k.Guarded[o.Field] == nil {
+		return k
+	}
+	guarded := *k
+	guarded.Also = slices.Concat(k.Also, k.Guarded[o.Field])
+	return &guarded
 }
 
 // also returns the operations for callers who hold further capabilities where they read.

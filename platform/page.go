@@ -96,7 +96,7 @@ const (
 	BindingTexts       // descriptions of the identity, the group and the role of role bindings
 	BindingRules       // email, issuer and subject of the identity of role bindings
 	VersionArtifact    // name and description of the artifacts of versions
-	TagDetails         // bundles, class and creation time of tags
+	TagDetails         // bundles, class, creation time and open findings of tags
 	DocumentAdvisories // advisories of documents
 	AdvisoryAffected   // affected versions of advisories
 )

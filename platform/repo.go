@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"strings"
 
 	"atrium/platform/fieldmask"
 )
@@ -123,6 +122,7 @@ var repoKind = Kind[*Repo]{
 		{"uid", nil, func(r *Repo) any { return string(r.UID) }},
 		{"open_severity", []string{"openSeverity"}, func(r *Repo) any { return r.OpenSeverity }},
 	},
+	Guarded:      map[string][]Capability{"open_severity": {CapFindingsList, CapTagList}},
 	DefaultOrder: Order{Field: "name"},
 	UID:          func(r *Repo) UID { return r.UID },
 	Group:        parentOf(func(r *Repo) UID { return r.UID }),
@@ -332,20 +332,16 @@ func (s Repos) ListEach(ctx context.Context, req ListRequest[*RepoFilter], scope
 // decide decides the conditions on images in a request, and returns the operations for callers who may see
 // what it asks for.
 func (s Repos) decide(ctx context.Context, scope UIDFilter, req ListRequest[*RepoFilter]) (*resources[*Repo, *RepoFilter], ListRequest[*RepoFilter], error) {
-	var needed []Capability
-	if strings.HasPrefix(req.OrderBy, "open_severity") || strings.HasPrefix(req.OrderBy, "openSeverity") {
-		needed = []Capability{CapFindingsList, CapTagList}
-	}
-	if req.Filter != nil {
-		c, err := s.p.PackageVersions.decide(ctx, scope, req.Filter.ImageConditions)
-		if err != nil {
-			return nil, req, err
-		}
-		needed = append(needed, c.capabilities()...)
-		req.Filter = changeFilter(req.Filter, func(f *RepoFilter) { f.ImageConditions = c })
-	}
-	if len(needed) == 0 {
+	if req.Filter == nil {
 		return s.resources, req, nil
 	}
-	return s.also(needed...), req, nil
+	c, err := s.p.PackageVersions.decide(ctx, scope, req.Filter.ImageConditions)
+	if err != nil {
+		return nil, req, err
+	}
+	req.Filter = changeFilter(req.Filter, func(f *RepoFilter) { f.ImageConditions = c })
+	if needed := c.capabilities(); len(needed) > 0 {
+		return s.also(needed...), req, nil
+	}
+	return s.resources, req, nil
 }

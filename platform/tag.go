@@ -20,6 +20,8 @@ type Tag struct {
 	CreateTime Time     `json:"-"` // time by which tags are ordered; the wire does not show it
 	Class      TagClass `json:"-"` // class, which follows from Name
 
+	OpenSeverity string `json:"-"` // how many open findings its image has of each rating: see OpenCounts.Text
+
 	// Source is the registry and repo, such as ghcr.io/acme/api, from which the
 	// tag was imported. It is "" if a caller made or moved the tag. It is written
 	// and never read back.
@@ -100,7 +102,9 @@ var tagKind = Kind[*Tag]{
 		{"update_time", updateTimeSpellings, func(t *Tag) any { return t.UpdateTime }},
 		{"uid", nil, func(t *Tag) any { return string(t.UID) }},
 		{"digest", nil, func(t *Tag) any { return t.Digest }},
+		{"open_severity", []string{"openSeverity"}, func(t *Tag) any { return t.OpenSeverity }},
 	},
+	Guarded:      map[string][]Capability{"open_severity": {CapFindingsList}},
 	DefaultOrder: Order{Field: "name"},
 	UID:          func(t *Tag) UID { return t.UID },
 	Group:        func(t *Tag) UID { return t.UID.Parent().Parent() },

@@ -35,7 +35,7 @@ var _ = newKind(kind{
 			{"d", "{side repo}", fields{"name": "sha256-" + strings.Repeat("a", 64) + ".sig", "digest": digest(3)}},
 			{"e", "{shelf repo}", fields{"name": "Latest", "digest": digest(1), "bundles": []string{"x", "y"}}},
 		},
-		orders:    []order{{"name", "name"}, {"create_time", "making"}, {"update_time", "updateTime"}, {"uid", "uid"}, {"digest", "digest"}},
+		orders:    []order{{"name", "name"}, {"create_time", "making"}, {"update_time", "updateTime"}, {"uid", "uid"}, {"digest", "digest"}, {"open_severity", "openSeverity"}},
 		byDefault: "name",
 		filters: []filterCase{
 			{fields{"name": "delta"}, "a"}, {fields{"name": "latest"}, ""}, {fields{"digest": digest(1)}, "a c e"},

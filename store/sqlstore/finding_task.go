@@ -186,7 +186,8 @@ func (tx *transaction) LastImageNumber(ctx context.Context, repo platform.UID) (
 
 var storedStatusColumns = []string{"root", "parent", "digest", "number", "live", "basis", "versions", "open_severity", "affected"}
 
-// PutImageStatuses replaces statuses, and counts the images with open findings.
+// PutImageStatuses replaces statuses, counts the images with open findings, and lets tags show what their
+// images have.
 func (tx *transaction) PutImageStatuses(ctx context.Context, repo platform.UID, statuses []*platform.ImageStatus) error {
 	if len(statuses) == 0 {
 		return nil
@@ -206,7 +207,7 @@ func (tx *transaction) PutImageStatuses(ctx context.Context, repo platform.UID, 
 	if err != nil {
 		return err
 	}
-	run := make([]*dbconn.Statement, len(statuses))
+	run := make([]*dbconn.Statement, len(statuses), len(statuses)+1)
 	for i, status := range statuses {
 		affected := status.Open.Total() > 0
 		tx.countAffected(affectedImages, childOf(repo), wasAffected[status.Digest], affected)
@@ -215,7 +216,9 @@ func (tx *transaction) PutImageStatuses(ctx context.Context, repo platform.UID, 
 		run[i] = insert.add(" ON CONFLICT (parent, digest) DO UPDATE SET live = excluded.live, basis = excluded.basis, versions = excluded.versions," +
 			" open_severity = excluded.open_severity, affected = excluded.affected").build(nil)
 	}
-	return tx.conn.Run(ctx, run...)
+	show := newStatement(tx.dialect).add("UPDATE tag AS t SET open_severity = m.open_severity FROM image_status m WHERE m.parent = ?", repo).add(" AND m.digest ?", valueList(digests))
+	show.add(" AND t.parent_key = ? AND substr(t.digest, 8, 6) = substr(m.digest, 8, 6) AND t.digest = m.digest AND t.open_severity <> m.open_severity", parentKey(repo))
+	return tx.conn.Run(ctx, append(run, show.build(nil))...)
 }
 
 // countAffected updates the counter of the rows with open findings.

@@ -25,9 +25,10 @@ var tags = newTable(&table[*platform.Tag, *platform.TagFilter]{
 		{"t.class", "", func(t *platform.Tag) any { return (*string)(&t.Class) }},
 		{"t.create_time", "", func(t *platform.Tag) any { return timeColumn{&t.CreateTime} }},
 		{"t.update_time", "", func(t *platform.Tag) any { return timeColumn{&t.UpdateTime} }},
+		{"t.open_severity", "", func(t *platform.Tag) any { return &t.OpenSeverity }},
 	},
 	costly: map[string]costlyColumn{
-		"t.bundles": {field: platform.TagDetails}, "t.class": {field: platform.TagDetails}, "t.create_time": {field: platform.TagDetails},
+		"t.bundles": {field: platform.TagDetails}, "t.class": {field: platform.TagDetails}, "t.create_time": {field: platform.TagDetails}, "t.open_severity": {field: platform.TagDetails},
 	},
 	writeOnly: []column[*platform.Tag]{
 		{"t.source", "source", func(t *platform.Tag) any { return &t.Source }},

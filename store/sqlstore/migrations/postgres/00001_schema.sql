@@ -322,6 +322,8 @@ CREATE INDEX repo_g3_key_create ON repo (g3_key, create_time, rest) WHERE g3_key
 -- Lists of the repos with open findings, the worst first.
 CREATE INDEX repo_root_key_open ON repo (root_key, open_severity, rest);
 CREATE INDEX repo_parent_key_open ON repo (parent_key, open_severity, local);
+CREATE INDEX repo_g2_key_open ON repo (g2_key, open_severity, rest) WHERE g2_key IS NOT NULL;
+CREATE INDEX repo_g3_key_open ON repo (g3_key, open_severity, rest) WHERE g3_key IS NOT NULL;
 
 -- Tags of repos. source is where an import has brought a tag from, so that pruning one source leaves the
 -- tags of others alone.
@@ -335,6 +337,7 @@ CREATE TABLE tag (
     class text COLLATE "C" NOT NULL,
     create_time timestamptz NOT NULL, update_time timestamptz NOT NULL,
     source text COLLATE "C" NOT NULL DEFAULT '',
+    open_severity text COLLATE "C" NOT NULL DEFAULT '', -- that of its image; written by findings
     root_key bytea, parent_key bytea, g2_key bytea, g3_key bytea, rest bytea, local bytea
 );
 -- A name is unique in a repo. This index also serves the list of a repo by name.
@@ -354,6 +357,11 @@ CREATE INDEX tag_g2_key_name ON tag (g2_key, name, rest) WHERE g2_key IS NOT NUL
 CREATE INDEX tag_g2_key_create ON tag (g2_key, create_time, rest) WHERE g2_key IS NOT NULL;
 CREATE INDEX tag_g3_key_name ON tag (g3_key, name, rest) WHERE g3_key IS NOT NULL;
 CREATE INDEX tag_g3_key_create ON tag (g3_key, create_time, rest) WHERE g3_key IS NOT NULL;
+-- Tags with open findings, the worst last.
+CREATE INDEX tag_parent_key_open ON tag (parent_key, open_severity, local) WHERE open_severity <> '';
+CREATE INDEX tag_root_key_open ON tag (root_key, open_severity, rest) WHERE open_severity <> '';
+CREATE INDEX tag_g2_key_open ON tag (g2_key, open_severity, rest) WHERE g2_key IS NOT NULL AND open_severity <> '';
+CREATE INDEX tag_g3_key_open ON tag (g3_key, open_severity, rest) WHERE g3_key IS NOT NULL AND open_severity <> '';
 -- Lists of the deprecated tags, which are few among many.
 CREATE INDEX tag_parent_key_deprecated ON tag (parent_key, update_time, local, rest) WHERE deprecated;
 CREATE INDEX tag_root_key_deprecated ON tag (root_key, update_time, rest) WHERE deprecated;
