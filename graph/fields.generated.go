@@ -1649,6 +1649,20 @@ func fieldsEventSubscriptionEdge(_ ResolverRoot) *execute.Object {
 	}}
 }
 
+func fieldsExploitation(_ ResolverRoot) *execute.Object {
+	return &execute.Object{Name: "Exploitation", Satisfies: []string{"Exploitation"}, Fields: map[string]*execute.Field{
+		"knownExploited": {Append: func(b []byte, parent any) []byte {
+			return execute.AppendBoolean(b, parent.(*platform.Exploitation).IsKnown())
+		}},
+		"knownExploitedTime": {Append: func(b []byte, parent any) []byte {
+			return scalar.AppendDateTime(b, parent.(*platform.Exploitation).KnownDate, true)
+		}},
+		"epss": {Append: func(b []byte, parent any) []byte {
+			return execute.AppendPointer(b, parent.(*platform.Exploitation).EPSS, func(b []byte, v float64) []byte { return scalar.AppendFloat(b, v, true) })
+		}},
+	}}
+}
+
 func fieldsExternalGroupRoleMapping(resolvers ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "ExternalGroupRoleMapping", Satisfies: []string{"ExternalGroupRoleMapping", "Node", "_Entity"}, Fields: map[string]*execute.Field{
 		"id": {Append: func(b []byte, parent any) []byte {
@@ -4412,6 +4426,11 @@ func fieldsVulnerabilityExposure(resolvers ResolverRoot) *execute.Object {
 		"metadata": {Get: func(parent any, _ map[string]any) any {
 			return execute.Pointer(parent.(*platform.NamedVulnerability).Metadata)
 		}},
+		"exploitation": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
+			values, err := resolvers.VulnerabilityExposure().Exploitation(ctx, execute.Parents[platform.NamedVulnerability](parents))
+			return execute.Each(values, err, execute.Pointer)
+		},
+		},
 		"findings": {Arguments: field_VulnerabilityExposure_findings_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
 				values, err := resolvers.VulnerabilityExposure().Findings(ctx, execute.Parents[platform.NamedVulnerability](parents), arguments["where"].(*scalar.FindingFilter), arguments["orderBy"].(*scalar.Order), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["skip"].(*int))
@@ -4445,7 +4464,7 @@ func fieldsVulnerabilityExposure(resolvers ResolverRoot) *execute.Object {
 	}}
 }
 
-func fieldsVulnerabilityMetadata(_ ResolverRoot) *execute.Object {
+func fieldsVulnerabilityMetadata(resolvers ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "VulnerabilityMetadata", Satisfies: []string{"VulnerabilityMetadata", "Node", "_Entity"}, Fields: map[string]*execute.Field{
 		"id": {Append: func(b []byte, parent any) []byte {
 			return scalar.AppendNodeKey(b, "VulnerabilityMetadata", parent.(*platform.Vulnerability).ID)
@@ -4471,6 +4490,11 @@ func fieldsVulnerabilityMetadata(_ ResolverRoot) *execute.Object {
 		"related": {Append: func(b []byte, parent any) []byte {
 			return execute.AppendList(b, parent.(*platform.Vulnerability).Related, func(b []byte, v string) []byte { return scalar.AppendString(b, v, false) })
 		}},
+		"exploitation": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
+			values, err := resolvers.VulnerabilityMetadata().Exploitation(ctx, execute.Parents[platform.Vulnerability](parents))
+			return execute.Each(values, err, execute.Pointer)
+		},
+		},
 	}}
 }
 

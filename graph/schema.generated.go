@@ -108,6 +108,7 @@ func NewSchema(resolvers ResolverRoot) *execute.Schema {
 		"EventSubscription":                           fieldsEventSubscription(resolvers),
 		"EventSubscriptionConnection":                 fieldsEventSubscriptionConnection(resolvers),
 		"EventSubscriptionEdge":                       fieldsEventSubscriptionEdge(resolvers),
+		"Exploitation":                                fieldsExploitation(resolvers),
 		"ExternalGroupRoleMapping":                    fieldsExternalGroupRoleMapping(resolvers),
 		"ExternalGroupRoleMappingConnection":          fieldsExternalGroupRoleMappingConnection(resolvers),
 		"ExternalGroupRoleMappingEdge":                fieldsExternalGroupRoleMappingEdge(resolvers),
@@ -258,6 +259,7 @@ type ResolverRoot interface {
 	TermsAcceptance() TermsAcceptanceResolver
 	Viewer() ViewerResolver
 	VulnerabilityExposure() VulnerabilityExposureResolver
+	VulnerabilityMetadata() VulnerabilityMetadataResolver
 }
 
 // A AcceptTermsPayloadResolver reads the fields of AcceptTermsPayload that its objects do not hold.
@@ -666,11 +668,17 @@ type ViewerResolver interface {
 
 // A VulnerabilityExposureResolver reads the fields of VulnerabilityExposure that its objects do not hold.
 type VulnerabilityExposureResolver interface {
+	Exploitation(ctx context.Context, objs []*platform.NamedVulnerability) ([]*platform.Exploitation, error)
 	Findings(ctx context.Context, objs []*platform.NamedVulnerability, where *scalar.FindingFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.Connection[*platform.Finding], error)
 	Images(ctx context.Context, objs []*platform.NamedVulnerability, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.Connection[*platform.Image], error)
 	Tags(ctx context.Context, objs []*platform.NamedVulnerability, where *scalar.TagFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.Connection[*platform.Tag], error)
 	Repos(ctx context.Context, objs []*platform.NamedVulnerability, where *scalar.RepoFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.Connection[*platform.Repo], error)
 	Advisories(ctx context.Context, objs []*platform.NamedVulnerability, where *scalar.AdvisoryFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.Connection[*platform.Advisory], error)
+}
+
+// A VulnerabilityMetadataResolver reads the fields of VulnerabilityMetadata that its objects do not hold.
+type VulnerabilityMetadataResolver interface {
+	Exploitation(ctx context.Context, objs []*platform.Vulnerability) ([]*platform.Exploitation, error)
 }
 
 // An executionContext is what resolves the fields that the schema itself has:

@@ -97,6 +97,7 @@ type Reader interface {
 	DeliveryReads
 	AdvisoryReads
 	VulnerabilityReads
+	ExploitationReads
 	ArtifactReads
 	ArtifactVersionReads
 	ImageReads

@@ -3,6 +3,7 @@ package resolvers
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"atrium/platform"
 )
@@ -108,6 +109,15 @@ func TestAVulnerabilityIsFoundByAnyOfItsNames(t *testing.T) {
 		}
 		w.ask(`{ vulnerability(id: "CVE-0") { names metadata { summary } images { totalCount } repos { totalCount } findings { totalCount } } }`).
 			expect("vulnerability.names", []any{"CVE-0"}).expect("vulnerability.metadata", nil).expect("vulnerability.images.totalCount", 0).expect("vulnerability.repos.totalCount", 0)
+		known, likely, likelier := platform.At(time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)), 0.25, 0.5
+		must(w.p.Vulnerabilities.ImportExploitations(w.ctx, platform.KnownExploited, []*platform.Exploitation{{ID: "CVE-1", KnownDate: known}}))(t)
+		must(w.p.Vulnerabilities.ImportExploitations(w.ctx, platform.EPSS, []*platform.Exploitation{{ID: "OTHER-1", EPSS: &likely}, {ID: "CVE-1", EPSS: &likelier}, {ID: "CVE-0", EPSS: &likely}}))(t)
+		const exploitation = `exploitation { knownExploited knownExploitedTime epss }`
+		exploited := w.ask(`{ a: vulnerability(id: "OTHER-1") { ` + exploitation + ` } b: vulnerability(id: "CVE-0") { ` + exploitation + ` } c: vulnerability(id: "CVE-9") { ` + exploitation + ` }
+			vulnerabilityMetadata { nodes { ` + exploitation + ` } } }`)
+		for at, want := range map[string][]any{"a": {true, "2026-03-01T00:00:00.000Z", 0.5}, "b": {false, nil, 0.25}, "c": {false, nil, nil}, "vulnerabilityMetadata.nodes.0": {true, "2026-03-01T00:00:00.000Z", 0.5}} {
+			exploited.expect(at+".exploitation.knownExploited", want[0]).expect(at+".exploitation.knownExploitedTime", want[1]).expect(at+".exploitation.epss", want[2])
+		}
 		w.askAs("shopper", `{ vulnerability(id: "CVE-1") { images { totalCount } repos { totalCount } findings { totalCount } advisories { totalCount } } }`).expectSuccess().
 			expect("vulnerability.images.totalCount", 1).expect("vulnerability.repos.totalCount", 1).expect("vulnerability.findings.totalCount", 1).expect("vulnerability.advisories.totalCount", 0)
 		w.askAs(theOwner, `{ vulnerability(id: "") { name } }`).expectErrors("INVALID_ARGUMENT")

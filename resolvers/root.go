@@ -15,25 +15,26 @@ type root struct{ p *platform.Platform }
 var _ graph.ResolverRoot = root{}
 
 type (
-	queries            root
-	mutations          root
-	feeds              root // the resolvers of Subscription
-	entities           root
-	repoConnections    root
-	findingConnections root
-	imagePackages      root
-	vulnerabilities    root
-	findingRepoFacets  root
-	findingGroupFacets root
-	images             root
-	viewers            root
-	gitHubAccounts     root
-	terms              root // the resolvers of TermsAcceptance
-	acceptedTerms      root // the resolvers of AcceptTermsPayload
-	holderConnections  root
-	holderEdges        root
-	events             root
-	eventActors        root
+	queries               root
+	mutations             root
+	feeds                 root // the resolvers of Subscription
+	entities              root
+	repoConnections       root
+	findingConnections    root
+	imagePackages         root
+	vulnerabilities       root
+	vulnerabilityMetadata root
+	findingRepoFacets     root
+	findingGroupFacets    root
+	images                root
+	viewers               root
+	gitHubAccounts        root
+	terms                 root // the resolvers of TermsAcceptance
+	acceptedTerms         root // the resolvers of AcceptTermsPayload
+	holderConnections     root
+	holderEdges           root
+	events                root
+	eventActors           root
 )
 
 func (r root) Query() graph.QueryResolver                                 { return queries(r) }
@@ -46,11 +47,14 @@ func (r root) FindingRepoFacet() graph.FindingRepoFacetResolver           { retu
 func (r root) FindingGroupFacet() graph.FindingGroupFacetResolver         { return findingGroupFacets(r) }
 func (r root) ImagePackage() graph.ImagePackageResolver                   { return imagePackages(r) }
 func (r root) VulnerabilityExposure() graph.VulnerabilityExposureResolver { return vulnerabilities(r) }
-func (r root) Image() graph.ImageResolver                                 { return images(r) }
-func (r root) Viewer() graph.ViewerResolver                               { return viewers(r) }
-func (r root) GitHubAccount() graph.GitHubAccountResolver                 { return gitHubAccounts(r) }
-func (r root) TermsAcceptance() graph.TermsAcceptanceResolver             { return terms(r) }
-func (r root) AcceptTermsPayload() graph.AcceptTermsPayloadResolver       { return acceptedTerms(r) }
+func (r root) VulnerabilityMetadata() graph.VulnerabilityMetadataResolver {
+	return vulnerabilityMetadata(r)
+}
+func (r root) Image() graph.ImageResolver                           { return images(r) }
+func (r root) Viewer() graph.ViewerResolver                         { return viewers(r) }
+func (r root) GitHubAccount() graph.GitHubAccountResolver           { return gitHubAccounts(r) }
+func (r root) TermsAcceptance() graph.TermsAcceptanceResolver       { return terms(r) }
+func (r root) AcceptTermsPayload() graph.AcceptTermsPayloadResolver { return acceptedTerms(r) }
 
 func (r root) HolderConnection() graph.HolderConnectionResolver { return holderConnections(r) }
 func (r root) Event() graph.EventResolver                       { return events(r) }
