@@ -1861,6 +1861,17 @@ func fieldsFinding(resolvers ResolverRoot) *execute.Object {
 	}}
 }
 
+func fieldsFindingActivity(_ ResolverRoot) *execute.Object {
+	return &execute.Object{Name: "FindingActivity", Satisfies: []string{"FindingActivity"}, Fields: map[string]*execute.Field{
+		"time": {Append: func(b []byte, parent any) []byte {
+			return scalar.AppendDateTime(b, parent.(*platform.FindingActivity).Time, false)
+		}},
+		"open": {Get: func(parent any, _ map[string]any) any {
+			return execute.Pointer(&parent.(*platform.FindingActivity).Open)
+		}},
+	}}
+}
+
 func fieldsFindingConditions(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "FindingConditions", Satisfies: []string{"FindingConditions"}, Fields: map[string]*execute.Field{
 		"minSeverity": {Append: func(b []byte, parent any) []byte {
@@ -3441,6 +3452,12 @@ func fieldsQuery(resolvers ResolverRoot) *execute.Object {
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
 				values, err := resolvers.Query().FindingSummary(ctx, arguments["within"].(*platform.UID))
 				return execute.One(values, err, execute.Pointer)
+			},
+		},
+		"findingActivity": {Arguments: field_Query_findingActivity_args,
+			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
+				values, err := resolvers.Query().FindingActivity(ctx, arguments["within"].(platform.UID), arguments["interval"].(platform.ActivityInterval), arguments["from"].(*platform.Time), arguments["to"].(*platform.Time))
+				return execute.One(values, err, func(list []*platform.FindingActivity) any { return execute.Nullable(list, execute.Pointers) })
 			},
 		},
 		"group": {Arguments: field_Query_group_args,

@@ -2049,6 +2049,25 @@ func field_Query_externalGroupRoleMappings_args(ctx context.Context, raw map[str
 	return arguments, nil
 }
 
+func field_Query_findingActivity_args(ctx context.Context, raw map[string]any) (map[string]any, error) {
+	ec := &executionContext{}
+	arguments := make(map[string]any, 4)
+	var err error
+	if arguments["within"], err = graphql.ProcessArgField(ctx, raw, "within", ec.unmarshalNID2atriumᚋplatformᚐUID); err != nil {
+		return nil, err
+	}
+	if arguments["interval"], err = graphql.ProcessArgField(ctx, raw, "interval", ec.unmarshalNActivityInterval2atriumᚋplatformᚐActivityInterval); err != nil {
+		return nil, err
+	}
+	if arguments["from"], err = graphql.ProcessArgField(ctx, raw, "from", ec.unmarshalODateTime2ᚖatriumᚋplatformᚐTime); err != nil {
+		return nil, err
+	}
+	if arguments["to"], err = graphql.ProcessArgField(ctx, raw, "to", ec.unmarshalODateTime2ᚖatriumᚋplatformᚐTime); err != nil {
+		return nil, err
+	}
+	return arguments, nil
+}
+
 func field_Query_findingSummary_args(ctx context.Context, raw map[string]any) (map[string]any, error) {
 	ec := &executionContext{}
 	arguments := make(map[string]any, 1)

@@ -113,6 +113,7 @@ func NewSchema(resolvers ResolverRoot) *execute.Schema {
 		"ExternalGroupRoleMappingConnection":          fieldsExternalGroupRoleMappingConnection(resolvers),
 		"ExternalGroupRoleMappingEdge":                fieldsExternalGroupRoleMappingEdge(resolvers),
 		"Finding":                                     fieldsFinding(resolvers),
+		"FindingActivity":                             fieldsFindingActivity(resolvers),
 		"FindingConditions":                           fieldsFindingConditions(resolvers),
 		"FindingConnection":                           fieldsFindingConnection(resolvers),
 		"FindingCount":                                fieldsFindingCount(resolvers),
@@ -569,6 +570,7 @@ type QueryResolver interface {
 	Finding(ctx context.Context, uid platform.UID) (*platform.Finding, error)
 	Findings(ctx context.Context, descendantsOf *platform.UID, childrenOf *platform.UID, where *scalar.FindingFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) (*scalar.Connection[*platform.Finding], error)
 	FindingSummary(ctx context.Context, within *platform.UID) (*platform.FindingSummary, error)
+	FindingActivity(ctx context.Context, within platform.UID, interval platform.ActivityInterval, from *platform.Time, to *platform.Time) ([]*platform.FindingActivity, error)
 	Group(ctx context.Context, uid *platform.UID, path *string) (*platform.Group, error)
 	Groups(ctx context.Context, descendantsOf *platform.UID, childrenOf *platform.UID, where *scalar.GroupFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) (*scalar.Connection[*platform.Group], error)
 	GroupInvite(ctx context.Context, uid platform.UID) (*platform.GroupInvite, error)

@@ -231,6 +231,10 @@ type FindingReads interface {
 	// FacetFindings counts the findings of each scope by facet, with one statement.
 	FacetFindings(ctx context.Context, filter *FindingFilter, scopes []Scope) ([]*FindingFacets, error)
 
+	// FindingActivity sums the changes of the number of open findings from the first interval until now. The
+	// query has whole days.
+	FindingActivity(ctx context.Context, q ActivityQuery) ([]OpenChange, error)
+
 	// RulesOf reads the triage rules of groups and repos.
 	RulesOf(ctx context.Context, scopes []UID) ([]*TriageRule, error)
 

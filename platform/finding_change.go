@@ -131,7 +131,7 @@ func (s Findings) store(ctx context.Context, tx Tx, c *findingChanges) error {
 	if c.open == (OpenCounts{}) {
 		return nil
 	}
-	return tx.ShiftOpenFindings(ctx, c.repo.UID, c.open)
+	return tx.ShiftOpenFindings(ctx, c.repo.UID, c.open, c.now)
 }
 
 // compareTexts compares texts by bytes.

@@ -43,8 +43,8 @@ type FindingWrites interface {
 	ChangeUses(ctx context.Context, repo UID, digests []string, uses []PackageUse) error
 	// ReplaceFindings deletes the old findings and inserts those that take their place.
 	ReplaceFindings(ctx context.Context, old, current []*Finding) error
-	// ShiftOpenFindings changes how many open findings a repo shows.
-	ShiftOpenFindings(ctx context.Context, repo UID, by OpenCounts) error
+	// ShiftOpenFindings changes how many open findings a repo shows, and how many were open on the day of now and later.
+	ShiftOpenFindings(ctx context.Context, repo UID, by OpenCounts, now Time) error
 
 	// ForgetRepo removes a repo that is about to be deleted from all counters of findings.
 	ForgetRepo(ctx context.Context, repo UID) error

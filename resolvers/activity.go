@@ -11,6 +11,11 @@ func (q queries) AdvisoryActivity(ctx context.Context, within platform.UID, inte
 	return pointers(activity), err
 }
 
+func (q queries) FindingActivity(ctx context.Context, within platform.UID, interval platform.ActivityInterval, from, to *platform.Time) ([]*platform.FindingActivity, error) {
+	activity, err := q.p.Findings.Activity(ctx, platform.ActivityRequest{Within: within, Interval: interval, From: valueOrZero(from), To: valueOrZero(to)})
+	return pointers(activity), err
+}
+
 func (q queries) EventActivity(ctx context.Context, within platform.UID, interval platform.ActivityInterval, from, to *platform.Time, types, kinds []string) ([]*platform.EventActivity, error) {
 	activity, err := q.p.AuditLog.Activity(ctx, platform.ActivityRequest{Within: within, Interval: interval, From: valueOrZero(from), To: valueOrZero(to)}, types, kinds)
 	return pointers(activity), err

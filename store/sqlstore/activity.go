@@ -2,8 +2,10 @@ package sqlstore
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strconv"
+	"time"
 
 	"atrium/platform"
 	"atrium/store/sqlstore/dbconn"
@@ -28,6 +30,31 @@ func (s tables) AdvisoryActivity(ctx context.Context, a platform.ActivityQuery) 
 	})
 	return counts, err
 }
+
+// FindingActivity sums the changes of the number of open findings per interval, from the first one until now.
+func (s tables) FindingActivity(ctx context.Context, a platform.ActivityQuery) (changes []platform.OpenChange, err error) {
+	first, length := dayNumber(a.From), int64(a.Length/(24*time.Hour))
+	for _, b := range a.Scope.Branches() {
+		q := newStatement(s.dialect).add("SELECT (t.day - ?) / ?", first, length)
+		for rank := range len(platform.OpenCounts{}) {
+			q.add(fmt.Sprintf(", CAST(SUM(t.r%d) AS BIGINT)", rank))
+		}
+		q.add(" FROM open_finding_change t WHERE t.parent >= ? AND t.parent < ? AND t.day >= ? GROUP BY 1", packUID(b.UID), pastSubtree(b.UID), first)
+		err = s.reads.Run(ctx, q.build(func(scan func(...any) error) error {
+			var c platform.OpenChange
+			err := scan(&c.Interval, &c.By[0], &c.By[1], &c.By[2], &c.By[3], &c.By[4], &c.By[5])
+			changes = append(changes, c)
+			return err
+		}))
+		if err != nil {
+			return nil, err
+		}
+	}
+	return changes, nil
+}
+
+// dayNumber returns the number of days from 1970 until the day of t, in UTC.
+func dayNumber(t platform.Time) int64 { return t.UTC().Truncate(24*time.Hour).Unix() / (24 * 60 * 60) }
 
 // EventActivity counts, per interval, the changes that were made and those that
 // were denied.

@@ -231,8 +231,8 @@ func (tx *transaction) countAffected(number byte, uid platform.UID, was, is bool
 	}
 }
 
-// ShiftOpenFindings changes how many open findings a repo shows.
-func (tx *transaction) ShiftOpenFindings(ctx context.Context, repo platform.UID, by platform.OpenCounts) error {
+// ShiftOpenFindings changes how many open findings a repo shows, and how many were open on the day of now and later.
+func (tx *transaction) ShiftOpenFindings(ctx context.Context, repo platform.UID, by platform.OpenCounts, now platform.Time) error {
 	var stored string
 	q := newStatement(tx.dialect).add("SELECT t.open_severity FROM repo t WHERE t.uid = ?"+tx.dialect.KeepRow, repo)
 	if err := tx.conn.Run(ctx, q.build(func(scan func(...any) error) error { return scan(&stored) })); err != nil {
@@ -241,7 +241,12 @@ func (tx *transaction) ShiftOpenFindings(ctx context.Context, repo platform.UID,
 	was := platform.ParseOpenCounts(stored)
 	is := was.Plus(by)
 	tx.countAffected(affectedRepos, childOf(repo), was.Total() > 0, is.Total() > 0)
-	return tx.conn.Run(ctx, newStatement(tx.dialect).add("UPDATE repo SET open_severity = ?, affected = ? WHERE uid = ?", is.Text(), is.Total() > 0, repo).build(nil))
+	show := newStatement(tx.dialect).add("UPDATE repo SET open_severity = ?, affected = ? WHERE uid = ?", is.Text(), is.Total() > 0, repo)
+	change := newStatement(tx.dialect).add("INSERT INTO open_finding_change AS t (parent, day, r0, r1, r2, r3, r4, r5) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+		repo, dayNumber(now), by[0], by[1], by[2], by[3], by[4], by[5])
+	change.add(" ON CONFLICT (parent, day) DO UPDATE SET r0 = t.r0 + excluded.r0, r1 = t.r1 + excluded.r1, r2 = t.r2 + excluded.r2," +
+		" r3 = t.r3 + excluded.r3, r4 = t.r4 + excluded.r4, r5 = t.r5 + excluded.r5")
+	return tx.conn.Run(ctx, show.build(nil), change.build(nil))
 }
 
 // Holders lists the live images of a repo that hold packages with one of normal names.
