@@ -17,7 +17,8 @@ var findings = newTable(&table[*platform.Finding, *platform.FindingFilter]{
 	compact:     true,
 	quietParent: true,
 	digestBy:    "parent",
-	byParent:    func(_ string, f *platform.FindingFilter) bool { return len(f.Digests) > 0 },
+	// Only indexes of the parent have findings that are not counted.
+	byParent: func(_ string, f *platform.FindingFilter) bool { return len(f.Digests) > 0 || len(f.Advisories) > 0 },
 	columns: []column[*platform.Finding]{
 		{"t.uid", "", func(f *platform.Finding) any { return uidColumn{&f.UID, &f.Repo} }},
 		{"t.digest", "", func(f *platform.Finding) any { return &f.Digest }},
