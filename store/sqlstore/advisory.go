@@ -94,8 +94,8 @@ func whereAdvisory(f *platform.AdvisoryFilter, s *statement) {
 		s.add(" AND t.uid IN (SELECT a.uid FROM advisory_alias a WHERE a.alias ?)", valueList(f.Aliases))
 	}
 	if len(f.Names) > 0 {
-		s.add(" AND t.uid IN (SELECT a.uid FROM advisory_alias a WHERE a.alias ?", valueList(f.Names))
-		s.add(" UNION SELECT v.uid FROM advisory v WHERE v.advisory_id ?)", valueList(f.Names))
+		s.add(" AND t.uid")
+		addNamedAdvisory(s, f.Names)
 	}
 	if f.Origin != "" {
 		s.add(" AND t.origin = ?", f.Origin)

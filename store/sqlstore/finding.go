@@ -103,8 +103,8 @@ func whereFinding(f *platform.FindingFilter, s *statement) {
 		s.add(" AND t.epss >= ?", platform.EPSSKey(f.MinEPSS))
 	}
 	if len(f.VulnerabilityIDs) > 0 {
-		s.add(" AND (t.vulnerability ?", valueList(f.VulnerabilityIDs))
-		s.add(" OR t.advisory IN (SELECT a.uid FROM advisory_alias a WHERE a.alias ?))", valueList(f.VulnerabilityIDs))
+		s.add(" AND t.advisory")
+		addNamedAdvisory(s, f.VulnerabilityIDs)
 	}
 	addAnyOf(s, "package", f.Packages)
 	addAnyEcosystem(s, f.Ecosystems)

@@ -184,7 +184,7 @@ func (tx *transaction) LastImageNumber(ctx context.Context, repo platform.UID) (
 	return last, err
 }
 
-var storedStatusColumns = []string{"root", "parent", "digest", "number", "live", "basis", "versions", "open_severity", "affected"}
+var storedStatusColumns = []string{"root", "parent", "digest", "number", "live", "basis", "versions", "open_severity", "affected", "parent_key"}
 
 // PutImageStatuses replaces statuses, counts the images with open findings, and lets tags show what their
 // images have.
@@ -211,8 +211,8 @@ func (tx *transaction) PutImageStatuses(ctx context.Context, repo platform.UID, 
 	for i, status := range statuses {
 		affected := status.Open.Total() > 0
 		tx.countAffected(affectedImages, childOf(repo), wasAffected[status.Digest], affected)
-		insert := newStatement(tx.dialect).add("INSERT INTO image_status ("+strings.Join(storedStatusColumns, ", ")+") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-			repo.Root(), repo, status.Digest, status.Number, status.IsLive, string(status.Basis), ends(status.Named()), status.Open.Text(), affected)
+		insert := newStatement(tx.dialect).add("INSERT INTO image_status ("+strings.Join(storedStatusColumns, ", ")+") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+			repo.Root(), repo, status.Digest, status.Number, status.IsLive, string(status.Basis), ends(status.Named()), status.Open.Text(), affected, parentKey(repo))
 		run[i] = insert.add(" ON CONFLICT (parent, digest) DO UPDATE SET live = excluded.live, basis = excluded.basis, versions = excluded.versions," +
 			" open_severity = excluded.open_severity, affected = excluded.affected").build(nil)
 	}

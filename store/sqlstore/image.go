@@ -223,10 +223,50 @@ func (r imageLists) describe(ctx context.Context, q platform.Query[*platform.Ima
 // listAffected reads a page of the images with open findings of a vulnerability.
 func (r imageLists) listAffected(ctx context.Context, q platform.Query[*platform.ImageFilter]) (platform.Rows[*platform.Image], error) {
 	found, places := make([]platform.Rows[*platform.Image], 1), make([][]imagePlace, 1)
+	var run []*dbconn.Statement
+	if q.Parts.Has(platform.PartItems) {
+		run = append(run, r.pageOfAffected(q, &places[0]))
+	}
+	if q.Parts.Has(platform.PartTotal) {
+		s := newStatement(r.dialect)
+		s.addSlow("SELECT COUNT(*) FROM (SELECT DISTINCT f.parent, f.digest FROM finding f WHERE ")
+		addAffected(s, q)
+		run = append(run, s.add(") d").build(func(scan func(...any) error) error { return scan(&found[0].Total) }))
+	}
+	err := r.reads.Run(ctx, run...)
+	if err == nil {
+		err = r.describe(ctx, q, places, found)
+	}
+	return found[0], err
+}
+
+// pageOfAffected builds a statement that reads the places of images with open findings of a vulnerability, up to the
+// end of a page.
+func (r imageLists) pageOfAffected(q platform.Query[*platform.ImageFilter], into *[]imagePlace) *dbconn.Statement {
 	s := newStatement(r.dialect)
-	s.addSlow("SELECT DISTINCT f.parent, m.number FROM finding f CROSS JOIN image_status m WHERE ")
+	s.addSlow("SELECT DISTINCT f.parent, m.number FROM finding f CROSS JOIN image_status m WHERE m.parent = f.parent AND m.digest = f.digest AND ")
+	addAffected(s, q)
+	sign, direction := ">", ""
+	if q.Backward != q.Order.Desc {
+		sign, direction = "<", " DESC"
+	}
+	if q.From != nil {
+		from := placeAt(q.From)
+		s.add(" AND (f.parent, m.number) "+sign+" (?, ?)", from.repo, from.number)
+	}
+	s.add(" ORDER BY f.parent"+direction+", m.number"+direction+" LIMIT ?", int64(q.MaxRows()+q.Skip))
+	return s.build(func(scan func(...any) error) error {
+		var at imagePlace
+		err := scan(keyOf(&at.repo), &at.number)
+		*into = append(*into, at)
+		return err
+	})
+}
+
+// addAffected adds the condition that a finding f is an open one of the vulnerabilities of a query, and in its scope.
+func addAffected(s *statement, q platform.Query[*platform.ImageFilter]) {
 	addOpenVulnerability(s, q.Filter.VulnerabilityIDs)
-	s.add(" AND m.parent = f.parent AND m.digest = f.digest AND (")
+	s.add(" AND (")
 	for i, b := range q.Scope.Branches() {
 		if i > 0 {
 			s.add(" OR ")
@@ -234,19 +274,6 @@ func (r imageLists) listAffected(ctx context.Context, q platform.Query[*platform
 		s.add("f.root_key = ? AND f.rest >= ? AND f.rest < ?", scopeKey(b.UID.Root()), restOf(b.UID), pastRest(b.UID))
 	}
 	s.add(")")
-	err := r.reads.Run(ctx, s.build(func(scan func(...any) error) error {
-		var at imagePlace
-		err := scan(keyOf(&at.repo), &at.number)
-		found[0].Total++
-		if isAfter(at, q) {
-			places[0] = append(places[0], at)
-		}
-		return err
-	}))
-	if err == nil && q.Parts.Has(platform.PartItems) {
-		err = r.describe(ctx, q, places, found)
-	}
-	return found[0], err
 }
 
 // PutImages inserts or replaces images.

@@ -19,7 +19,8 @@ const (
 	tagHolds  = " AND t.uid IN (" + tagsOfUses + " u.root_key = p.xroot AND u.version = p.x AND " + tagOfUse + ")"
 
 	tagsOfUses = "SELECT g.uid FROM package_use u CROSS JOIN " + useElements + " CROSS JOIN image_status m CROSS JOIN tag g WHERE"
-	tagOfUse   = "m.parent = u.parent AND m.number = CAST(e.value AS BIGINT) AND g.parent = m.parent AND g.digest = m.digest"
+	tagOfUse   = "m.parent = u.parent AND m.number = CAST(e.value AS BIGINT) AND g.parent_key = m.parent_key AND substr(g.digest, 8, 6) = substr(m.digest, 8, 6)" +
+		" AND g.parent = m.parent AND g.digest = m.digest"
 )
 
 // addHolds adds the condition that images of a row of t hold a version; "" means any.
@@ -48,7 +49,13 @@ func addOpenSeverities(s *statement, ratings []platform.SeverityRating) {
 
 // addOpenVulnerability adds the condition that a finding f is open and of an advisory with one of names.
 func addOpenVulnerability(s *statement, names []string) {
-	s.add(fmt.Sprintf("f.count_class > 0 AND f.count_class <= %d AND f.advisory IN (SELECT a.uid FROM advisory_alias a WHERE a.alias ?", openClasses), valueList(names))
+	s.add(fmt.Sprintf("f.count_class > 0 AND f.count_class <= %d AND f.advisory", openClasses))
+	addNamedAdvisory(s, names)
+}
+
+// addNamedAdvisory adds the condition that the UID of an advisory is of one with one of names.
+func addNamedAdvisory(s *statement, names []string) {
+	s.add(" IN (SELECT a.uid FROM advisory_alias a WHERE a.alias ?", valueList(names))
 	s.add(" UNION SELECT v.uid FROM advisory v WHERE v.advisory_id ?)", valueList(names))
 }
 

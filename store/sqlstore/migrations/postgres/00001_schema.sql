@@ -532,6 +532,7 @@ CREATE TABLE image_status (
     versions bytea NOT NULL,
     open_severity text COLLATE "C" NOT NULL,
     affected boolean NOT NULL,
+    parent_key bytea NOT NULL, -- by which the tags of the repo are found
     PRIMARY KEY (parent, number)
 );
 -- The status of an image.
@@ -577,9 +578,9 @@ CREATE TABLE finding (
     count_class bigint NOT NULL,
     root_key bytea, parent_key bytea, g2_key bytea, g3_key bytea, rest bytea, local bytea
 );
--- The findings of an image, and of an advisory in a repo.
+-- The findings of an image, and of an advisory in a repo, with what counts the repos that are affected.
 CREATE INDEX finding_parent_digest ON finding (parent, digest);
-CREATE INDEX finding_advisory ON finding (advisory, parent);
+CREATE INDEX finding_advisory ON finding (advisory, parent, count_class);
 -- Lists of an organisation, of a repo, and below a group: by severity, and the newest.
 CREATE INDEX finding_root_key_severity ON finding (root_key, severity, rest) WHERE count_class > 0;
 CREATE INDEX finding_parent_key_severity ON finding (parent_key, severity, local) WHERE count_class > 0;

@@ -542,6 +542,7 @@ CREATE TABLE image_status (
     versions BLOB NOT NULL,
     open_severity TEXT NOT NULL,
     affected BOOLEAN NOT NULL,
+    parent_key BLOB NOT NULL, -- by which the tags of the repo are found
     PRIMARY KEY (parent, number)
 );
 -- The status of an image.
@@ -587,9 +588,9 @@ CREATE TABLE finding (
     count_class BIGINT NOT NULL,
     root_key BLOB, parent_key BLOB, g2_key BLOB, g3_key BLOB, rest BLOB, local BLOB
 );
--- The findings of an image, and of an advisory in a repo.
+-- The findings of an image, and of an advisory in a repo, with what counts the repos that are affected.
 CREATE INDEX finding_parent_digest ON finding (parent, digest);
-CREATE INDEX finding_advisory ON finding (advisory, parent);
+CREATE INDEX finding_advisory ON finding (advisory, parent, count_class);
 -- Lists of an organisation, of a repo, and below a group: by severity, and the newest.
 CREATE INDEX finding_root_key_severity ON finding (root_key, severity, rest) WHERE count_class > 0;
 CREATE INDEX finding_parent_key_severity ON finding (parent_key, severity, local) WHERE count_class > 0;
