@@ -16,6 +16,7 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -25,6 +26,7 @@ import (
 	"testing"
 	"time"
 
+	"atrium/internal/auth"
 	"atrium/internal/webhook"
 )
 
@@ -37,7 +39,10 @@ const insideVariable = "ATRIUM_TEST_NAMESPACE"
 // certificates.
 func TestNoHostNameLeadsADeliveryToAPrivateAddress(t *testing.T) {
 	if folder := os.Getenv(insideVariable); folder != "" {
-		attackByNames(t, newInternet(t, folder))
+		n := newInternet(t, folder)
+		attackByNames(t, n)
+		n.useProxy()
+		attackByNames(t, n)
 		return
 	}
 	t.Parallel()
@@ -93,7 +98,8 @@ func unreachable() map[string]string {
 // first shows that each attack works on a client without a guard.
 func attackByNames(t *testing.T, n *internet) {
 	n.resolve("honest.example", public)
-	if got := n.send("honest.example"); got != "OK" || n.countArrived(public) != 1 {
+	arrived := n.countArrived(public)
+	if got := n.send("honest.example"); got != "OK" || n.countArrived(public) != arrived+1 {
 		t.Fatalf("an honest sink: %s, want OK", got)
 	}
 	for name, address := range unreachable() {
@@ -136,20 +142,54 @@ func attackByNames(t *testing.T, n *internet) {
 	}
 }
 
+// proxyAddress is the private address of the proxy of the test.
+const proxyAddress = "10.1.2.3:3128"
+
+// useProxy lets both clients connect through a proxy, which connects to everything.
+func (n *internet) useProxy() {
+	listener, err := new(net.ListenConfig).Listen(n.Context(), "tcp", proxyAddress)
+	n.must(err)
+	proxy := &http.Server{ReadHeaderTimeout: time.Minute, Handler: http.HandlerFunc(tunnel)}
+	n.Cleanup(func() { _ = proxy.Close() })
+	go func() { _ = proxy.Serve(listener) }()
+	choose := http.ProxyURL(&url.URL{Scheme: "http", Host: proxyAddress})
+	n.unguarded.Transport = &http.Transport{Proxy: choose}
+	n.sender = newSender(n.T, auth.NewGuard(nil).Through(choose))
+}
+
+// tunnel connects a client to the host that it names.
+func tunnel(w http.ResponseWriter, r *http.Request) {
+	host, err := new(net.Dialer).DialContext(r.Context(), "tcp", r.Host)
+	if r.Method != http.MethodConnect || err != nil {
+		w.WriteHeader(http.StatusBadGateway)
+		return
+	}
+	defer func() { _ = host.Close() }()
+	client, buffered, err := http.NewResponseController(w).Hijack()
+	if err != nil {
+		return
+	}
+	defer func() { _ = client.Close() }()
+	_, _ = io.WriteString(client, "HTTP/1.1 200 Connection established\r\n\r\n")
+	go func() { _, _ = io.Copy(host, buffered) }()
+	_, _ = io.Copy(client, host)
+}
+
 const redirecting, redirectedTo = "redirect.example", "loopback.example"
 
 // An internet is the network of the test: one server on every address.
 type internet struct {
 	*testing.T
-	sender *webhook.Sender
-	mu     sync.Mutex
-	names  map[string][]string // These are the results of the lookups of a name, in order; the last one repeats.
-	posts  map[string]int      // The keys are the addresses that received requests.
+	sender    *webhook.Sender
+	unguarded http.Client
+	mu        sync.Mutex
+	names     map[string][]string // These are the results of the lookups of a name, in order; the last one repeats.
+	posts     map[string]int      // The keys are the addresses that received requests.
 }
 
 func newInternet(t *testing.T, folder string) *internet {
 	t.Helper()
-	n := &internet{T: t, names: map[string][]string{}, posts: map[string]int{}}
+	n := &internet{T: t, unguarded: http.Client{Transport: &http.Transport{}}, names: map[string][]string{}, posts: map[string]int{}}
 	n.run("ip", "link", "set", "lo", "up")
 	n.run("ip", "address", "add", public, "dev", "lo")
 	for _, address := range unreachable() {
@@ -314,7 +354,7 @@ func (n *internet) send(name string) string {
 func (n *internet) expectReached(name, address string) {
 	n.Helper()
 	before := n.countArrived(address)
-	response, err := (&http.Client{Transport: &http.Transport{}}).Post("https://"+name+"/", "text/plain", nil)
+	response, err := n.unguarded.Post("https://"+name+"/", "text/plain", nil)
 	if err != nil || response.Body.Close() != nil || n.countArrived(address) != before+1 {
 		n.Errorf("%s: the attack does not work at all: %v", name, err)
 	}

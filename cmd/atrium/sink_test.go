@@ -24,6 +24,11 @@ import (
 // guardedSender returns the Sender of the program with these private sinks.
 func guardedSender(t *testing.T, private ...string) *webhook.Sender {
 	t.Helper()
+	return newSender(t, auth.NewGuard(private))
+}
+
+func newSender(t *testing.T, guard *auth.Guard) *webhook.Sender {
+	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
 		t.Fatal(err)
@@ -33,7 +38,7 @@ func guardedSender(t *testing.T, private ...string) *webhook.Sender {
 		t.Fatal(err)
 	}
 	return webhook.NewSender(webhook.SenderOptions{
-		Client: auth.NewGuard(private).SinkClient(15*time.Second, 1<<10),
+		Client: guard.SinkClient(15*time.Second, 1<<10),
 		Keys:   func(context.Context) ([]platform.Key, error) { return []platform.Key{{ID: 1, Material: material}}, nil },
 		Issuer: "https://atrium.example",
 	})

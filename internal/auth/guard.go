@@ -1,6 +1,7 @@
 package auth
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -17,8 +18,10 @@ import (
 	"atrium/platform"
 )
 
-// dialTimeout limits how long a host may take to accept a connection.
-const dialTimeout = 5 * time.Second
+const (
+	dialTimeout = 5 * time.Second // for a host, or a proxy, to accept a connection
+	maxHeaders  = 64 << 10        // largest size in bytes of the headers of an answer
+)
 
 // A Guard makes outgoing requests to addresses that outsiders chose: those of
 // issuers and webhooks. It refuses every address that is not on the public
@@ -26,6 +29,7 @@ const dialTimeout = 5 * time.Second
 type Guard struct {
 	exempt map[string]bool  // keys are host:port, in lower case
 	own    []netip.AddrPort // where this process listens
+	proxy  ProxyFunc        // nil means that there is none
 }
 
 // NewGuard returns a Guard that exempts some hosts, each `host:port`. Exempt hosts may
@@ -56,7 +60,7 @@ const (
 )
 
 // Client returns an HTTP client that obeys the guard. It allows https only, follows
-// no redirects, uses no proxy and keeps no connections. timeout limits each request
+// no redirects and keeps no connections. timeout limits each request
 // as a whole, and limit the bytes of an answer.
 func (g *Guard) Client(timeout time.Duration, limit int64) *http.Client {
 	return g.client(timeout, guardedTransport{limit: limit, base: &http.Transport{DisableKeepAlives: true}})
@@ -85,7 +89,7 @@ func (g *Guard) client(timeout time.Duration, transport guardedTransport) *http.
 	transport.guard = g
 	transport.base.DialContext = g.DialContext
 	transport.base.DisableCompression = true
-	transport.base.MaxResponseHeaderBytes = 64 << 10
+	transport.base.MaxResponseHeaderBytes = maxHeaders
 	return &http.Client{
 		Timeout:   timeout,
 		Transport: transport,
@@ -98,6 +102,11 @@ func (g *Guard) client(timeout time.Duration, transport guardedTransport) *http.
 // DialContext connects to a host:port. It checks each resolved address when it is
 // dialled, so the name cannot resolve to another address in between.
 func (g *Guard) DialContext(ctx context.Context, network, address string) (net.Conn, error) {
+	if proxy, err := g.proxyFor(address); err != nil {
+		return nil, err
+	} else if proxy != nil {
+		return g.dialThrough(ctx, proxy, address)
+	}
 	isExempt := g.isExempt(address)
 	dialer := &net.Dialer{Timeout: dialTimeout, Control: func(_, resolved string, _ syscall.RawConn) error {
 		if err := g.checkAddress(resolved, isExempt); err != nil {
@@ -153,11 +162,12 @@ func (g *Guard) isExempt(address string) bool { return g.exempt[strings.ToLower(
 
 // isExemptURL reports whether the host and the port of a URL are exempt.
 func (g *Guard) isExemptURL(u *url.URL) bool {
-	port := u.Port()
-	if port == "" {
-		port = map[string]string{"http": "80", "https": "443"}[u.Scheme]
-	}
-	return g.isExempt(net.JoinHostPort(u.Hostname(), port))
+	return g.isExempt(net.JoinHostPort(u.Hostname(), portOf(u)))
+}
+
+// portOf returns the port of a URL, which may be that of its scheme.
+func portOf(u *url.URL) string {
+	return cmp.Or(u.Port(), map[string]string{"http": "80", "https": "443"}[u.Scheme])
 }
 
 // checkURL refuses URLs that are not https, unless their host is exempt.

@@ -112,7 +112,12 @@ func CheckIssuer(issuer string, privateIssuers []string) error {
 }
 
 // issuerGuard returns the guard of requests to issuers.
-func (c *Config) issuerGuard() *auth.Guard { return auth.NewGuard(c.PrivateIssuers, c.listening...) }
+func (c *Config) issuerGuard() *auth.Guard { return c.guard(c.PrivateIssuers) }
+
+// guard returns a guard that exempts some hosts, and uses the proxy that HTTPS_PROXY names.
+func (c *Config) guard(exempt []string) *auth.Guard {
+	return auth.NewGuard(exempt, c.listening...).Through(http.ProxyFromEnvironment)
+}
 
 // A Start describes a server that has started.
 type Start struct {

@@ -6,7 +6,6 @@ import (
 	"strings"
 	"time"
 
-	"atrium/internal/auth"
 	"atrium/internal/rest"
 	"atrium/internal/webhook"
 	"atrium/platform"
@@ -35,7 +34,7 @@ func (c *Config) delivery(p *platform.Platform, issuer string) func(context.Cont
 		return func(context.Context) {}
 	}
 	sender := webhook.NewSender(webhook.SenderOptions{
-		Client: auth.NewGuard(c.PrivateSinks, c.listening...).SinkClient(sinkTimeout, sinkAnswer),
+		Client: c.guard(c.PrivateSinks).SinkClient(sinkTimeout, sinkAnswer),
 		Keys:   p.Webhooks.Keys, Issuer: issuer, UserAgent: "atrium/" + c.Version,
 	})
 	deliverer := webhook.NewDeliverer(p, webhook.DelivererOptions{
