@@ -156,18 +156,21 @@ func (c *Config) run(ctx context.Context, end func(), last *shutdown) error {
 	go func() {
 		served <- serve(serving, listener, server, func() { close(closing) }, c.DrainTimeout, c.Logger)
 	}()
-	p, dev, closeStore, err := c.openDatabase(ctx, last)
-	if err != nil {
+	abandon := func(err error) error {
+		front.decide()
 		stop()
 		return errors.Join(startError(ctx, err), <-served)
+	}
+	p, dev, closeStore, err := c.openDatabase(ctx, last)
+	if err != nil {
+		return abandon(err)
 	}
 	defer closeStore()
 	url := c.url(listener.Addr())
 	deliver := c.delivery(p, c.issuer(url))
 	front.show(c.handler(p, dev, c.issuer(url), closing))
 	if err := c.announceStart(url, dev); err != nil {
-		stop()
-		return errors.Join(startError(ctx, err), <-served)
+		return abandon(err)
 	}
 	defer last.background(serving, "background work", p.Run)()
 	defer last.background(serving, "delivery of webhooks", deliver)()

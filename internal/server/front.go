@@ -7,9 +7,13 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"strings"
+	"sync"
 	"sync/atomic"
 	"syscall"
 	"time"
+
+	"connectrpc.com/grpchealth"
 
 	"atrium/internal/rest"
 	"atrium/platform"
@@ -48,24 +52,73 @@ func ListenError(flag, address string, err error) error {
 	return fmt.Errorf("cannot listen on --%s %s: %s", flag, address, advice)
 }
 
+const (
+	// earlyWait is how long a request waits for the start of the server. Opening a database takes
+	// a second or two, unless there are migrations.
+	earlyWait = 10 * time.Second
+	// maxEarly is how many requests wait at the same time.
+	maxEarly = 1024
+)
+
 // A front answers requests as soon as the port is bound. While the database is opened
-// and migrated, /livez reports that the process runs, and all other requests get 503.
+// and migrated, /livez reports that the process runs, and all other requests wait for a moment,
+// because many load balancers send requests to every server that accepts connections. Those
+// that have waited for too long get 503.
 type front struct {
 	current atomic.Pointer[http.Handler]
+	decided chan struct{} // closed when the server has started, or has failed to
+	decide  func()        // closes it once
+	early   chan struct{} // holds an entry for each request that waits
 }
 
 func newFront(o rest.Options, r *recorder, trusted proxies) *front {
-	f := &front{}
-	f.show(addOuterLayers(newStartingHandler(newErrorWriter(o)), o, r, trusted))
+	f := &front{decided: make(chan struct{}), early: make(chan struct{}, maxEarly)}
+	f.decide = sync.OnceFunc(func() { close(f.decided) })
+	starting := addOuterLayers(newStartingHandler(newErrorWriter(o)), o, r, trusted)
+	f.current.Store(&starting)
 	return f
 }
 
 // show switches to handler.
-func (f *front) show(handler http.Handler) { f.current.Store(&handler) }
+func (f *front) show(handler http.Handler) {
+	f.current.Store(&handler)
+	f.decide()
+}
 
 // ServeHTTP lets the current handler answer.
 func (f *front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if !isProbe(r.URL.Path) {
+		f.await(r.Context())
+	}
 	(*f.current.Load()).ServeHTTP(w, r)
+}
+
+// isProbe reports whether a request asks for the health of the server, which is also known while
+// it starts.
+func isProbe(path string) bool {
+	return path == "/livez" || path == "/readyz" || strings.HasPrefix(path, "/"+grpchealth.HealthV1ServiceName+"/")
+}
+
+// await waits until it is decided whether the server starts, but not for long.
+func (f *front) await(ctx context.Context) {
+	select {
+	case <-f.decided:
+		return
+	default:
+	}
+	select {
+	case f.early <- struct{}{}:
+		defer func() { <-f.early }()
+	default:
+		return
+	}
+	patience := time.NewTimer(earlyWait)
+	defer patience.Stop()
+	select {
+	case <-f.decided:
+	case <-ctx.Done():
+	case <-patience.C:
+	}
 }
 
 // newStartingHandler returns the handler of requests while the database is not open yet.

@@ -10,6 +10,7 @@ import (
 	"net/http/httptest"
 	"path/filepath"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"testing/synctest"
@@ -41,23 +42,76 @@ func TestAPortInUseIsReportedBeforeTheDatabaseIsOpened(t *testing.T) {
 	}
 }
 
+// A startingServer has a front, and counts the answers by their status.
+type startingServer struct {
+	*front
+	answers map[int]int
+	lock    sync.Mutex
+}
+
+func newStartingServer() *startingServer {
+	return &startingServer{front: newFront(rest.Options{Logger: discardLogger()}, (&Config{Logger: discardLogger()}).newRecorder(), nil), answers: map[int]int{}}
+}
+
+// ask sends a request and returns its answer.
+func (s *startingServer) ask(path string) (int, string) {
+	w := httptest.NewRecorder()
+	s.ServeHTTP(w, httptest.NewRequest(http.MethodGet, path, nil))
+	s.lock.Lock()
+	defer s.lock.Unlock()
+	s.answers[w.Code]++
+	return w.Code, w.Body.String()
+}
+
 func TestAStartingServerIsLiveAndNotReady(t *testing.T) {
 	t.Parallel()
-	front := newFront(rest.Options{Logger: discardLogger()}, (&Config{Logger: discardLogger()}).newRecorder(), nil)
-	ask := func(path string) (int, string) {
-		w := httptest.NewRecorder()
-		front.ServeHTTP(w, httptest.NewRequest(http.MethodGet, path, nil))
-		return w.Code, w.Body.String()
-	}
-	for path, want := range map[string]int{"/livez": 200, "/readyz": 503, "/registry/v2/repos": 503, "/graphql": 503, "/": 503} {
-		if status, body := ask(path); status != want || want == 503 && !strings.Contains(body, "the server is starting") {
-			t.Errorf("%s: status %d, want %d: %s", path, status, want, body)
+	synctest.Test(t, func(t *testing.T) {
+		s, began := newStartingServer(), time.Now()
+		for path, want := range map[string]int{"/livez": 200, "/readyz": 503, "/grpc.health.v1.Health/Check": 503} {
+			if status, body := s.ask(path); status != want || want == 503 && !strings.Contains(body, "the server is starting") || time.Since(began) > 0 {
+				t.Errorf("%s after %s: status %d, want %d at once: %s", path, time.Since(began), status, want, body)
+			}
 		}
-	}
-	front.show(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusTeapot) }))
-	if status, _ := ask("/"); status != http.StatusTeapot {
-		t.Errorf("once it has started: status %d, want %d", status, http.StatusTeapot)
-	}
+		for range maxEarly {
+			go s.ask("/registry/v2/repos")
+		}
+		synctest.Wait()
+		if status, _ := s.ask("/"); status != 503 || time.Since(began) > 0 {
+			t.Errorf("one more than may wait: status %d after %s, want 503 at once", status, time.Since(began))
+		}
+		time.Sleep(earlyWait + time.Second)
+		synctest.Wait()
+		if s.answers[503] != maxEarly+3 {
+			t.Errorf("answers %v after the longest wait, want %d with 503", s.answers, maxEarly+3)
+		}
+	})
+}
+
+// A load balancer without health checks sends requests to a replica as soon as it accepts
+// connections.
+func TestRequestsWaitForTheStartOfTheServer(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := newStartingServer()
+		for _, path := range []string{"/registry/v2/repos", "/graphql", "/"} {
+			go s.ask(path)
+		}
+		time.Sleep(earlyWait - time.Second)
+		s.show(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusTeapot) }))
+		synctest.Wait()
+		if s.answers[http.StatusTeapot] != 3 || len(s.answers) != 1 {
+			t.Errorf("answers %v, want three of the server that has started", s.answers)
+		}
+
+		s = newStartingServer()
+		go s.ask("/")
+		synctest.Wait()
+		s.decide() // The start failed.
+		synctest.Wait()
+		if s.answers[503] != 1 {
+			t.Errorf("answers %v, want 503 at once", s.answers)
+		}
+	})
 }
 
 func TestAServerThatShutsDownIsNotReadyAndServesDuringTheDrainDelay(t *testing.T) {
