@@ -6,6 +6,7 @@ import (
 	"errors"
 	"net/http"
 	"path"
+	"strings"
 
 	"connectrpc.com/connect"
 	_ "google.golang.org/genproto/googleapis/rpc/errdetails" // registers the details of errors for protojson
@@ -26,7 +27,16 @@ var noProcedure = &platform.Error{
 func (o Options) WriteError(w http.ResponseWriter, r *http.Request, err error) {
 	shown := o.presentError(r.Context(), r.URL.Path, w.Header().Get(apierror.RequestIDHeader), err)
 	apierror.SetHeaders(w.Header(), platform.AsError(err))
+	omitLength(w.Header(), r)
 	_ = connect.NewErrorWriter().Write(w, r, shown) // fails only if the client has disconnected
+}
+
+// omitLength prevents net/http from telling the length of a response of gRPC. Otherwise an error
+// has the length 0, and proxies such as nginx drop the trailers, which tell what the error is.
+func omitLength(response http.Header, r *http.Request) {
+	if media := r.Header.Get("Content-Type"); strings.HasPrefix(media, "application/grpc") && !strings.HasPrefix(media, "application/grpc-web") {
+		response["Content-Length"] = nil
+	}
 }
 
 // interceptor returns the interceptor of all calls. It records the operation, rejects the

@@ -21,6 +21,7 @@ import (
 	pingv2 "atrium/gen/platform/ping/v2"
 	"atrium/gen/platform/ping/v2/pingv2connect"
 	registryv2 "atrium/gen/platform/registry/v2"
+	"atrium/gen/platform/registry/v2/registryv2connect"
 	"atrium/platform"
 	"atrium/store/storetest"
 )
@@ -216,6 +217,34 @@ func TestAnInvalidTokenIsAnErrorOfTheProtocol(t *testing.T) {
 		e := expectError(t, err, connect.CodeUnauthenticated)
 		if info := detail[*errdetails.ErrorInfo](t, e); info.GetDomain() != "ping.example.com" || fmt.Sprint(e.Message()) != "Unauthenticated: the token has expired" {
 			t.Errorf("%s: %v %v, want Domain 'ping.example.com'", protocol, e, info)
+		}
+	}
+}
+
+// The attack is a proxy such as nginx, which drops the trailers of a response whose length is 0. A client then does not learn
+// why its call failed.
+func TestNoErrorOfGRPCHasALength(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	for name, c := range map[string]struct{ procedure, subject, status string }{
+		"an error of an operation": {registryv2connect.ReposServiceListReposProcedure, theOwner, "3"},
+		"no token":                 {registryv2connect.ReposServiceListReposProcedure, nobody, "16"},
+		"an unknown procedure":     {"/platform.registry.v2.ReposService/Nothing", theOwner, "12"},
+		"an unknown service":       {"/platform.None/Nothing", theOwner, "12"},
+	} {
+		const invalid = "\x00\x00\x00\x00\x0b\x20\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01" // page_size: -1
+		request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, w.server.URL+c.procedure, strings.NewReader(invalid))
+		if err != nil {
+			t.Fatal(err)
+		}
+		request.Header = http.Header{"Content-Type": {"application/grpc"}, "Te": {"trailers"}, "X-Subject": {c.subject}}
+		response := must[*http.Response](t)(newHTTP2Client().Do(request))
+		body, err := io.ReadAll(response.Body)
+		if err := errors.Join(err, response.Body.Close()); err != nil || len(body) > 0 {
+			t.Errorf("%s: body %q (%v), want none", name, body, err)
+		}
+		if got := response.Trailer.Get("Grpc-Status"); got != c.status || response.ContentLength != -1 {
+			t.Errorf("%s: status %q and length %d, want status %s and no length", name, got, response.ContentLength, c.status)
 		}
 	}
 }

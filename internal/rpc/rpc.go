@@ -170,6 +170,7 @@ func withRequestID(next http.Handler) http.Handler {
 			own.URL = &url.URL{Path: path, RawQuery: r.URL.RawQuery}
 		}
 		delete(own.Header, "Accept-Encoding")
+		omitLength(w.Header(), r)
 		own.Header[apierror.RequestIDHeader] = []string{w.Header().Get(apierror.RequestIDHeader)}
 		next.ServeHTTP(w, &own)
 	})
