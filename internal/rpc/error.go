@@ -4,9 +4,11 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"io"
 	"net/http"
 	"path"
 	"strings"
+	"time"
 
 	"connectrpc.com/connect"
 	_ "google.golang.org/genproto/googleapis/rpc/errdetails" // registers the details of errors for protojson
@@ -27,16 +29,32 @@ var noProcedure = &platform.Error{
 func (o Options) WriteError(w http.ResponseWriter, r *http.Request, err error) {
 	shown := o.presentError(r.Context(), r.URL.Path, w.Header().Get(apierror.RequestIDHeader), err)
 	apierror.SetHeaders(w.Header(), platform.AsError(err))
-	omitLength(w.Header(), r)
+	if isGRPC(r) {
+		omitLength(w.Header())
+		discardMessage(w, r)
+	}
 	_ = connect.NewErrorWriter().Write(w, r, shown) // fails only if the client has disconnected
+}
+
+// isGRPC reports whether a request has the protocol gRPC, whose responses end with trailers.
+func isGRPC(r *http.Request) bool {
+	media := r.Header.Get("Content-Type")
+	return strings.HasPrefix(media, "application/grpc") && !strings.HasPrefix(media, "application/grpc-web")
 }
 
 // omitLength prevents net/http from telling the length of a response of gRPC. Otherwise an error
 // has the length 0, and proxies such as nginx drop the trailers, which tell what the error is.
-func omitLength(response http.Header, r *http.Request) {
-	if media := r.Header.Get("Content-Type"); strings.HasPrefix(media, "application/grpc") && !strings.HasPrefix(media, "application/grpc-web") {
-		response["Content-Length"] = nil
-	}
+func omitLength(response http.Header) { response["Content-Length"] = nil }
+
+// refusedWait is how long a refused call may take to send its message.
+const refusedWait = time.Second
+
+// discardMessage reads the message of a call that is refused before anything has read it. Otherwise
+// net/http resets the stream when the message arrives after the answer, and nginx then drops
+// the answer.
+func discardMessage(w http.ResponseWriter, r *http.Request) {
+	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(refusedWait)) // without it the time limit of the server holds
+	_, _ = io.CopyN(io.Discard, r.Body, prefixBytes+maxMessageBytes)
 }
 
 // interceptor returns the interceptor of all calls. It records the operation, rejects the

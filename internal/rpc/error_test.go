@@ -8,6 +8,7 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
@@ -245,6 +246,22 @@ func TestNoErrorOfGRPCHasALength(t *testing.T) {
 		}
 		if got := response.Trailer.Get("Grpc-Status"); got != c.status || response.ContentLength != -1 {
 			t.Errorf("%s: status %q and length %d, want status %s and no length", name, got, response.ContentLength, c.status)
+		}
+	}
+}
+
+// Behind nginx, a call that was refused before its message had arrived failed with INTERNAL_ERROR now and then.
+func TestARefusedCallIsAnsweredAfterItsMessage(t *testing.T) {
+	t.Parallel()
+	for media, want := range map[string]int{
+		"application/grpc": 0, "application/grpc+proto": 0, "application/grpc-web+proto": 5, "application/json": 5,
+	} {
+		message := strings.NewReader("\x00\x00\x00\x00\x00")
+		r := httptest.NewRequest(http.MethodPost, registryv2connect.ReposServiceListReposProcedure, message)
+		r.Header.Set("Content-Type", media)
+		Options{}.WriteError(httptest.NewRecorder(), r, platform.Unavailable("test", nil))
+		if message.Len() != want {
+			t.Errorf("%s: %d bytes of the message are left, want %d", media, message.Len(), want)
 		}
 	}
 }

@@ -170,7 +170,9 @@ func withRequestID(next http.Handler) http.Handler {
 			own.URL = &url.URL{Path: path, RawQuery: r.URL.RawQuery}
 		}
 		delete(own.Header, "Accept-Encoding")
-		omitLength(w.Header(), r)
+		if isGRPC(r) {
+			omitLength(w.Header())
+		}
 		own.Header[apierror.RequestIDHeader] = []string{w.Header().Get(apierror.RequestIDHeader)}
 		next.ServeHTTP(w, &own)
 	})
