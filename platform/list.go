@@ -271,7 +271,7 @@ func (r *resources[T, F]) parsePaging(ctx context.Context, req ListRequest[F], v
 	switch {
 	case req.OrderBy != "" && order != q.Order:
 		v.add("page_token", "was made with another order_by")
-	case r.p.options.Clock().Sub(t.issued) <= tokenLifetime:
+	case !r.p.isExpired(t):
 		q.From, q.Order = &t.Position, order
 	default: // the token has expired: the list restarts
 		q.Order = order
@@ -290,7 +290,7 @@ func (r *resources[T, F]) newPage(req ListRequest[F], q Query[F], rows Rows[T]) 
 	}
 	page.cursors = &cursors[T]{
 		kind: r.kind, order: slices.IndexFunc(r.kind.Orders, func(o OrderField[T]) bool { return o.Name == q.Order.Field }), desc: q.Order.Desc,
-		issued: r.p.options.Clock(), sealer: r.p.sealer.Load(),
+		issued: r.p.tokenTime(), sealer: r.p.sealer.Load(),
 		uidp: req.UIDP, filter: fillFilter(req.Filter),
 	}
 	if more && len(rows.Items) > 0 {

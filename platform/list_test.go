@@ -189,6 +189,41 @@ func TestAPageTokenContinuesOnlyItsOwnList(t *testing.T) {
 	})
 }
 
+// Caches of clients see a change wherever a cursor is another one.
+func TestAPlaceHasTheSameTokenForAnHourAndNoTokenExpiresEarly(t *testing.T) {
+	onEachEngine(t, func(t *testing.T, w *world) {
+		acme := w.found("acme")
+		w.twelve(acme.uid)
+		request := repoList{PageSize: 5, OrderBy: "name"}
+		search := platform.SearchRequest{Query: "r", PageSize: 5}
+		place := func() (tokens [3]string) {
+			page := w.mustList(acme.owner, request)
+			found, err := w.p.Search.List(acme.owner, search)
+			must(t, err)
+			return [3]string{page.NextPageToken(), page.Cursor(0), found.Cursor(4)}
+		}
+		w.pass(5 * time.Minute) // an hour has just begun
+		early := place()
+		w.pass(time.Hour - time.Minute)
+		late := place()
+		if early != late {
+			t.Errorf("one place has the tokens %q, and within the hour %q", early, late)
+		}
+		w.pass(2 * time.Minute)
+		if next := place(); next[0] == early[0] || next[1] == early[1] || next[2] == early[2] {
+			t.Errorf("a token of the next hour is that of the hour before: %q", next)
+		}
+		w.pass(3*24*time.Hour - 3*time.Minute) // since the late tokens were made
+		request.PageToken, search.PageToken = late[0], late[2]
+		if got := names(w.mustList(acme.owner, request).Items); !slices.Equal(got, []string{"r06", "r07", "r08", "r09", "r10"}) {
+			t.Errorf("within three days a list goes on with %q, want r06", got)
+		}
+		if found, err := w.p.Search.List(acme.owner, search); err != nil || !found.HasPrevious {
+			t.Errorf("within three days a search restarts (%v)", err)
+		}
+	})
+}
+
 func TestAnOldTokenRestartsTheListWithoutAnError(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
@@ -198,7 +233,7 @@ func TestAnOldTokenRestartsTheListWithoutAnError(t *testing.T) {
 		if got := names(w.mustList(acme.owner, repoList{PageSize: 2, PageToken: token}).Items); !slices.Equal(got, []string{"r07", "r06"}) {
 			t.Errorf("before three days: %q, want %v", got, []string{"r07", "r06"})
 		}
-		w.pass(2 * time.Minute)
+		w.pass(time.Minute + time.Hour) // the same token was good for an hour
 		page := w.mustList(acme.owner, repoList{PageSize: 2, PageToken: token})
 		if got := names(page.Items); !slices.Equal(got, []string{"r12", "r11"}) || page.HasPrevious {
 			t.Errorf("after three days: %q, want %v", got, []string{"r12", "r11"})

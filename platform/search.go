@@ -212,7 +212,7 @@ func (s Search) query(ctx context.Context, req SearchRequest, v *violations) (Se
 		v.add("page_token", "%s", errToken)
 		return q, nil
 	}
-	if err == nil && s.p.options.Clock().Sub(t.issued) <= tokenLifetime { // otherwise the list restarts
+	if err == nil && !s.p.isExpired(t) { // otherwise the list restarts
 		q.after = placeOf(t)
 	}
 	return q, err
@@ -275,7 +275,7 @@ func (s Search) page(ctx context.Context, req SearchRequest, q SearchQuery) (Sea
 		}
 	}
 	name := sync.OnceValue(req.name)
-	issued, sealer := s.p.options.Clock(), s.p.sealer.Load()
+	issued, sealer := s.p.tokenTime(), s.p.sealer.Load()
 	page.cursor = func(p SearchPlace) string { return sealer.seal(p.token(issued), name()) }
 	var err error
 	page.Hits, err = s.hits(ctx, q, places)

@@ -17,6 +17,19 @@ import (
 // the list restarts from the beginning.
 const tokenLifetime = 3 * 24 * time.Hour
 
+// tokenPeriod is how long the same place in the same list has the same token, so that caches of
+// clients see that nothing has changed.
+const tokenPeriod = time.Hour
+
+// tokenTime returns the time of issue of the tokens that are made now: the end of the period, so
+// that none of them expires before its lifetime.
+func (p *Platform) tokenTime() time.Time {
+	return p.options.Clock().Add(tokenPeriod - 1).Truncate(tokenPeriod)
+}
+
+// isExpired reports whether a token is too old to continue a list.
+func (p *Platform) isExpired(t token) bool { return p.options.Clock().Sub(t.issued) > tokenLifetime }
+
 // A token is the content of a page token. It is sealed, so that clients can
 // neither read nor make one. The list it belongs to is its associated data: it does
 // not open for another kind, scope or filter. It grants no access; every page is

@@ -109,7 +109,7 @@ func TestAPageTokenOfAnotherListIsRejected(t *testing.T) {
 			t.Errorf("%s: %s, want violations of 'page_token'", path, got.raw)
 		}
 	}
-	w.elapsed.Store(3*24*3600 + 60)
+	w.elapsed.Store(3*24*3600 + 3600)
 	if got := w.get("/registry/v2/repos?page_size=1&page_token=" + token); got.items("repos", "name") != "a" {
 		t.Errorf("an old token restarts: %s", got.raw)
 	}
