@@ -87,7 +87,7 @@ await check('a sign-in that nobody asked for leaves nothing in the history', asy
   await loaded(page);
   assert.equal(await page.evaluate(() => history.length), before);
   await page.goBack();
-  await page.locator('.tiles').waitFor();
+  await page.locator('.counts a').first().waitFor();
   await loaded(page);
   assert.equal(page.url(), other + '/console/empty');
   assert.deepEqual(page.faults, []);

@@ -44,14 +44,25 @@ await check('the overview tells what there is', async () => {
   const page = await newPage();
   await open(page, '/console');
   assert.equal(new URL(page.url()).pathname, '/console/acme');
-  const { groups: { nodes: [acme] } } = await data('{ groups(where: {inRoot: true}, first: 1) { nodes { repos(first: 1) { totalCount } tags(first: 1) { totalCount } identities(first: 1) { totalCount } findingSummary { affectedRepos open { total critical fixable } } } } }');
-  const tiles = Object.fromEntries((await page.locator('.tiles li').allInnerTexts()).map((tile) => tile.split('\n')));
-  assert.deepEqual([tiles.Repos, tiles.Tags, tiles.Identities], [acme.repos, acme.tags, acme.identities].map(({ totalCount }) => String(totalCount)));
+  const { groups: { nodes: [acme] } } = await data('{ groups(where: {inRoot: true}, first: 1) { nodes { uid repos(first: 1) { totalCount } tags(first: 1) { totalCount } identities(first: 1) { totalCount } findingSummary { affectedRepos open { total critical fixable } } } } }');
+  const counts = await page.locator('.counts').innerText();
+  for (const [name, { totalCount }] of [['repos', acme.repos], ['tags', acme.tags], ['identities', acme.identities]]) assert.match(counts, new RegExp(`\\b${totalCount} ${name}\\b`));
   const { affectedRepos, open: found } = acme.findingSummary;
   assert.equal(await page.locator('.told').innerText(), `${affectedRepos} of ${acme.repos.totalCount} repos affected, ${found.total} open findings, ${found.critical} critical, ${found.fixable} fixable.`);
   assert.equal(await page.locator('.big b').innerText(), String(found.total));
-  assert.match(await page.locator('.footnote').innerText(), /feeds here hold \d+ open advisories/);
+  assert.match(await page.locator('.footnote').innerText(), /feeds that lie here hold \d+ open advisories/);
   assert.match(await text(page), /tags past end of life/);
+  const { auditLog: { nodes: invites } } = await data('query Q($uid: ID!) { auditLog(descendantsOf: $uid, types: ["iam.group_invite.created"]) { nodes { id } } }', { uid: acme.uid });
+  assert.ok(invites.length > 0);
+  assert.doesNotMatch(await text(page), /invite expires soon/, 'an invite of a week is no news');
+  const worst = page.locator('.card').filter({ hasText: 'Worst repos' }).locator('.row-link').first();
+  assert.match(await worst.innerText(), /oldest open [^]*3 fixable/);
+  assert.match(await page.locator('.card').filter({ hasText: 'New this week' }).innerText(), /ACME-2026-0102[^]*qs in/);
+  await page.getByRole('slider', { name: /Open at the end of each week/ }).press('End');
+  assert.match(await page.locator('.plot [role=status]').innerText(), /^Now: 2 critical, /);
+  await page.getByText('As a table').click();
+  const now = await page.locator('.numbers tbody tr').first().locator('td').allInnerTexts();
+  assert.equal(now.reduce((sum, n) => sum + Number(n), 0), found.total);
   await page.context().close();
 });
 
@@ -65,6 +76,16 @@ await check('a severity of the overview leads to the open findings that it count
   assert.match(await page.locator('.filters .total').innerText(), new RegExp(`^${n} finding`));
   assert.equal(await page.locator('.row').count(), Number(n));
   assert.deepEqual(page.faults, []);
+  await page.context().close();
+});
+
+await check('a group without images says what to do first, with its own uid', async () => {
+  const { group } = await data('{ group(path: "acme/security") { uid } }'), page = await newPage();
+  await open(page, '/console/acme/security');
+  assert.match(await page.locator('.told').innerText(), /no images here yet/);
+  const commands = await page.locator('.steps .command code').allInnerTexts();
+  assert.equal(await page.locator('.steps > li').count(), 4);
+  assert.ok(commands.length >= 3 && commands.every((command) => command.includes(`--group ${group.uid} `)), commands.join('\n'));
   await page.context().close();
 });
 
@@ -279,7 +300,7 @@ await check('who has a role deep in the tree finds the way there', async () => {
   await enter(page, await token('--issuer', 'https://ci.example.com', '--subject', 'pipeline:engineering'));
   await page.getByRole('link', { name: 'Go to your groups' }).click();
   await page.getByRole('link', { name: /^engineering/ }).click();
-  await eventually(async () => /^1?[0-9]$/m.test(await page.locator('.tiles').innerText()), async () => text(page));
+  await eventually(async () => /\b\d+ repos\b/.test(await page.locator('.counts').innerText()), async () => text(page));
   assert.match(page.url(), /\/console\/engineering\?group=/);
   await loaded(page);
   assert.match(await text(page), /Your role does not let you see/);

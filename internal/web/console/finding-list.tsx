@@ -1,7 +1,7 @@
 // This file has the list of findings, which the pages of groups and repos share, and the form that decides about findings.
 
 import { useId, useState } from 'react';
-import { useData, usePages } from './client';
+import { useData, useDaysAgo, usePages } from './client';
 import { FormButton, reasonAgainst, type Field, type Holding } from './form';
 import { Findings as FindingsDocument, FixedIn as FixedInDocument, UpdateFindings, type FindingFilter, type FindingNumbersFragment, type FindingRowFragment, type FindingsQuery, type FindingsQueryVariables, type FindingState, type SeverityRating } from './generated/graphql';
 import { Find, joinValues, List, ListProblems, Toggles, useNarrow, valuesOf } from './list';
@@ -28,14 +28,16 @@ export function FindingList({ uid, name, held, inRepo = false }: { uid: string; 
   const { search } = useLocation();
   const query = search.get('q') ?? '', view = views.find(({ value }) => value === (search.get('show') ?? '')) ?? views[0], digests = valuesOf(search, 'digest');
   const rated = valuesOf(search, 'severity').filter((one): one is SeverityRating => ratings.includes(one as SeverityRating));
+  const exploited = search.get('exploited') === 'yes', days = Number(search.get('since')) || 0, firstSeenSince = useDaysAgo(days);
   const sort: Sort = search.get('sort') as Sort in sorts ? search.get('sort') as Sort : 'severity';
-  const where: FindingFilter = { ...view.filter, ...(query && { query }), ...(rated.length > 0 && { severities: rated }), ...(digests.length > 0 && { digests }) };
+  const where: FindingFilter = { ...view.filter, ...(query && { query }), ...(rated.length > 0 && { severities: rated }), ...(digests.length > 0 && { digests }), ...(exploited && { knownExploited: true }), ...(days > 0 && { firstSeenSince }) };
   const list = usePages<FindingsQuery, FindingRowFragment, FindingsQueryVariables>(FindingsDocument, { uid, first: 50, start: true, where, orderBy: sorts[sort] }, (data) => data.findings, { start: false });
   const { rows, first, loading, started } = list, total = first?.findings?.totalCount, numbers = first?.findingSummary;
   const height = useNarrow() ? 86 : 62; // This is the height of a row before it is measured.
   const [opened, setOpened] = useState(new Set<string>());
   const toggle = (one: string) => setOpened((old) => { const next = new Set(old); if (!next.delete(one)) next.add(one); return next; });
-  const filtered = query !== '' || rated.length + digests.length > 0, counted = (rating: SeverityRating) => (numbers ? view.of(numbers)[rating.toLowerCase() as 'high'] : 0);
+  const filtered = query !== '' || rated.length + digests.length > 0 || exploited || days > 0, counted = (rating: SeverityRating) => (numbers ? view.of(numbers)[rating.toLowerCase() as 'high'] : 0);
+  const knownExploited = numbers ? view.of(numbers).knownExploited : 0;
   const shownRatings = ratings.filter((rating) => rated.includes(rating) || counted(rating) > 0);
   return (
     <>
@@ -50,14 +52,16 @@ export function FindingList({ uid, name, held, inRepo = false }: { uid: string; 
         {held && total != null && total > 1 && total <= mostDecided && !loading && <Decide held={held} label={`Decide about all ${count(total)}`} about={plural(total, 'finding')} fixed={{ within: uid, where }} />}
         <span className="total" role="status">{total != null && !loading ? plural(total, 'finding') : ' '}</span>
       </div>
-      {(shownRatings.length > 1 || filtered) && <div className="filters tight">
+      {(shownRatings.length > 1 || filtered || knownExploited > 0) && <div className="filters tight">
         <Toggles label="Severity" chosen={rated} onChange={(next) => narrow({ severity: joinValues(next) })}
           options={shownRatings.map((rating) => ({ value: rating, name: <Severity rating={rating} />, count: view.total ? undefined : count(counted(rating)) }))} />
+        {(knownExploited > 0 || exploited) && <Toggles label="Exploitation" chosen={exploited ? ['yes'] : []} onChange={([one]) => narrow({ exploited: one })} options={[{ value: 'yes', name: 'Known to be exploited', count: view.total ? undefined : count(knownExploited) }]} />}
+        {days > 0 && <Toggles label="First seen" chosen={['yes']} onChange={() => narrow({ since: undefined })} options={[{ value: 'yes', name: `New in the last ${plural(days, 'day')} ×` }]} />}
         {digests.length > 0 && <Toggles label="Image" chosen={digests} onChange={(next) => narrow({ digest: joinValues(next) })} options={digests.map((value) => ({ value, name: `Image ${shortDigest(value)}` }))} />}
       </div>}
       {list.problems.length > 0 && rows.length === 0 ? <Problems loaded={list} />
         : !started ? <div className="table"><div className="pad"><Lines rows={8} height={38} /></div></div>
-        : rows.length === 0 && !loading ? <div className="table">{filtered ? <Empty title="No finding matches">No finding of {name} matches all filters. <button type="button" className="link-button" onClick={() => narrow({ q: undefined, severity: undefined, digest: undefined })}>Show all of them</button></Empty>
+        : rows.length === 0 && !loading ? <div className="table">{filtered ? <Empty title="No finding matches">No finding of {name} matches all filters. <button type="button" className="link-button" onClick={() => narrow({ q: undefined, severity: undefined, digest: undefined, exploited: undefined, since: undefined })}>Show all of them</button></Empty>
           : <Empty title={view.value === '' ? 'No open findings' : 'None'}>{view.none}{view.value === '' && <> What an image holds comes from its SBOM: see <a href="/guide/importing">importing</a>.</>}</Empty>}</div>
         : <List label="Findings" rows={rows} total={total} keyOf={(row) => row.uid} height={height} measured busy={loading} end={list.readMore}
             head={<div className="head finding-columns"><span>Severity</span><span>Advisory</span><span className="package">{inRepo ? 'Package' : 'Repo and package'}</span><span>Installed and fixed</span><span className="when">Since</span></div>}

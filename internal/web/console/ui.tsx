@@ -105,7 +105,7 @@ export function CopyButton({ text, label }: { text: string; label: string }) {
   );
 }
 
-type Key = Exclude<keyof CountsFragment, '__typename' | 'total' | 'fixable' | ' $fragmentName'>;
+type Key = Exclude<keyof CountsFragment, '__typename' | 'total' | 'fixable' | 'knownExploited' | ' $fragmentName'>;
 const keys = ratings.map((rating) => rating.toLowerCase()) as Key[];
 const inWords = (counts: CountsFragment) => keys.filter((key) => counts[key] > 0).map((key) => `${count(counts[key])} ${key}`).join(', ') || 'none';
 

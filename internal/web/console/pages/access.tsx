@@ -50,7 +50,7 @@ function GroupAccess({ uid, names }: { uid: string; names: string[] }) {
   return (
     <div className="page">
       <div className="title"><h1>Access</h1>
-        {group && !denied && <span className="actions"><BindButton group={uid} mayBind={group.mayBind} ground={ground} /></span>}</div>
+        {!denied && <span className="actions">{group && <BindButton group={uid} mayBind={group.mayBind} ground={ground} />}</span>}</div>
       <p className="lead">Who can do what in {names.join(' / ')}, and why</p>
       {said && <p className="said" role="status"><Icon name="done" />{said}</p>}
       {problems.length > 0 && rows.length === 0 ? <Problems loaded={{ ...list, problems }} /> : denied ? <Denial capabilities={group?.viewerCapabilities ?? []} uid={uid} names={names} /> : (

@@ -1,4 +1,5 @@
-import { useEffect, useRef, useState, type ReactNode } from 'react';
+import type { ReactNode } from 'react';
+import { Columns } from '../chart';
 import { useData, useDaysAgo } from '../client';
 import { Events } from '../events';
 import { Overview as OverviewDocument, type OverviewQuery } from '../generated/graphql';
@@ -6,43 +7,47 @@ import { GroupActions } from '../group-forms';
 import { joinEvents, noHistoryText, useLive } from '../live';
 import { groupAddress, pageAddress, repoAddress } from '../places';
 import { Link } from '../router';
-import { Card, Empty, Icon, Lines, namesOf, NotShown, Problems, SeverityBar, Time, type IconName } from '../ui';
-import { compact, count, formatRelativeTime, plural, ratings, sentence, utcDayOf } from '../words';
+import { Card, CopyButton, Empty, Icon, Lines, namesOf, NotShown, Problems, Severity, SeverityBar, Time, type IconName } from '../ui';
+import { count, formatRelativeTime, plural, ratings, sentence, utcDayOf } from '../words';
 
 type Group = NonNullable<OverviewQuery['group']>;
-const unseenDays = 90, soonDays = 14, plotDays = 52 * 7;
+const unseenDays = 90, soonDays = 2, plotDays = 25 * 7, mostNew = 5;
 
-/** This page shows what is wrong with the images of a group, what is in it, what happened, and what needs attention. */
+/** This page says how it stands with the images of a group, which repos are the worst, what is new, and what needs a hand. */
 export function Overview({ uid, names }: { uid: string; names: string[] }) {
-  const unseenSince = useDaysAgo(unseenDays), from = useDaysAgo(plotDays);
-  const loaded = useData(OverviewDocument, { uid, unseenSince, from });
+  const unseenSince = useDaysAgo(unseenDays), from = useDaysAgo(plotDays), week = useDaysAgo(7);
+  const loaded = useData(OverviewDocument, { uid, unseenSince, from, week });
   const { data, loading } = loaded, group = data?.group;
   if (data && !group) return <div className="page"><Problems loaded={loaded} /></div>;
   if (!data && !loading) return <div className="page"><Problems loaded={loaded} /></div>;
+  const empty = group?.repos?.totalCount === 0, below = !group || names.length === 1 || (group.children?.totalCount ?? 0) > 0;
   return (
     <div className="page">
-      <div className="title"><h1>{names.at(-1)}</h1>{group?.status === 'SUSPENDED' && <span className="chip bad">Suspended</span>}{group?.verified && <span className="chip">Verified</span>}{group && <GroupActions group={group} names={names} />}</div>
+      <div className="title"><h1>{names.at(-1)}</h1>{group?.status === 'SUSPENDED' && <span className="chip bad">Suspended</span>}{group?.verified && <span className="chip">Verified</span>}{group ? <GroupActions group={group} names={names} /> : <div className="actions" />}</div>
       <p className="lead">{group ? group.description ?? (names.length === 1 ? 'Organisation' : 'No description') : ' '}</p>
       {loaded.old && <Problems loaded={loaded} />}
       <p className="told">{!group ? <i className="blank" /> : <Told group={group} names={names} />}</p>
-      <Tiles group={group} names={names} />
+      <p className="counts">{group ? <Counted group={group} names={names} /> : ' '}</p>
       <div className="grid">
-        <Card title="Open findings" aside={<Link to={pageAddress(names, 'findings')}>All findings</Link>} className="wide-5">
-          {!group ? <Lines rows={4} /> : <OpenFindings group={group} names={names} />}
-        </Card>
-        <Card title="Worst repos" aside={<Link to={groupAddress(names, uid, 'repos', { sort: 'worst' })}>All repos</Link>} className="wide-7">
-          {!group ? <Lines rows={5} height={30} /> : <WorstRepos group={group} names={names} />}
-        </Card>
-        <Card title="Needs attention" className="wide-5">{!group ? <Lines rows={4} height={34} /> : <Concerns group={group} names={names} />}</Card>
-        <LatestActivity uid={uid} names={names} stored={data?.auditLog?.nodes} loading={!data} />
-        {(!group || names.length === 1 || (group.children?.totalCount ?? 0) > 0) && <Card title="Groups in this group" aside={group?.children && group.children.totalCount > group.children.nodes.length ? <span className="dim">The first {group.children.nodes.length} of {count(group.children.totalCount)}</span> : undefined} className="wide-12">
+        {empty && <Card title="First steps" className="wide-12"><FirstSteps uid={uid} names={names} /></Card>}
+        {!empty && <>
+          <Card title="Worst repos" aside={<Link to={groupAddress(names, uid, 'repos', { sort: 'worst' })}>All repos</Link>} className="wide-7 roomy">
+            {!group ? <Lines rows={5} height={40} /> : <WorstRepos group={group} names={names} />}
+          </Card>
+          <Card title="Needs a hand" className="wide-5 roomy">{!group ? <Lines rows={4} height={36} /> : <Concerns group={group} names={names} />}</Card>
+          <Card title="Open findings" aside={<Link to={pageAddress(names, 'findings')}>All findings</Link>} className="wide-7 roomy">
+            {!group ? <Lines rows={5} height={36} /> : <OpenFindings group={group} names={names} weeks={data.findingActivity} />}
+          </Card>
+          <Card title="New this week" aside={<Link to={groupAddress(names, uid, 'findings', { since: '7', sort: 'newest' })}>All new findings</Link>} className="wide-5 roomy">
+            {!data ? <Lines rows={5} height={40} /> : <Newest found={data.newest} uid={uid} names={names} />}
+          </Card>
+        </>}
+        <LatestActivity uid={uid} names={names} stored={data?.auditLog?.nodes} loading={!data} wide={!below} />
+        {below && <Card title="Groups in this group" aside={group?.children && group.children.totalCount > group.children.nodes.length ? <span className="dim">The first {group.children.nodes.length} of {count(group.children.totalCount)}</span> : undefined} className="wide-5">
           {!group ? <Lines rows={3} height={34} /> : <ChildGroups group={group} names={names} />}
         </Card>}
-        <Card title="What feeds hold" aside={<Link to={pageAddress(names, 'advisories')}>All advisories</Link>} className="wide-12">
-          {!data ? <Lines rows={1} height={170} /> : data.advisoryActivity ? <Plot weeks={data.advisoryActivity} /> : <NotShown what="advisories" />}
-          {group?.advisorySummary && <p className="dim footnote">The feeds here hold {plural(group.advisorySummary.open.total, 'open advisory', 'open advisories')}, {count(group.advisorySummary.fixed.total)} that are fixed, and {count(group.advisorySummary.notAffected.total)} by which nothing is affected, whether or not an image has the package. All other numbers of this page are those of findings: of images to which a tag points that is not deprecated.</p>}
-        </Card>
       </div>
+      {group?.advisorySummary && <p className="dim footnote">All numbers count findings: of images to which a tag points that is not deprecated. {group.advisorySummary.open.total > 0 ? <>The feeds that lie here hold <Link to={pageAddress(names, 'advisories')}>{plural(group.advisorySummary.open.total, 'open advisory', 'open advisories')}</Link>, whether or not an image has the package.</> : names.length > 1 && <>Their advisories can also lie in the groups above.</>}</p>}
     </div>
   );
 }
@@ -52,11 +57,12 @@ function Told({ group, names }: { group: Group; names: string[] }) {
   const { findingSummary: summary, repos } = group;
   if (!summary) return <span className="dim">Your role does not let you see findings.</span>;
   const { open, accepted, affectedRepos } = summary, of = repos ? ` of ${plural(repos.totalCount, 'repo')}` : affectedRepos === 1 ? ' repo' : ' repos';
+  if (repos?.totalCount === 0) return <>There are no images here yet.</>;
   if (open.total === 0) return <>No open finding{repos && <> in {plural(repos.totalCount, 'repo')}</>}{accepted.total > 0 && <>, {count(accepted.total)} accepted</>}.</>;
   const to = (search: Record<string, string>) => groupAddress(names, group.uid, 'findings', search);
   return (
     <><Link to={groupAddress(names, group.uid, 'repos', { sort: 'worst' })}><b>{count(affectedRepos)}</b>{of} affected</Link>, <Link to={to({})}><b>{count(open.total)}</b> open {open.total === 1 ? 'finding' : 'findings'}</Link>
-      {open.critical > 0 && <>, <Link to={to({ severity: 'CRITICAL' })}><b>{count(open.critical)}</b> critical</Link></>}, <Link to={to({ show: 'fixable' })}><b>{count(open.fixable)}</b> fixable</Link>.</>
+      {open.critical > 0 && <>, <Link to={to({ severity: 'CRITICAL' })}><b>{count(open.critical)}</b> critical</Link></>}{open.knownExploited > 0 && <>, <Link to={to({ exploited: 'yes' })}><b>{count(open.knownExploited)}</b> known to be exploited</Link></>}, <Link to={to({ show: 'fixable' })}><b>{count(open.fixable)}</b> fixable</Link>.</>
   );
 }
 
@@ -68,80 +74,80 @@ function WorstRepos({ group, names }: { group: Group; names: string[] }) {
   return (
     <ul className="rows">{rows.map((repo) => (
       <li key={repo.uid}><Link className="row-link" to={repoAddress(namesOf(repo.group), repo, { tab: 'findings' })}>
-        <span className="grow"><b>{repo.name}</b><small>{namesOf(repo.group).slice(names.length - 1).join(' / ')}</small></span>
-        <span className="dim fixed">{repo.findingSummary!.open.fixable > 0 && `${count(repo.findingSummary!.open.fixable)} fixable`}</span><SeverityBar counts={repo.findingSummary!.open} most={most} />
+        <span className="grow"><b>{repo.name}</b><small>{[namesOf(repo.group).slice(names.length).join(' / '), repo.oldest?.nodes[0] && `oldest open ${formatRelativeTime(repo.oldest.nodes[0].firstSeenTime)}`].filter(Boolean).join(' · ')}</small></span>
+        <span className="dim fixed">{repo.findingSummary!.open.fixable > 0 ? `${count(repo.findingSummary!.open.fixable)} fixable` : 'no fix yet'}</span><SeverityBar counts={repo.findingSummary!.open} most={most} />
       </Link></li>
     ))}</ul>
   );
 }
 
-function Tiles({ group, names }: { group?: Group | null; names: string[] }) {
-  const tiles: [string, number | undefined, string | undefined][] = [
-    ['Groups', group?.descendants?.totalCount, undefined], ['Repos', group?.repos?.totalCount, 'repos'], ['Tags', group?.tags?.totalCount, undefined],
-    ['Identities', group?.identities?.totalCount, 'identities'], ['Bindings', group?.roleBindings?.totalCount, undefined], ['Webhooks', group?.subscriptions?.totalCount, 'webhooks'],
+/** This line has the counts that change no decision. */
+function Counted({ group, names }: { group: Group; names: string[] }) {
+  const counts: [number | undefined, string, string | undefined][] = [
+    [group.descendants?.totalCount, 'group', undefined], [group.repos?.totalCount, 'repo', 'repos'], [group.tags?.totalCount, 'tag', undefined],
+    [group.identities?.totalCount, 'identity', 'identities'], [group.roleBindings?.totalCount, 'binding', 'access'], [group.subscriptions?.totalCount, 'webhook', 'webhooks'],
   ];
-  return (
-    <ul className="tiles">{tiles.map(([label, n, view]) => {
-      const content = <><span>{label}</span><b title={n === undefined ? undefined : count(n)}>{!group ? <i className="blank" /> : n === undefined ? <span title={`Your role does not include ${label.toLowerCase()}`}>–</span> : compact(n)}</b></>;
-      return <li key={label}>{view ? <Link to={pageAddress(names, view)}>{content}</Link> : <div>{content}</div>}</li>;
-    })}</ul>
-  );
+  return <>{counts.filter(([n]) => n !== undefined).map(([n, label, view], i) => {
+    const words = plural(n!, label, label === 'identity' ? 'identities' : undefined);
+    return <span key={label}>{i > 0 && ' · '}{view ? <Link to={pageAddress(names, view)}>{words}</Link> : words}</span>;
+  })}</>;
 }
 
-function OpenFindings({ group, names }: { group: Group; names: string[] }) {
+function OpenFindings({ group, names, weeks }: { group: Group; names: string[]; weeks: OverviewQuery['findingActivity'] }) {
   const summary = group.findingSummary;
   if (!summary) return <NotShown what="findings" />;
   const { open, accepted, notAffected } = summary;
   if (open.total + accepted.total + notAffected.total === 0) return <Empty title="No findings">Findings come from what images hold, and from advisories about it: see <a href="/guide/importing">importing</a>.</Empty>;
-  const shown = ratings.map((rating) => ({ rating, n: open[rating.toLowerCase() as 'critical'] })).filter(({ rating, n }) => n > 0 || !['NONE', 'UNKNOWN'].includes(rating));
+  const shown = ratings.map((rating) => ({ rating, key: rating.toLowerCase() as 'critical' })).filter(({ key }) => !['none', 'unknown'].includes(key) || open[key] > 0 || (weeks ?? []).some((week) => week.open[key] > 0));
+  const to = (search: Record<string, string>) => groupAddress(names, group.uid, 'findings', search);
+  const before = weeks?.at(-2)?.open.total, change = before === undefined ? 0 : open.total - before;
   return (
     <>
-      <p className="big"><b>{count(open.total)}</b> open<span className="dim">{count(open.fixable)} fixable · {count(accepted.total)} accepted · {count(notAffected.total)} not affected</span></p>
-      {open.total > 0 && <div className="severity-bar large" aria-hidden="true"><span className="track"><span className="fill">{shown.map(({ rating, n }) => n > 0 && <i key={rating} className={rating.toLowerCase()} style={{ flexGrow: n }} />)}</span></span></div>}
-      <ul className="legend">{shown.map(({ rating, n }) => (
-        <li key={rating}><Link to={groupAddress(names, group.uid, 'findings', { severity: rating })} className={'severity ' + rating.toLowerCase()}><i />{sentence(rating)}<b>{count(n)}</b></Link></li>
+      <p className="big"><b>{count(open.total)}</b> open<span className="dim">{change !== 0 && `${change > 0 ? '+' : '−'}${count(Math.abs(change))} since last week · `}<Link to={to({ show: 'accepted' })}>{count(accepted.total)} accepted</Link> · <Link to={to({ show: 'not-affected' })}>{count(notAffected.total)} not affected</Link></span></p>
+      <ul className="legend">{shown.map(({ rating, key }) => (
+        <li key={rating}><Link to={to({ severity: rating })} className={'severity ' + key}><i />{sentence(rating)}<b>{count(open[key])}</b></Link></li>
       ))}</ul>
+      {weeks && weeks.length > 0 && <Columns label="Open at the end of each week" kinds={shown.map(({ rating, key }) => ({ name: sentence(rating), className: key }))}
+        columns={weeks.map((week, i) => ({ time: week.time, name: i === weeks.length - 1 ? 'Now' : `Week of ${utcDayOf(week.time)}`, parts: shown.map(({ key }) => week.open[key]) }))} />}
     </>
   );
 }
 
-/** This chart has two bars for each week: the advisories that became known, and beside them those that were fixed. */
-function Plot({ weeks }: { weeks: NonNullable<OverviewQuery['advisoryActivity']> }) {
-  const frame = useRef<HTMLDivElement>(null);
-  const [width, setWidth] = useState(0), [chosen, setChosen] = useState<number>();
-  useEffect(() => {
-    const observer = new ResizeObserver(([{ contentRect }]) => setWidth(contentRect.width));
-    observer.observe(frame.current!);
-    return () => observer.disconnect();
-  }, []);
-  const opened = weeks.reduce((sum, week) => sum + week.opened, 0), fixed = weeks.reduce((sum, week) => sum + week.fixed, 0);
-  const most = niceTop(Math.max(...weeks.map((week) => Math.max(week.opened, week.fixed)), 1));
-  const height = 150, left = 8 + String(count(most)).length * 7, step = (width - left) / weeks.length, bar = Math.max(Math.min(step * 0.38, 9), 1.2);
-  const y = (n: number) => height - 20 - (n / most) * (height - 30);
-  const months = weeks.flatMap(({ time }, i) => (i > 0 && new Date(time).getUTCMonth() !== new Date(weeks[i - 1].time).getUTCMonth() ? [{ i, name: new Date(time).toLocaleDateString('en', { month: 'short', timeZone: 'UTC' }) }] : []));
-  const every = width < 420 ? 2 : 1;
+/** This list has the vulnerabilities of the findings that were first seen in the last seven days, the worst first. */
+function Newest({ found, uid, names }: { found: OverviewQuery['newest']; uid: string; names: string[] }) {
+  if (!found) return <NotShown what="findings" />;
+  if (found.nodes.length === 0) return <Empty title="Nothing new">No open finding was first seen in the last seven days.</Empty>;
+  const groups = Map.groupBy(found.nodes, ({ vulnerabilityId, package: name }) => `${vulnerabilityId} ${name}`);
+  const rows = [...groups.values()].sort(([a], [b]) => Number(b.knownExploited) - Number(a.knownExploited) || ratings.indexOf(a.severity.rating) - ratings.indexOf(b.severity.rating) || (b.severity.score ?? 0) - (a.severity.score ?? 0));
   return (
-    <div className="plot" ref={frame}>
-      <p className="legend-line"><span className="opened"><i />{plural(opened, 'opened', 'opened')}</span><span className="fixed"><i />{plural(fixed, 'fixed', 'fixed')}</span>
-        <span className="dim" aria-hidden="true">{chosen !== undefined ? `Week of ${utcDayOf(weeks[chosen].time)}: ${weeks[chosen].opened} opened, ${weeks[chosen].fixed} fixed` : 'The last 52 weeks'}</span></p>
-      <svg width={Math.max(width, 1)} height={height} role="img" aria-label={`In the last 52 weeks ${opened} advisories became known and ${fixed} were fixed.`} onPointerLeave={() => setChosen(undefined)}
-        onPointerMove={({ clientX, currentTarget }) => { const i = Math.floor((clientX - currentTarget.getBoundingClientRect().left - left) / step); setChosen(weeks[i] ? i : undefined); }}>
-        {[0, most / 2, most].filter((n) => Number.isInteger(n)).map((n) => <g key={n} className="axis"><line x1={left} x2={width} y1={y(n)} y2={y(n)} /><text x={left - 6} y={y(n) + 4} textAnchor="end">{count(n)}</text></g>)}
-        {chosen !== undefined && <rect className="chosen" x={left + chosen * step} y={4} width={step} height={height - 24} />}
-        {weeks.map((week, i) => {
-          const x = left + i * step + step / 2;
-          return <g key={i}>{week.opened > 0 && <rect className="opened" x={x - bar - 0.5} y={y(week.opened)} width={bar} height={height - 20 - y(week.opened)} rx={1} />}
-            {week.fixed > 0 && <rect className="fixed" x={x + 0.5} y={y(week.fixed)} width={bar} height={height - 20 - y(week.fixed)} rx={1} />}</g>;
-        })}
-        {months.filter((_, i) => i % every === 0).map(({ i, name }) => <text key={i} className="month" x={left + i * step} y={height - 4}>{name}</text>)}
-      </svg>
-    </div>
+    <>
+      <ul className="rows">{rows.slice(0, mostNew).map((same) => {
+        const [one] = same, repos = [...new Set(same.map(({ repo }) => repo?.name ?? 'a repo'))];
+        return (
+          <li key={one.uid}><Link className="row-link" to={groupAddress(names, uid, 'advisories', { id: one.vulnerabilityId })}>
+            <span className="grow"><b>{one.vulnerabilityId}{one.knownExploited && <span className="chip bad">exploited</span>}</b><small>{one.package === one.digest ? 'the image' : one.package} in {repos.slice(0, 2).join(', ')}{repos.length > 2 && ` and ${repos.length - 2} more`}</small></span>
+            <Severity rating={one.severity.rating} score={one.severity.score} />
+          </Link></li>
+        );
+      })}</ul>
+      {(rows.length > mostNew || found.pageInfo.hasNextPage) && <p className="dim note">{found.pageInfo.hasNextPage ? 'Of the newest 30 findings, the worst' : `And ${plural(rows.length - mostNew, 'more', 'more')}`}</p>}
+    </>
   );
 }
 
-function niceTop(n: number): number {
-  const unit = 10 ** Math.floor(Math.log10(n));
-  return [1, 2, 4, 5, 10].map((factor) => factor * unit).find((top) => top >= n)!;
+/** These are the steps of an organisation that has no images yet. The commands run where the server runs, with its database. */
+function FirstSteps({ uid, names }: { uid: string; names: string[] }) {
+  const steps: [string, ReactNode, string?][] = [
+    ['Bring your images', <>Repos, tags and images come from your registry.</>, `atrium import oci --group ${uid} ghcr.io/example/api`],
+    ['Say what they hold', <>If your images have no SBOMs in the registry, make them, for example with syft.</>, `syft -o cyclonedx-json ghcr.io/example/api:1.2 | atrium import sbom --group ${uid} -`],
+    ['Bring advisories', <>Feeds in the format OSV say which versions are affected. The page <a href="/guide/importing">importing</a> has the catalogues of what is exploited, too.</>, `curl -sSfO https://osv-vulnerabilities.storage.googleapis.com/Go/all.zip && atrium import osv --group ${uid} all.zip`],
+    ['Let others in', <><Link to={groupAddress(names, uid, 'identities', { show: 'invites' })}>Invite people</Link>, and <Link to={pageAddress(names, 'access')}>give them roles</Link>. A <Link to={pageAddress(names, 'webhooks')}>webhook</Link> tells other systems what is found.</>],
+  ];
+  return (
+    <ol className="steps">{steps.map(([title, about, command]) => (
+      <li key={title}><b>{title}</b><p className="dim">{about}</p>{command && <div className="command"><code>{command}</code><CopyButton text={command} label={`Copy the command: ${title}`} /></div>}</li>
+    ))}</ol>
+  );
 }
 
 interface Concern { icon: IconName; title: string; detail: ReactNode; bad?: boolean; key: string }
@@ -151,7 +157,12 @@ function Concerns({ group, names }: { group: Group; names: string[] }) {
   const failing = group.subscriptions?.nodes.filter(({ failingSince, disableTime }) => failingSince || disableTime) ?? [];
   const expiring = group.invites?.nodes.filter(({ expirationTime }) => Date.parse(expirationTime) < soon) ?? [];
   const { unseen, deprecated } = group, old = unseen?.nodes.filter(({ createTime }) => Date.parse(createTime) < Date.now() - unseenDays * 86_400_000) ?? [];
+  const exploited = group.findingSummary?.open.knownExploited ?? 0;
   const concerns: Concern[] = [
+    ...(exploited > 0 ? [{
+      key: 'exploited', icon: 'findings' as const, bad: true, title: `${plural(exploited, 'open finding')} known to be exploited`,
+      detail: <><Link to={groupAddress(names, group.uid, 'findings', { exploited: 'yes' })}>Look at {exploited === 1 ? 'it' : 'them'} first</Link>: attacks have been seen.</>,
+    }] : []),
     ...failing.map(({ uid, sink, disableTime, disableReason, failingSince }) => ({
       key: uid, icon: 'warning' as const, bad: true, title: disableTime ? 'A webhook was disabled' : 'A webhook fails',
       detail: <><Link to={groupAddress(names, group.uid, 'webhooks', { hook: uid })}>{sink.replace(/^https:\/\//, '')}</Link> {disableTime ? disableReason : <>since <Time at={failingSince!} /></>}</>,
@@ -173,7 +184,7 @@ function Concerns({ group, names }: { group: Group; names: string[] }) {
   const unread = (group.subscriptions?.totalCount ?? 0) - (group.subscriptions?.nodes.length ?? 0);
   return (
     <>
-      {concerns.length === 0 ? <Empty title="Nothing needs attention">There is no failing webhook, no expiring invite, no unused identity and no tag past its end of life{names.length > 1 ? ' below this group' : ''}.</Empty>
+      {concerns.length === 0 ? <Empty title="Nothing needs attention">There is nothing known to be exploited, no failing webhook, no expiring invite, no unused identity and no tag past its end of life{names.length > 1 ? ' below this group' : ''}.</Empty>
         : <ul className="concerns">{concerns.map(({ key, icon, title, detail, bad }) => <li key={key} className={bad ? 'bad' : ''}><Icon name={icon} /><div><b>{title}</b><p>{detail}</p></div></li>)}</ul>}
       {hidden.length > 0 && <NotShown what={hidden.join(', ')} />}
       {unread > 0 && <p className="dim note">Of the {count(group.subscriptions!.totalCount)} webhooks only the first {count(group.subscriptions!.nodes.length)} are considered here.</p>}
@@ -181,12 +192,12 @@ function Concerns({ group, names }: { group: Group; names: string[] }) {
   );
 }
 
-function LatestActivity({ uid, names, stored, loading }: { uid: string; names: string[]; stored?: NonNullable<OverviewQuery['auditLog']>['nodes']; loading: boolean }) {
+function LatestActivity({ uid, names, stored, loading, wide }: { uid: string; names: string[]; stored?: NonNullable<OverviewQuery['auditLog']>['nodes']; loading: boolean; wide: boolean }) {
   const { events, state } = useLive(uid, undefined, { paused: loading, after: stored?.[0]?.id });
   const all = joinEvents(events, stored).slice(0, 8);
   return (
-    <Card title={<>Latest activity <span className={'live ' + state} role="status">{state === 'live' ? 'live' : state === 'waiting' ? 'reconnecting' : ''}</span></>} aside={<Link to={pageAddress(names, 'activity')}>All activity</Link>} className="wide-7">
-      {loading ? <Lines rows={6} height={34} /> : all.length > 0 ? <Events events={all} compact />
+    <Card title={<>Latest activity <span className={'live ' + state} role="status">{state === 'live' ? 'live' : state === 'waiting' ? 'reconnecting' : ''}</span></>} aside={<Link to={pageAddress(names, 'activity')}>All activity</Link>} className={(wide ? 'wide-12' : 'wide-7') + ' roomy'}>
+      {loading ? <Lines rows={7} height={36} /> : all.length > 0 ? <Events events={all} compact />
         : <Empty title="No activity yet">{stored ? 'Changes appear here as they happen.' : noHistoryText}</Empty>}
     </Card>
   );

@@ -70,7 +70,7 @@ function WebhookList({ uid, names }: { uid: string; names: string[] }) {
   );
   return (
     <div className="page">
-      <div className="title"><h1>Webhooks</h1>{first?.group && <div className="actions"><NewWebhook uid={uid} name={name} held={{ capabilities: first.group.viewerCapabilities, on: name }} /></div>}</div>
+      <div className="title"><h1>Webhooks</h1><div className="actions">{first?.group && <NewWebhook uid={uid} name={name} held={{ capabilities: first.group.viewerCapabilities, on: name }} />}</div></div>
       <p className="lead">{total != null && !refused ? `${plural(total, 'webhook')} in ${names.join(' / ')} and below` : `Events of ${names.join(' / ')} and below, sent to other systems`}</p>
       <div className="below-lead">{body}</div>
       {!refused && <ListProblems list={list} />}
