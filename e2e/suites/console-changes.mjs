@@ -114,6 +114,7 @@ await check('a repo is created, changed, given a readme and deleted', async () =
   const { uid, ...rest } = page.changes.at(-1);
   assert.deepEqual(rest, { catalogTier: null, syncConfig: { source: 'upstream.example.com/hammer' } });
   await eventually(async () => /Copied from/.test(await text(page)), 'the page does not show the source');
+  await button(page, 'Readme').click();
   await button(page, 'Write a readme').click();
   await field(page, 'Readme').fill('# Hammer\n\n<img src=x onerror="window.hurt = 1">');
   await dialog(page).getByRole('heading', { name: 'Hammer', exact: true }).waitFor();

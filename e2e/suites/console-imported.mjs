@@ -42,7 +42,7 @@ await check('a server with the real data starts', async () => {
   await runProgram('import', 'osv', '--group', group, advisories);
 }, 120);
 
-const pages = { overview: '', repos: '/~repos', repo: '/node', advisories: '/~advisories', access: '/~access', identities: '/~identities', activity: '/~activity', log: '/~activity?show=log', webhooks: '/~webhooks' };
+const pages = { overview: '', repos: '/~repos', repo: '/node', findings: '/~findings', packages: '/~packages', advisories: '/~advisories', access: '/~access', identities: '/~identities', activity: '/~activity', log: '/~activity?show=log', webhooks: '/~webhooks' };
 for (const [colorScheme, width] of [['light', 1440], ['dark', 390]]) {
   await check(`an owner sees every page ${colorScheme} at ${width} pixels`, async () => {
     const page = await newPage({ viewport: { width, height: 900 }, colorScheme });

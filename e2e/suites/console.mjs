@@ -1,6 +1,7 @@
 // This suite checks the console in Chromium: its pages with demonstration data, as an owner, an editor, a viewer and a stranger.
 
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { browser, violations } from '../browser.mjs';
 import { enter, eventually, follow, loaded, look, maxRequests, newPage, open, reads, text, token, watchPage } from '../console.mjs';
@@ -13,7 +14,7 @@ const generating = run(process.execPath, ['console/generate.mjs', '--check'], {}
 const typing = run(process.execPath, [join(import.meta.dirname, '../node_modules/typescript/bin/tsc'), '-p', join(web, 'console')]);
 
 const { subscriptions: { nodes: [hook] } } = await data('{ subscriptions(first: 1) { nodes { uid } } }');
-const pages = { overview: '/console', group: '/console/acme/engineering/shop', repos: '/console/acme/~repos', repo: '/console/acme/engineering/shop/checkout', 'repo-findings': '/console/acme/engineering/shop/checkout?tab=findings', findings: '/console/acme/~findings', advisories: '/console/acme/~advisories?severity=HIGH', access: '/console/acme/engineering/~access', 'access-table': '/console/acme/engineering/~access?show=table', activity: '/console/acme/~activity', log: '/console/acme/~activity?show=log', webhooks: '/console/acme/~webhooks', webhook: '/console/acme/~webhooks?hook=' + hook.uid, identities: '/console/acme/~identities', invites: '/console/acme/~identities?show=invites' };
+const pages = { overview: '/console', group: '/console/acme/engineering/shop', repos: '/console/acme/~repos', repo: '/console/acme/engineering/shop/checkout', 'repo-findings': '/console/acme/engineering/shop/checkout?tab=findings', 'repo-packages': '/console/acme/engineering/shop/checkout?tab=packages', 'repo-readme': '/console/acme/engineering/shop/checkout?tab=readme', 'repo-compare': '/console/acme/engineering/shop/checkout?tab=compare&from=4.2.7&to=5.0.2', findings: '/console/acme/~findings', packages: '/console/acme/~packages', package: '/console/acme/~packages?name=express&ecosystem=npm', advisory: '/console/acme/~advisories?id=ACME-2026-0102', advisories: '/console/acme/~advisories?severity=HIGH', access: '/console/acme/engineering/~access', 'access-table': '/console/acme/engineering/~access?show=table', activity: '/console/acme/~activity', log: '/console/acme/~activity?show=log', webhooks: '/console/acme/~webhooks', webhook: '/console/acme/~webhooks?hook=' + hook.uid, identities: '/console/acme/~identities', invites: '/console/acme/~identities?show=invites' };
 const costs = {};
 for (const colorScheme of ['light', 'dark']) {
   for (const width of [1440, 390]) {
@@ -113,6 +114,67 @@ await check('group, tree, list, repo and tag show the same numbers of findings',
   await page.context().close();
 });
 
+await check('a repo shows its images by version, and compares two of them', async () => {
+  const page = await newPage();
+  await open(page, '/console/acme/engineering/shop/checkout');
+  assert.equal(await page.locator('.page > .command code').innerText(), 'docker pull registry.example.com/acme/checkout:latest');
+  const rows = page.locator('.tags tbody tr');
+  assert.deepEqual(await rows.locator('.tag-name').allInnerTexts(), ['5.0.2-r0', '5.0.2 (active)', 'latest (active)', '4.9.8', '4.2.7'].map((name) => name));
+  assert.equal(await rows.count(), 3);
+  await page.getByRole('columnheader', { name: 'Open findings' }).getByRole('button').click();
+  await page.waitForURL(/sort=findings/);
+  await eventually(async () => /4\.2\.7/.test(await rows.first().innerText()), 'the worst image is not first');
+  await page.getByRole('checkbox', { name: 'Choose 4.2.7' }).check();
+  await page.getByRole('checkbox', { name: 'Choose 5.0.2-r0' }).check();
+  await page.getByRole('button', { name: 'Compare 4.2.7 with 5.0.2-r0' }).click();
+  await loaded(page);
+  assert.match(await text(page), /3 findings are gone, none is new[^]*qs\n6\.9\.7 → 6\.13\.0/);
+  assert.deepEqual(page.faults, []);
+  await page.context().close();
+});
+
+await check('an advisory has a page that says what it affects, and a package one that says who holds it', async () => {
+  const page = await newPage();
+  await open(page, '/console/acme/~advisories?id=DEMO-2026-1102'); // This is another name of it.
+  assert.match(await text(page), /2 open findings in 2 repos, 2 gone in a newer tag/);
+  assert.match(await page.locator('.plain-table tbody tr').filter({ hasText: 'checkout' }).innerText(), /4\.2\.7[^]*qs[^]*6\.9\.7[^]*6\.9\.8[^]*not in checkout:5\.0\.2[^]*Open/);
+  assert.match(await page.locator('.facts').innerText(), /ACME-2026-0102[^]*Over the network, easy to attack, without an account/);
+  await page.locator('.plain-table').getByRole('link', { name: 'qs', exact: true }).first().click();
+  await page.waitForURL(/~packages\?name=qs&ecosystem=npm/);
+  await loaded(page);
+  assert.match(await page.locator('.plain-table tbody tr').filter({ hasText: '6.9.7' }).innerText(), /checkout[^]*ACME-2026-0102/);
+  assert.match(await page.locator('.plain-table tbody tr').filter({ hasText: '6.13.0' }).innerText(), /none/);
+  await open(page, '/console/acme/~advisories?id=ACME-2026-0106');
+  assert.match(await text(page), /Nothing is open[^]*Decisions[^]*Accepted[^]*We load only models/);
+  await open(page, '/console/acme/~advisories?id=CVE-1999-0001');
+  assert.match(await text(page), /No feed here knows it/);
+  await open(page, '/console/acme/engineering/shop/~advisories');
+  assert.match(await text(page), /No feed lies here[^]*the advisories of acme/);
+  assert.deepEqual(page.faults, []);
+  await page.context().close();
+});
+
+await check('a filtered list is saved as a file, and a refusal is told', async () => {
+  const page = await newPage();
+  await open(page, '/console/acme/~findings?severity=CRITICAL');
+  const [file] = await Promise.all([page.waitForEvent('download'), page.getByRole('button', { name: 'Export CSV' }).click()]);
+  assert.equal(file.suggestedFilename(), 'findings.csv');
+  const lines = readFileSync(await file.path(), 'utf8').trim().split('\n');
+  assert.equal(lines.length - 1, await page.locator('.row').count());
+  assert.ok(lines.slice(1).every((line) => line.includes(',CRITICAL,')));
+  const [report] = await Promise.all([page.waitForEvent('download'), page.getByRole('button', { name: 'Export SARIF' }).click()]);
+  assert.equal(JSON.parse(readFileSync(await report.path(), 'utf8')).version, '2.1.0');
+  await open(page, '/console/acme/~packages?q=express');
+  const [packages] = await Promise.all([page.waitForEvent('download'), page.getByRole('button', { name: 'Export CSV' }).click()]);
+  assert.match(readFileSync(await packages.path(), 'utf8'), /express/);
+  page.failing = /400/;
+  await page.route('**/export/**', (route) => route.fulfill({ status: 400, json: { message: 'Limit exceeded: too many rows' } }));
+  await page.getByRole('button', { name: 'Export JSON' }).click();
+  assert.match(await page.getByRole('alert').innerText(), /could not be made: Limit exceeded: too many rows/);
+  assert.deepEqual(page.faults, []);
+  await page.context().close();
+});
+
 await check('a finding is decided about, and comes back', async () => {
   const page = await newPage();
   await open(page, '/console/acme/engineering/shop/checkout?tab=findings&q=express');
@@ -201,8 +263,11 @@ await check('filters are in the address and survive a reload', async () => {
   await page.locator('.toggle', { hasText: 'Medium' }).click();
   await page.waitForURL(/severity=MEDIUM/);
   await eventually(async () => !/ACME-2026-0003/.test(await text(page)), 'the rows of another severity stay');
-  await page.getByRole('button', { name: /ACME-2026-0001/ }).click();
-  assert.match(await page.locator('.timeline').innerText(), /Detected[^]*Fixed[^]*2\.4\.1/);
+  await page.locator('.toggle', { hasText: 'Medium' }).click();
+  await page.getByRole('group', { name: 'Which advisories' }).getByRole('button', { name: /^Fixed/ }).click();
+  await page.getByRole('link', { name: /ACME-2026-0001/ }).click();
+  await page.locator('.timeline').waitFor();
+  assert.match(await page.locator('.timeline').innerText(), /Detected[^]*Listed by security@example.com, imported[^]*Fixed[^]*2\.4\.1/);
   await page.context().close();
 });
 
@@ -229,7 +294,7 @@ await check('a readme is shown without what it must not do', async () => {
   const content = '# Hello\n\n<script>window.hurt = 1</script>\n\n<img src=x onerror="window.hurt = 1">\n\n[bad](javascript:window.hurt=1) [good](https://example.com) ![pic](https://example.com/p.png)\n\n| a | b |\n|---|---|\n| 1 | 2 |\n';
   await data('mutation M($i: UpdateRepoReadmeInput!) { updateRepoReadme(input: $i) { repo { uid } } }', { i: { uid: repo.uid, content } });
   const page = await newPage();
-  await open(page, '/console/acme/engineering/platform/readme');
+  await open(page, '/console/acme/engineering/platform/readme?tab=readme');
   await page.locator('.markdown table').waitFor();
   assert.deepEqual(await page.locator('.markdown a').evaluateAll((all) => all.map((one) => one.href)), ['https://example.com/', 'https://example.com/p.png']);
   assert.equal(await page.locator('.markdown :is(script, img)').count(), 0);
@@ -245,7 +310,7 @@ await check('a readme that takes too much work is shown as text, on a page that 
   const page = await newPage();
   for (const content of ['>'.repeat(2000) + 'x', '- '.repeat(2000) + 'a', '*a_'.repeat(80_000), '- a\n' + 'b\n'.repeat(100_000)]) {
     await data('mutation M($i: UpdateRepoReadmeInput!) { updateRepoReadme(input: $i) { repo { uid } } }', { i: { uid: repo.uid, content } });
-    await open(page, '/console/acme/engineering/platform/odd');
+    await open(page, '/console/acme/engineering/platform/odd?tab=readme');
     assert.equal(await page.locator('.markdown > pre').textContent(), content);
     await page.locator('.card', { has: page.locator('.markdown') }).getByRole('button', { name: 'Edit', exact: true }).click();
     assert.equal(await page.getByRole('region', { name: 'Preview' }).locator('pre').textContent(), content);
@@ -282,7 +347,7 @@ for (const who of ['editor', 'viewer']) {
   await check(`a ${who} sees what the role includes`, async () => {
     const page = await newPage();
     await enter(page, await token('--as', who), '/console');
-    for (const path of ['', '/~repos', '/~findings', '/~advisories', '/~access', '/~access?show=table', '/~webhooks', '/~identities', '/~activity?show=log']) {
+    for (const path of ['', '/~repos', '/~findings', '/~packages', '/~advisories', '/~advisories?id=ACME-2026-0102', '/~access', '/~access?show=table', '/~webhooks', '/~identities', '/~activity?show=log']) {
       await follow(page, '/console/acme' + path);
       assert.equal(await page.locator('.problem').count(), 0, `${path}: ${await text(page)}`);
       await look(page, `${who}${path.replace(/\W+/g, '-')}`);

@@ -2,10 +2,12 @@
 
 import { useId, useState } from 'react';
 import { useData, useDaysAgo, usePages } from './client';
+import { ExportLinks } from './export';
 import { FormButton, reasonAgainst, type Field, type Holding } from './form';
 import { Findings as FindingsDocument, FixedIn as FixedInDocument, UpdateFindings, type FindingFilter, type FindingNumbersFragment, type FindingRowFragment, type FindingsQuery, type FindingsQueryVariables, type FindingState, type SeverityRating } from './generated/graphql';
 import { Find, joinValues, List, ListProblems, Toggles, useNarrow, valuesOf } from './list';
-import { repoAddress } from './places';
+import { packageAddress } from './package-list';
+import { groupAddress, repoAddress } from './places';
 import { Link, narrow, useLocation } from './router';
 import { CopyButton, Empty, Lines, namesOf, Problems, Severity, Time } from './ui';
 import { count, dayOf, plural, ratings, sentence } from './words';
@@ -26,17 +28,17 @@ type Sort = keyof typeof sorts;
 /** This list has the findings below a group or of a repo. Its filters are in the address. */
 export function FindingList({ uid, name, held, inRepo = false }: { uid: string; name: string; held?: Holding; inRepo?: boolean }) {
   const { search } = useLocation();
-  const query = search.get('q') ?? '', view = views.find(({ value }) => value === (search.get('show') ?? '')) ?? views[0], digests = valuesOf(search, 'digest');
+  const query = search.get('q') ?? '', view = views.find(({ value }) => value === (search.get('show') ?? '')) ?? views[0], digests = valuesOf(search, 'digest'), packages = valuesOf(search, 'package');
   const rated = valuesOf(search, 'severity').filter((one): one is SeverityRating => ratings.includes(one as SeverityRating));
   const exploited = search.get('exploited') === 'yes', days = Number(search.get('since')) || 0, firstSeenSince = useDaysAgo(days);
   const sort: Sort = search.get('sort') as Sort in sorts ? search.get('sort') as Sort : 'severity';
-  const where: FindingFilter = { ...view.filter, ...(query && { query }), ...(rated.length > 0 && { severities: rated }), ...(digests.length > 0 && { digests }), ...(exploited && { knownExploited: true }), ...(days > 0 && { firstSeenSince }) };
+  const where: FindingFilter = { ...view.filter, ...(query && { query }), ...(rated.length > 0 && { severities: rated }), ...(digests.length > 0 && { digests }), ...(packages.length > 0 && { packages }), ...(exploited && { knownExploited: true }), ...(days > 0 && { firstSeenSince }) };
   const list = usePages<FindingsQuery, FindingRowFragment, FindingsQueryVariables>(FindingsDocument, { uid, first: 50, start: true, where, orderBy: sorts[sort] }, (data) => data.findings, { start: false });
   const { rows, first, loading, started } = list, total = first?.findings?.totalCount, numbers = first?.findingSummary;
   const height = useNarrow() ? 86 : 62; // This is the height of a row before it is measured.
   const [opened, setOpened] = useState(new Set<string>());
   const toggle = (one: string) => setOpened((old) => { const next = new Set(old); if (!next.delete(one)) next.add(one); return next; });
-  const filtered = query !== '' || rated.length + digests.length > 0 || exploited || days > 0, counted = (rating: SeverityRating) => (numbers ? view.of(numbers)[rating.toLowerCase() as 'high'] : 0);
+  const filtered = query !== '' || rated.length + digests.length + packages.length > 0 || exploited || days > 0, counted = (rating: SeverityRating) => (numbers ? view.of(numbers)[rating.toLowerCase() as 'high'] : 0);
   const knownExploited = numbers ? view.of(numbers).knownExploited : 0;
   const shownRatings = ratings.filter((rating) => rated.includes(rating) || counted(rating) > 0);
   return (
@@ -50,6 +52,7 @@ export function FindingList({ uid, name, held, inRepo = false }: { uid: string; 
           <option value="severity">Highest severity first</option><option value="newest">Newest first</option>
         </select>
         {held && total != null && total > 1 && total <= mostDecided && !loading && <Decide held={held} label={`Decide about all ${count(total)}`} about={plural(total, 'finding')} fixed={{ within: uid, where }} />}
+        <ExportLinks what="findings" within={uid} formats={['csv', 'json', 'sarif']} disabled={total === 0} filter={exportFilter(where)} />
         <span className="total" role="status">{total != null && !loading ? plural(total, 'finding') : ' '}</span>
       </div>
       {(shownRatings.length > 1 || filtered || knownExploited > 0) && <div className="filters tight">
@@ -57,11 +60,12 @@ export function FindingList({ uid, name, held, inRepo = false }: { uid: string; 
           options={shownRatings.map((rating) => ({ value: rating, name: <Severity rating={rating} />, count: view.total ? undefined : count(counted(rating)) }))} />
         {(knownExploited > 0 || exploited) && <Toggles label="Exploitation" chosen={exploited ? ['yes'] : []} onChange={([one]) => narrow({ exploited: one })} options={[{ value: 'yes', name: 'Known to be exploited', count: view.total ? undefined : count(knownExploited) }]} />}
         {days > 0 && <Toggles label="First seen" chosen={['yes']} onChange={() => narrow({ since: undefined })} options={[{ value: 'yes', name: `New in the last ${plural(days, 'day')} ×` }]} />}
+        {packages.length > 0 && <Toggles label="Package" chosen={packages} onChange={(next) => narrow({ package: joinValues(next) })} options={packages.map((value) => ({ value, name: `Package ${value}` }))} />}
         {digests.length > 0 && <Toggles label="Image" chosen={digests} onChange={(next) => narrow({ digest: joinValues(next) })} options={digests.map((value) => ({ value, name: `Image ${shortDigest(value)}` }))} />}
       </div>}
       {list.problems.length > 0 && rows.length === 0 ? <Problems loaded={list} />
         : !started ? <div className="table"><div className="pad"><Lines rows={8} height={38} /></div></div>
-        : rows.length === 0 && !loading ? <div className="table">{filtered ? <Empty title="No finding matches">No finding of {name} matches all filters. <button type="button" className="link-button" onClick={() => narrow({ q: undefined, severity: undefined, digest: undefined, exploited: undefined, since: undefined })}>Show all of them</button></Empty>
+        : rows.length === 0 && !loading ? <div className="table">{filtered ? <Empty title="No finding matches">No finding of {name} matches all filters. <button type="button" className="link-button" onClick={() => narrow({ q: undefined, severity: undefined, digest: undefined, exploited: undefined, since: undefined, package: undefined })}>Show all of them</button></Empty>
           : <Empty title={view.value === '' ? 'No open findings' : 'None'}>{view.none}{view.value === '' && <> What an image holds comes from its SBOM: see <a href="/guide/importing">importing</a>.</>}</Empty>}</div>
         : <List label="Findings" rows={rows} total={total} keyOf={(row) => row.uid} height={height} measured busy={loading} end={list.readMore}
             head={<div className="head finding-columns"><span>Severity</span><span>Advisory</span><span className="package">{inRepo ? 'Package' : 'Repo and package'}</span><span>Installed and fixed</span><span className="when">Since</span></div>}
@@ -71,6 +75,12 @@ export function FindingList({ uid, name, held, inRepo = false }: { uid: string; 
     </>
   );
 }
+
+/** Returns a filter as the endpoint of exports takes it. */
+const exportFilter = ({ query, states, severities, fixable, knownExploited, digests, packages, firstSeenSince }: FindingFilter) => ({
+  query: query ?? undefined, states: states?.map((state) => 'FINDING_STATE_' + state), severities: severities?.map((rating) => 'SEVERITY_RATING_' + rating), fixable: fixable ? 'true' : undefined,
+  known_exploited: knownExploited ? 'true' : undefined, digests: digests ?? undefined, packages: packages ?? undefined, first_seen_since: firstSeenSince ?? undefined,
+});
 
 const shortDigest = (digest: string) => digest.replace('sha256:', '').slice(0, 12);
 const mostDecided = 10_000; // The server decides about no more findings at once.
@@ -92,15 +102,18 @@ function FindingRow({ finding, inRepo, open: isOpen, onToggle }: { finding: Find
   );
 }
 
-const nameOfPackage = (finding: FindingRowFragment) => (finding.package === finding.digest ? 'the image itself' : finding.package);
+export const nameOfPackage = (finding: Pick<FindingRowFragment, 'package' | 'digest'>) => (finding.package === finding.digest ? 'the image itself' : finding.package);
+
+/** Returns the address of the page of an advisory, as the group of the repo sees it. */
+const advisoryAddress = ({ repo, vulnerabilityId }: FindingRowFragment) => (repo?.group ? groupAddress(namesOf(repo.group), repo.group.uid, 'advisories', { id: vulnerabilityId }) : '/console');
 
 function Facts({ finding }: { finding: FindingRowFragment }) {
   const { advisory, repo, tags, fixedVersions } = finding, names = [...namesOf(repo?.group)];
   const fixed = useData(FixedInDocument, { uid: finding.uid }).data?.finding?.fixedIn?.nodes;
   return (
     <dl>
-      <div><dt>Advisory</dt><dd>{finding.vulnerabilityId} <CopyButton text={finding.vulnerabilityId} label={`Copy ${finding.vulnerabilityId}`} />{advisory && advisory.aliases.length > 0 && <span className="dim"> {advisory.aliases.join(', ')}</span>}</dd></div>
-      <div><dt>Package</dt><dd>{nameOfPackage(finding)}{finding.ecosystem && ` (${finding.ecosystem})`}</dd></div>
+      <div><dt>Advisory</dt><dd><Link to={advisoryAddress(finding)}>{finding.vulnerabilityId}</Link> <CopyButton text={finding.vulnerabilityId} label={`Copy ${finding.vulnerabilityId}`} />{advisory && advisory.aliases.length > 0 && <span className="dim"> {advisory.aliases.join(', ')}</span>}</dd></div>
+      <div><dt>Package</dt><dd>{repo?.group && finding.package !== finding.digest ? <Link to={packageAddress(names, repo.group.uid, { name: finding.package, ecosystem: finding.ecosystem })}>{finding.package}</Link> : nameOfPackage(finding)}{finding.ecosystem && ` (${finding.ecosystem})`}</dd></div>
       <div><dt>Installed</dt><dd>{finding.installedVersion ?? 'Not known: the finding exists because the name fits. Import an SBOM of the image to know more.'}</dd></div>
       <div><dt>Fixed in</dt><dd>{fixedVersions.join(', ') || 'No version yet'}</dd></div>
       {repo && <div><dt>Tags</dt><dd>{tags?.nodes.map((tag, i) => <span key={tag.uid}>{i > 0 && ', '}<Link to={repoAddress(names, repo, { tag: tag.name })}>{repo.name}:{tag.name}</Link></span>)}{tags && tags.totalCount > tags.nodes.length && ` and ${count(tags.totalCount - tags.nodes.length)} more`}</dd></div>}
@@ -111,8 +124,8 @@ function Facts({ finding }: { finding: FindingRowFragment }) {
   );
 }
 
-const stateNames: Record<FindingState, string> = { OPEN: 'Open', IN_TRIAGE: 'In triage', ACCEPTED: 'Accepted', NOT_AFFECTED: 'Not affected', RESOLVED: 'Resolved' };
-const kinds: Record<FindingState, string> = { OPEN: 'open', IN_TRIAGE: 'open', ACCEPTED: 'clear', NOT_AFFECTED: 'clear', RESOLVED: 'fixed' };
+export const stateNames: Record<FindingState, string> = { OPEN: 'Open', IN_TRIAGE: 'In triage', ACCEPTED: 'Accepted', NOT_AFFECTED: 'Not affected', RESOLVED: 'Resolved' };
+export const stateKinds: Record<FindingState, string> = { OPEN: 'open', IN_TRIAGE: 'open', ACCEPTED: 'clear', NOT_AFFECTED: 'clear', RESOLVED: 'fixed' };
 
 /** This part says what was decided about a finding, and lets the reader decide. */
 function Decision({ finding }: { finding: FindingRowFragment }) {
@@ -120,7 +133,7 @@ function Decision({ finding }: { finding: FindingRowFragment }) {
   return (
     <div>
       <dl>
-        <div><dt>State</dt><dd><span className={'state ' + kinds[state]}>{stateNames[state]}</span></dd></div>
+        <div><dt>State</dt><dd><span className={'state ' + stateKinds[state]}>{stateNames[state]}</span></dd></div>
         {justification && <div><dt>Reason</dt><dd>{reasonOf(justification)}</dd></div>}
         {note && <div><dt>Note</dt><dd>{note}</dd></div>}
         {expireTime && <div><dt>Until</dt><dd>{dayOf(expireTime)}, then it is open again</dd></div>}
@@ -132,7 +145,7 @@ function Decision({ finding }: { finding: FindingRowFragment }) {
   );
 }
 
-const reasonOf = (text: string) => sentence(text.replace(/^TYPE_/, '').toUpperCase());
+export const reasonOf = (text: string) => sentence(text.replace(/^TYPE_/, '').toUpperCase());
 const justifications = ['component_not_present', 'vulnerable_code_not_present', 'vulnerable_code_not_in_execute_path', 'vulnerable_code_cannot_be_controlled_by_adversary', 'inline_mitigations_already_exist'];
 const fields: Field[] = [
   { name: 'state', label: 'State', hint: 'The decision replaces an earlier one.', needed: () => true, choices: (['IN_TRIAGE', 'ACCEPTED', 'NOT_AFFECTED', 'OPEN'] as const).map((value) => ({ value, name: { ...stateNames, IN_TRIAGE: 'In triage: somebody looks into it', ACCEPTED: 'Accepted: we live with the risk', NOT_AFFECTED: 'Not affected after all', OPEN: 'Open: take the decision back' }[value] })) },
@@ -141,6 +154,6 @@ const fields: Field[] = [
   { name: 'expireTime', label: 'Until', hint: 'Then the findings are open again. Without a time, the decision stays.', shown: ({ state }) => state !== 'OPEN' && state !== '' },
 ];
 
-function Decide({ held, label, about, fixed, start }: { held: Holding; label: string; about: string; fixed: { uids: string[] } | { within: string; where: FindingFilter }; start?: { state: string; note: string } }) {
+export function Decide({ held, label, about, fixed, start }: { held: Holding; label: string; about: string; fixed: { uids: string[] } | { within: string; where: FindingFilter }; start?: { state: string; note: string } }) {
   return <FormButton label={label} icon="edit" held={held} reason={reasonAgainst(UpdateFindings, held)} document={UpdateFindings} title={`Decide about ${about}`} submit="Save the decision" fields={fields} fixed={fixed} start={start} affects={['Finding', 'FindingConnection', 'FindingSummary']} onDone={() => {}} />;
 }

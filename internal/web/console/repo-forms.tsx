@@ -39,14 +39,14 @@ export function RepoActions({ repo, groupNames }: { repo: Repository; groupNames
         below={({ name }) => name !== repo.name && <p className="dim">The new name changes the address of the repo. Pulling it by the old name stops working.</p>} />
       <ConfirmButton label="Delete" icon="bin" held={held} document={DeleteRepo} input={{ uid: repo.uid }} title={`Delete the repo ${repo.name}?`} submit="Delete the repo" affects={['Repo']} onDone={deleted}
         obstacle={tags > 0 && <p>Only a repo without tags can be deleted. {repo.name} has {plural(tags, 'tag')}: delete {tags === 1 ? 'it' : 'them'} first.</p>}>
-        <p>This removes the repo {[...groupNames, repo.name].join(' / ')}{repo.readme && ', its readme'} and its settings. This cannot be undone.</p>
+        <p>This removes the repo {[...groupNames, repo.name].join(' / ')}, its readme and its settings. This cannot be undone.</p>
       </ConfirmButton>
     </div>
   );
 }
 
 /** This button opens a form for the readme, with a preview below the text. */
-export function EditReadme({ repo }: { repo: Repository }) {
+export function EditReadme({ repo }: { repo: { uid: string; name: string; readme: string | null; viewerCapabilities: string[] } }) {
   return (
     <FormButton label={repo.readme ? 'Edit' : 'Write a readme'} icon="edit" held={{ capabilities: repo.viewerCapabilities, on: repo.name }} document={UpdateRepoReadme} title={`Readme of ${repo.name}`} submit="Save"
       fields={[{ name: 'content', label: 'Readme', code: true, hint: 'Markdown, at most 256 KiB. Without text, the repo has no readme.' }]} fixed={{ uid: repo.uid }} resource={{ content: repo.readme }} affects={['Repo']} onDone={() => {}}

@@ -26,6 +26,7 @@ const pages = [
   { view: '', name: 'Overview', icon: 'overview', ...pageOf(() => import('./pages/overview').then(({ Overview }) => Overview)) },
   { view: 'repos', name: 'Repos', icon: 'repos', ...pageOf(() => import('./pages/repos').then(({ Repos }) => Repos)) },
   { view: 'findings', name: 'Findings', icon: 'findings', ...pageOf(() => import('./pages/findings').then(({ Findings }) => Findings)) },
+  { view: 'packages', name: 'Packages', icon: 'package', ...pageOf(() => import('./pages/packages').then(({ Packages }) => Packages)) },
   { view: 'advisories', name: 'Advisories', icon: 'advisories', ...pageOf(() => import('./pages/advisories').then(({ Advisories }) => Advisories)) },
   { view: 'identities', name: 'Identities', icon: 'person', ...pageOf(() => import('./pages/identities').then(({ Identities }) => Identities)) },
   { view: 'access', name: 'Access', icon: 'key', ...pageOf(() => import('./pages/access').then(({ Access }) => Access)) },

@@ -78,5 +78,5 @@ function nameOfResource({ resource }: HappeningFragment): string {
   }
 }
 
-export const actorOf = ({ actor }: HappeningFragment): string =>
+export const actorOf = ({ actor }: Pick<HappeningFragment, 'actor'>): string =>
   actor.identity?.name ?? (actor.act as Record<string, string> | null)?.email ?? (/^[0-9a-f/]{40,}$/.test(actor.subject) ? 'an identity that no longer exists' : actor.subject);

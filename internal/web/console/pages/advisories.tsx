@@ -1,52 +1,58 @@
-import { useState } from 'react';
+import { Advisory } from '../advisory';
 import { AdvisoryRow } from '../advisory-list';
 import { usePages } from '../client';
 import { Advisories as AdvisoriesDocument, type AdvisoriesQuery, type AdvisoriesQueryVariables, type AdvisoryEventType, type AdvisoryRowFragment, type SeverityRating } from '../generated/graphql';
 import { Find, joinValues, List, ListProblems, Toggles, useNarrow, valuesOf } from '../list';
-import { groupAddress } from '../places';
+import { groupAddress, pageAddress } from '../places';
 import { Link, narrow, useLocation } from '../router';
 import { Empty, Lines, Problems, Severity } from '../ui';
 import { count, plural, ratings } from '../words';
 
-// Advisories can be filtered by these stages: open, which is a state, and the types of events, of which the latest decides.
-const stages: { value: 'OPEN' | AdvisoryEventType; name: string }[] = [
-  { value: 'OPEN', name: 'Open' },
+// Open advisories can be filtered by these types of events, of which the latest decides.
+const stages = [
   { value: 'DETECTION', name: 'Detected' }, { value: 'TRUE_POSITIVE_DETERMINATION', name: 'Affected' }, { value: 'PENDING_UPSTREAM_FIX', name: 'Waits for upstream' },
-  { value: 'FIX_NOT_PLANNED', name: 'No fix planned' }, { value: 'ANALYSIS_NOT_PLANNED', name: 'Not examined' }, { value: 'FIXED', name: 'Fixed' }, { value: 'PATCHED', name: 'Patched' },
-  { value: 'FALSE_POSITIVE_DETERMINATION', name: 'Not affected' },
-];
+  { value: 'FIX_NOT_PLANNED', name: 'No fix planned' }, { value: 'ANALYSIS_NOT_PLANNED', name: 'Not examined' }, { value: 'PATCHED', name: 'Patched' },
+] as { value: AdvisoryEventType; name: string }[];
 const sorts = { severity: { field: 'SEVERITY', direction: 'DESC' }, newest: { field: 'CREATE_TIME', direction: 'DESC' }, changed: { field: 'UPDATE_TIME', direction: 'DESC' }, name: { field: 'ADVISORY_ID', direction: 'ASC' } } as const;
 type Sort = keyof typeof sorts;
-const kept = new Map<string, Set<string>>(); // The map has the advisories whose stories are open, by the entry in the history.
+// The summary has the numbers of these states.
+const states = [{ value: '', name: 'Open', of: 'open', filter: 'OPEN' }, { value: 'fixed', name: 'Fixed', of: 'fixed', filter: 'FIXED' }, { value: 'not-affected', name: 'Not affected', of: 'notAffected', filter: 'NOT_AFFECTED' }, { value: 'all', name: 'All', of: undefined, filter: undefined }] as const;
 
-/** This page shows all advisories below a group. The filters are in the address. */
-export function Advisories({ uid, names }: { uid: string; names: string[] }) {
-  const { search, key } = useLocation();
+/** This page shows all advisories below a group, or the one that the address names. */
+export function Advisories(at: { uid: string; names: string[] }) {
+  const id = useLocation().search.get('id');
+  return id ? <Advisory key={id} id={id} {...at} /> : <AdvisoryList {...at} />;
+}
+
+/** This list shows what feeds hold. The filters are in the address. */
+function AdvisoryList({ uid, names }: { uid: string; names: string[] }) {
+  const { search } = useLocation();
   const query = search.get('q') ?? '', withdrawn = search.get('withdrawn') === 'yes';
   const rated = valuesOf(search, 'severity').filter((one): one is SeverityRating => ratings.includes(one as SeverityRating));
-  const stage = stages.find(({ value }) => value === search.get('stage'))?.value, packages = valuesOf(search, 'package');
+  const stage = stages.find(({ value }) => value === search.get('stage'))?.value, view = states.find(({ value }) => value === (search.get('show') ?? '')) ?? states[0], packages = valuesOf(search, 'package');
   const sort: Sort = search.get('sort') as Sort in sorts ? search.get('sort') as Sort : 'severity';
   const variables: AdvisoriesQueryVariables = {
     uid, first: 50, start: true, orderBy: sorts[sort],
-    where: { ...(query && { query }), ...(rated.length > 0 && { severities: rated }), ...(stage === 'OPEN' ? { states: ['OPEN'] } : stage && { latestEventType: stage }), ...(packages.length > 0 && { artifactNames: packages }), ...(withdrawn && { withdrawn }) },
+    where: { ...(query && { query }), ...(rated.length > 0 && { severities: rated }), ...(view.filter && { states: [view.filter] }), ...(view.filter === 'OPEN' && stage && { latestEventType: stage }), ...(packages.length > 0 && { artifactNames: packages }), ...(withdrawn && { withdrawn }) },
   };
   const list = usePages<AdvisoriesQuery, AdvisoryRowFragment, AdvisoriesQueryVariables>(AdvisoriesDocument, variables, (data) => data.group?.advisories, { start: false });
   const { rows, first, loading, started } = list, total = first?.group?.advisories?.totalCount, summary = first?.group?.advisorySummary, findings = first?.group?.findingSummary;
-  const height = useNarrow() ? 86 : 62; // This is the height of a row before it is measured.
-  const [open, setOpen] = useState(() => kept.get(key) ?? new Set<string>());
-  const toggle = (one: string) => setOpen((old) => { const next = new Set(old); if (!next.delete(one)) next.add(one); kept.set(key, next); return next; });
+  const height = useNarrow() ? 92 : 60;
   const filtered = query !== '' || rated.length > 0 || stage !== undefined || withdrawn || packages.length > 0;
-  // The counts of each rating belong to the chosen state. The summary has no counts for a stage that is not a state.
-  const states = summary && (stage === undefined ? [summary.open, summary.fixed, summary.notAffected] : stage === 'OPEN' ? [summary.open] : stage === 'FIXED' ? [summary.fixed] : stage === 'FALSE_POSITIVE_DETERMINATION' ? [summary.notAffected] : undefined);
-  const counted = (rating: SeverityRating, among = states) => (among ?? []).reduce((sum, one) => sum + one[rating.toLowerCase() as 'high'], 0);
+  const several = summary && (view.of ? [summary[view.of]] : [summary.open, summary.fixed, summary.notAffected]);
+  const counted = (rating: SeverityRating, among = several) => (among ?? []).reduce((sum, one) => sum + one[rating.toLowerCase() as 'high'], 0);
   const all = { q: undefined, severity: undefined, stage: undefined, withdrawn: undefined, package: undefined };
   return (
     <div className="page">
       <div className="title"><h1>Advisories</h1></div>
       <p className="lead">{summary ? <>What feeds hold below {names.join(' / ')}, whether or not an image has the package: {count(summary.open.total)} open, {count(summary.fixed.total)} fixed and {count(summary.notAffected.total)} not affected.{findings && <> In images there {findings.open.total === 1 ? 'is' : 'are'} <Link to={groupAddress(names, uid, 'findings')}>{plural(findings.open.total, 'open finding')}</Link>.</>}</> : `Everything below ${names.join(' / ')}`}</p>
+      {!started && list.problems.length === 0 ? <div className="below-lead"><Lines rows={10} height={42} /></div> : <>
+      <div className="tabs" role="group" aria-label="Which advisories">{states.map((one) => (
+        <button key={one.value} type="button" aria-pressed={one === view} onClick={() => narrow({ show: one.value || undefined, stage: undefined })}>{one.name} {summary && <small>{count(one.of ? summary[one.of].total : summary.open.total + summary.fixed.total + summary.notAffected.total)}</small>}</button>
+      ))}</div>
       <div className="filters">
         <Find value={query} label="Find by id, alias, artifact or component" onChange={(q) => narrow({ q }, { replace: query !== '' && q !== '' })} />
-        <select aria-label="State" value={stage ?? ''} onChange={(event) => narrow({ stage: event.target.value })}><option value="">Any state</option>{stages.map(({ value, name }) => <option key={value} value={value}>{name}</option>)}</select>
+        {view.filter === 'OPEN' && <select aria-label="Stage" value={stage ?? ''} onChange={(event) => narrow({ stage: event.target.value })}><option value="">Any stage</option>{stages.map(({ value, name }) => <option key={value} value={value}>{name}</option>)}</select>}
         <select aria-label="Sort" value={sort} onChange={(event) => narrow({ sort: event.target.value === 'severity' ? undefined : event.target.value })}>
           <option value="severity">Highest severity first</option><option value="newest">Newest first</option><option value="changed">Last changed first</option><option value="name">By id</option>
         </select>
@@ -54,19 +60,21 @@ export function Advisories({ uid, names }: { uid: string; names: string[] }) {
       </div>
       <div className="filters tight">
         <Toggles label="Severity" chosen={rated} onChange={(next) => narrow({ severity: joinValues(next) })}
-          options={ratings.filter((rating) => !['NONE', 'UNKNOWN'].includes(rating) || rated.includes(rating) || counted(rating, summary && [summary.open, summary.fixed, summary.notAffected]) > 0).map((rating) => ({ value: rating, name: <Severity rating={rating} />, count: states ? count(counted(rating)) : undefined }))} />
+          options={ratings.filter((rating) => !['NONE', 'UNKNOWN'].includes(rating) || rated.includes(rating) || counted(rating, summary && [summary.open, summary.fixed, summary.notAffected]) > 0).map((rating) => ({ value: rating, name: <Severity rating={rating} />, count: several && !stage ? count(counted(rating)) : undefined }))} />
         <Toggles label="Withdrawn advisories" chosen={withdrawn ? ['yes'] : []} onChange={([one]) => narrow({ withdrawn: one })} options={[{ value: 'yes', name: 'Include withdrawn' }]} />
         {packages.length > 0 && <Toggles label="Affected packages" chosen={packages} onChange={(next) => narrow({ package: joinValues(next) })} options={packages.map((value) => ({ value, name: value }))} />}
       </div>
       {list.problems.length > 0 && rows.length === 0 ? <Problems loaded={list} />
-        : !started ? <div className="table"><div className="pad"><Lines rows={10} height={38} /></div></div>
         : rows.length === 0 && !loading ? <div className="table">{filtered ? <Empty title="No advisory matches">No advisory below {names.at(-1)} matches all filters. <button type="button" className="link-button" onClick={() => narrow(all)}>Show all advisories</button></Empty>
+          : summary && summary.open.total + summary.fixed.total + summary.notAffected.total > 0 ? <Empty title="None">No advisory below {names.at(-1)} is in this state. <button type="button" className="link-button" onClick={() => narrow({ ...all, show: 'all' })}>Show all advisories</button></Empty>
+          : names.length > 1 ? <Empty title="No feed lies here">Feeds usually lie in the organisation, and are for all images below it: see <Link to={pageAddress(names.slice(0, 1), 'advisories')}>the advisories of {names[0]}</Link>. What they find here is under <Link to={groupAddress(names, uid, 'findings')}>Findings</Link>.</Empty>
           : <Empty title="No advisories yet">Advisories are imported from feeds: see <a href="/guide/importing">importing</a>.</Empty>}</div>
         : <List label="Advisories" rows={rows} total={total} keyOf={(row) => row.uid} height={height} measured busy={loading} end={list.readMore}
             head={<div className="head advisory-columns"><span>Severity</span><span>Advisory</span><span className="package">Affected</span><span>State</span><span className="held">Open findings</span><span className="when">Published</span></div>}
-            render={(row) => <AdvisoryRow advisory={row} findings={groupAddress(names, uid, 'findings', { q: row.advisoryId })} open={open.has(row.uid)} onToggle={() => toggle(row.uid)} onPackage={(one) => narrow({ package: joinValues([one]) })} />} />}
+            render={(row) => <AdvisoryRow advisory={row} to={groupAddress(names, uid, 'advisories', { id: row.advisoryId })} />} />}
       <ListProblems list={list} />
       {started && rows.length > 0 && !list.stopped && <p className="end" aria-live="polite">{list.more ? 'Loading more …' : rows.length > 20 ? `End of the list: ${plural(rows.length, 'advisory', 'advisories')}.` : ''}</p>}
+      </>}
     </div>
   );
 }

@@ -1,58 +1,58 @@
-import { Fragment, useState } from 'react';
-import { useClient } from 'urql';
-import { AdvisoryRow } from '../advisory-list';
 import { useData } from '../client';
 import { FindingList } from '../finding-list';
-import { Repo as RepoDocument, RepoAdvisories, RepoTags, type AdvisoryRowFragment, type RepoQuery, type TagFilter, type TagRowFragment, type TypedDocument } from '../generated/graphql';
-import { Find, Toggles } from '../list';
+import { Readme as ReadmeDocument, Repo as RepoDocument, type RepoQuery } from '../generated/graphql';
+import { ImageComparison } from '../image-comparison';
 import { Markdown } from '../markdown';
-import { groupAddress, repoAddress } from '../places';
+import { PackageList } from '../package-list';
+import { groupAddress } from '../places';
 import { EditReadme, RepoActions } from '../repo-forms';
 import { Link, narrow, useLocation } from '../router';
-import { Card, CopyButton, Empty, Lines, NotShown, Problems, SeverityBar, Time } from '../ui';
-import { bytes, count, dayOf, shorten, tierName } from '../words';
+import { TagList } from '../tag-list';
+import { Card, CopyButton, Empty, Lines, Problems, Time } from '../ui';
+import { count, dayOf, tierName } from '../words';
 
 type Repository = NonNullable<RepoQuery['repo']>;
 
-/** This page shows a repo: its properties, its tags, its findings, its advisories, and its readme. */
+const tabs = [['', 'Tags'], ['findings', 'Findings'], ['packages', 'Packages'], ['readme', 'Readme']] as const;
+// These are the parameters of the tabs. Those of one tab mean nothing in another one.
+const nothing = Object.fromEntries(['show', 'q', 'severity', 'digest', 'sort', 'dir', 'tag', 'all', 'from', 'to', 'since', 'exploited'].map((name) => [name, undefined]));
+
+/** This page shows a repo: its properties, and in tabs its tags, its findings, the packages of its images, and its readme. */
 export function Repo({ uid, names, groupNames }: { uid: string; names: string[]; groupNames: string[] }) {
-  const { search } = useLocation();
-  const query = search.get('tag') ?? '', all = search.get('all') === 'yes', findings = search.get('tab') === 'findings';
-  const tags: TagFilter = { ...(query && { query }), ...(!all && !query && { includeReferrers: false, includeDates: false }) };
-  const loaded = useData(RepoDocument, { uid, tags }, { keep: true });
+  const { search } = useLocation(), tab = search.get('tab') ?? '', from = search.get('from') ?? '', to = search.get('to') ?? '';
+  const comparing = tab === 'compare' && from !== '' && to !== '';
+  // The tags that are compared are in the request for the repo, so that the page takes no further one.
+  const loaded = useData(RepoDocument, comparing ? { uid, from, to, comparing } : { uid, from: '-', to: '-', comparing: false }, { keep: true });
   const { data, loading } = loaded, repo = data?.repo;
   if (!repo && !loading) return <div className="page"><Problems loaded={loaded} /></div>;
-  const name = repo?.name ?? names.slice(groupNames.length).join('/');
+  const name = repo?.name ?? names.slice(groupNames.length).join('/'), held = repo ? { capabilities: repo.viewerCapabilities, on: name } : undefined;
+  const counts: Record<string, number | undefined> = { '': repo?.everyTag?.totalCount, findings: repo?.findingSummary?.open.total };
   return (
     <div className="page">
-      <div className="title"><h1>{name}</h1><CopyButton text={names.join('/')} label="Copy the path" />{repo?.catalogTier && <span className="chip">{tierName(repo.catalogTier)}</span>}{repo && <RepoActions repo={repo} groupNames={groupNames} />}</div>
+      <div className="title"><h1>{name}</h1><CopyButton text={names.join('/')} label="Copy the path" />{repo?.catalogTier && <span className="chip">{tierName(repo.catalogTier)}</span>}{repo ? <RepoActions repo={repo} groupNames={groupNames} /> : <div className="actions" />}</div>
       <p className="lead">{repo ? repo.description ?? 'No description' : ' '}</p>
       {loaded.old && <Problems loaded={loaded} />}
       {repo ? <Facts repo={repo} groupNames={groupNames} /> : <dl className="facts"><div>&nbsp;</div></dl>}
-      <div className="tabs" role="group" aria-label="What to show">
-        <button type="button" aria-pressed={!findings} onClick={() => narrow({ tab: undefined, show: undefined, q: undefined, severity: undefined, digest: undefined, sort: undefined })}>Overview</button>
-        <button type="button" aria-pressed={findings} onClick={() => narrow({ tab: 'findings' })}>Findings {repo?.findingSummary && <small>{count(repo.findingSummary.open.total)}</small>}</button>
+      <Pull repo={repo} />
+      {/* Until the head is there, the rest does not show, because it would move. */}
+      <div className={repo ? undefined : 'unseen'}>
+      <div className="tabs" role="group" aria-label="What to show">{tabs.map(([value, label]) => (
+        <button key={value} type="button" aria-pressed={tab === value || value === '' && tab === 'compare'} onClick={() => narrow({ ...nothing, tab: value || undefined })}>{label}{counts[value] !== undefined && <> <small>{count(counts[value])}</small></>}</button>
+      ))}</div>
+      {tab === 'findings' ? <FindingList uid={uid} name={name} inRepo held={held} /> : tab === 'packages' ? <PackageList uid={uid} name={name} names={groupNames} inRepo />
+        : tab === 'readme' ? <Readme uid={uid} /> : comparing ? <ImageComparison repo={repo?.name ?? name} from={loaded.own ? repo?.from : undefined} to={loaded.own ? repo?.to : undefined} found={loaded.own} /> : <TagList uid={uid} name={name} groupNames={groupNames} active={repo?.activeTags ?? []} held={held} />}
       </div>
-      {findings ? <FindingList uid={uid} name={name} inRepo held={repo ? { capabilities: repo.viewerCapabilities, on: name } : undefined} /> : <div className="grid">
-        <Card title={<>Tags {repo?.tags && <span className="chip">{count(repo.tags.totalCount)}</span>}</>} className="wide-12">
-          <div className="filters">
-            <Find value={query} label="Find a tag" onChange={(tag) => narrow({ tag }, { replace: true })} />
-            <Toggles label="Which tags" chosen={all ? ['yes'] : []} onChange={([one]) => narrow({ all: one }, { replace: true })} options={[{ value: 'yes', name: 'Include signatures and dated tags' }]} />
-          </div>
-          {!repo ? <Lines rows={5} height={26} /> : !repo.tags ? <NotShown what="tags" /> : repo.tags.nodes.length === 0
-            ? <Empty title={query ? 'No tag matches' : 'No tags yet'}>{query ? `No tag of ${name} has “${query}” in its name.` : 'Tags appear here as soon as an image is pushed or imported.'}</Empty>
-            : <Tags key={JSON.stringify(tags)} uid={uid} filter={tags} first={repo.tags} own={loaded.own} active={repo.activeTags} addressOf={(digest) => repoAddress(groupNames, repo, { tab: 'findings', digest })} />}
-        </Card>
-        <Card title={<>Advisories {repo?.advisories && <span className="chip">{count(repo.advisories.totalCount)}</span>}</>} className="wide-12 flush">
-          {!repo ? <Lines rows={2} height={34} /> : !repo.advisories ? <NotShown what="advisories" /> : repo.advisories.nodes.length === 0
-            ? <Empty title="No advisories">No advisory names {name}. What is wrong with the packages in its images is under Findings.</Empty> : <Advisories uid={uid} first={repo.advisories} addressOf={(q) => repoAddress(groupNames, repo, { tab: 'findings', q })} />}
-        </Card>
-        <Card title="Readme" aside={repo && <EditReadme repo={repo} />} className="wide-12">
-          {!repo ? <Lines rows={5} /> : repo.readme ? <Markdown text={repo.readme} /> : <Empty title="No readme">A readme says what an image is for and how to run it.</Empty>}
-        </Card>
-      </div>}
     </div>
   );
+}
+
+/** This part has the command that pulls the image, by one of the names under which a registry serves the repo. */
+function Pull({ repo }: { repo?: Repository | null }) {
+  const from = repo?.aliases.find((one) => /^[^/]+[.:][^/]*\//.test(one)), tag = repo?.latest ?? repo?.newest?.nodes[0];
+  if (!repo) return <div className="command"><code>&nbsp;</code></div>;
+  if (!from || !tag) return <div className="command"><code className="dim">{from ? `docker pull ${from}` : 'To see how to pull it, give it the name under which a registry serves it: Edit, Other names'}</code></div>;
+  const command = `docker pull ${from}:${tag.name}`;
+  return <div className="command"><code>{command}</code><CopyButton text={command} label="Copy the command that pulls the image" /></div>;
 }
 
 function Facts({ repo, groupNames }: { repo: Repository; groupNames: string[] }) {
@@ -68,57 +68,11 @@ function Facts({ repo, groupNames }: { repo: Repository; groupNames: string[] })
   );
 }
 
-interface Page<Row> { nodes: Row[]; pageInfo: { hasNextPage: boolean; endCursor: string | null } }
-
-type More<Row> = { after: string | null; further: Row[]; page: Page<Row>['pageInfo']; state: '' | 'reading' | 'failed' };
-
-/**
- * Returns the rows of a list whose first page another request has read, and a button that reads the next page. If the first page is
- * read again and ends elsewhere, the further pages no longer follow it, and are forgotten.
- */
-function useMore<Row, Data, Variables extends object>(first: Page<Row>, own: boolean, document: TypedDocument<Data, Variables>, variables: Omit<Variables, 'after'>, pick: (data: Data) => Page<Row> | null | undefined) {
-  const client = useClient(), start: More<Row> = { after: first.pageInfo.endCursor, further: [], page: first.pageInfo, state: '' };
-  const [kept, setKept] = useState(start);
-  const { after, further, page, state } = kept.after === start.after ? { ...kept, page: kept.further.length > 0 ? kept.page : first.pageInfo } : start;
-  const read = async () => {
-    setKept({ after, further, page, state: 'reading' });
-    const { data } = await client.query<Data>(document, { ...variables, after: page.endCursor } as never, { requestPolicy: 'network-only' }).toPromise();
-    const next = data && pick(data);
-    setKept((old) => old.after !== after ? old : next ? { after, further: [...further, ...next.nodes], page: next.pageInfo, state: '' } : { after, further, page, state: 'failed' });
-  };
-  const button = own && page.hasNextPage && <p className="end"><button type="button" disabled={state === 'reading'} onClick={() => void read()}>{state === 'reading' ? 'Loading …' : state === 'failed' ? 'Loading failed. Try again' : 'Show more'}</button></p>;
-  return { rows: [...first.nodes, ...further], button };
-}
-
-function Tags({ uid, filter, first, own, active, addressOf }: { uid: string; filter: TagFilter; first: NonNullable<Repository['tags']>; own: boolean; active: string[]; addressOf: (digest: string) => string }) {
-  const { rows, button } = useMore(first, own, RepoTags, { uid, tags: filter }, (data) => data.repo?.tags);
+function Readme({ uid }: { uid: string }) {
+  const loaded = useData(ReadmeDocument, { uid }), repo = loaded.data?.repo;
   return (
-    <>
-      <table className="tags">
-        <thead><tr><th>Name</th><th>Digest</th><th>Architectures and sizes</th><th>Last moved</th><th>Open findings</th></tr></thead>
-        <tbody>{rows.map((tag) => <Tag key={tag.uid} tag={tag} active={active.includes(tag.name)} to={addressOf(tag.digest)} />)}</tbody>
-      </table>
-      {button}
-    </>
+    <div className="grid"><Card title="Readme" aside={repo && <EditReadme repo={repo} />} className="wide-12">
+      {repo ? repo.readme ? <Markdown text={repo.readme} /> : <Empty title="No readme">A readme says what an image is for and how to run it.</Empty> : loaded.loading ? <Lines rows={5} /> : <Problems loaded={loaded} />}
+    </Card></div>
   );
-}
-
-function Tag({ tag, active, to }: { tag: TagRowFragment; active: boolean; to: string }) {
-  const { image } = tag;
-  return (
-    <tr className={tag.deprecated ? 'old' : ''}>
-      <td className="name"><b title={tag.name}>{shorten(tag.name)}</b>{active && <span className="chip">active</span>}{tag.deprecated && <span className="chip bad">end of life</span>}</td>
-      <td className="digest"><code title={tag.digest}>{tag.digest.replace('sha256:', '').slice(0, 12)}</code><CopyButton text={tag.digest} label={`Copy the digest of ${shorten(tag.name)}`} /></td>
-      <td className="sizes dim">{image ? image.sizes.map(({ architecture, size }, i) => <Fragment key={architecture}>{i > 0 && ' '}<span>{i > 0 && '· '}{architecture}{size != null && ` ${bytes(size)}`}</span></Fragment>) : 'unknown'}</td>
-      <td className="dim"><Time at={tag.updateTime} /></td>
-      <td>{tag.deprecated ? <span className="dim" title="Images count while a tag points to them that is not deprecated.">not counted</span> : tag.findingSummary && tag.findingSummary.open.total > 0 ? <Link to={to}><SeverityBar counts={tag.findingSummary.open} /></Link> : <SeverityBar counts={tag.findingSummary?.open} />}</td>
-    </tr>
-  );
-}
-
-function Advisories({ uid, first, addressOf }: { uid: string; first: Page<AdvisoryRowFragment>; addressOf: (id: string) => string }) {
-  const { rows, button } = useMore(first, true, RepoAdvisories, { uid }, (data) => data.repo?.advisories);
-  const [open, setOpen] = useState(() => new Set<string>());
-  const toggle = (key: string) => setOpen((old) => { const next = new Set(old); if (!next.delete(key)) next.add(key); return next; });
-  return <>{rows.map((advisory) => <AdvisoryRow key={advisory.uid} advisory={advisory} findings={addressOf(advisory.advisoryId)} open={open.has(advisory.uid)} onToggle={() => toggle(advisory.uid)} />)}{button}</>;
 }

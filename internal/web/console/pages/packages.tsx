@@ -1,0 +1,59 @@
+import { useData } from '../client';
+import { Package as PackageDocument, type PackageQuery } from '../generated/graphql';
+import { packageAddress, PackageList } from '../package-list';
+import { groupAddress, repoAddress } from '../places';
+import { Link, useLocation } from '../router';
+import { Card, CopyButton, Empty, Lines, namesOf, Problems, Severity } from '../ui';
+import { count, plural } from '../words';
+
+type Held = NonNullable<PackageQuery['packages']>['nodes'][number];
+
+/** This page shows the packages that the images below a group hold, or one of them with its versions. */
+export function Packages({ uid, names }: { uid: string; names: string[] }) {
+  const name = useLocation().search.get('name');
+  if (name) return <OnePackage uid={uid} names={names} name={name} />;
+  return (
+    <div className="page">
+      <div className="title"><h1>Packages</h1></div>
+      <p className="lead">What the images below {names.join(' / ')} hold. An image counts while a tag points to it that is not deprecated.</p>
+      <PackageList uid={uid} name={names.at(-1)!} names={names} />
+    </div>
+  );
+}
+
+/** This page shows who holds a package, at which versions, and what is wrong with these. */
+function OnePackage({ uid, names, name }: { uid: string; names: string[]; name: string }) {
+  const ecosystem = useLocation().search.get('ecosystem');
+  const loaded = useData(PackageDocument, { uid, names: [name], ecosystems: ecosystem ? [ecosystem] : null });
+  const { data, loading } = loaded, found = data?.packages?.nodes.filter((one) => !ecosystem || one.ecosystem === ecosystem), open = data?.findings?.totalCount;
+  return (
+    <div className="page">
+      <p className="back"><Link to={groupAddress(names, uid, 'packages')}>Packages</Link></p>
+      <div className="title"><h1>{found?.length === 1 ? found[0].name : name}</h1><CopyButton text={name} label="Copy the name" />{ecosystem && <span className="chip">{ecosystem}</span>}</div>
+      <p className="lead">{!data ? ' ' : open ? <Link to={groupAddress(names, uid, 'findings', { package: name })}>{plural(open, 'open finding')} below {names.join(' / ')}</Link> : `No open finding below ${names.join(' / ')}`}</p>
+      {!found ? loading ? <div className="card below-lead"><Lines rows={5} height={34} /></div> : <Problems loaded={loaded} />
+        : found.length === 0 ? <div className="card below-lead"><Empty title="No image holds it">No image below {names.at(-1)}, to which a tag points that is not deprecated, holds the package {name}{ecosystem && ` of ${ecosystem}`}.</Empty></div>
+        : found.map((one) => <Versions key={one.uid} found={one} several={found.length > 1} names={names} uid={uid} />)}
+    </div>
+  );
+}
+
+function Versions({ found, several, names, uid }: { found: Held; several: boolean; names: string[]; uid: string }) {
+  const { nodes = [], totalCount = 0 } = found.versions ?? {};
+  return (
+    <div className="grid"><Card title={several ? <Link to={packageAddress(names, uid, found)}>{found.ecosystem ?? 'Ecosystem not known'}</Link> : plural(totalCount, 'version')} className="wide-12">
+      <div className="scroll" tabIndex={0} role="region" aria-label={`Versions of ${found.name}`}><table className="plain-table stacks">
+        <thead><tr><th scope="col">Version</th><th scope="col">Held by</th><th scope="col">Advisories</th><th scope="col">Licences</th></tr></thead>
+        <tbody>{nodes.map((one) => (
+          <tr key={one.uid}>
+            <th scope="row">{one.version ?? 'not known'}{one.purl && <CopyButton text={one.purl} label={`Copy the package URL of ${one.version ?? found.name}`} />}</th>
+            <td data-label="Held by">{one.repos ? <>{one.repos.nodes.map((repo, i) => <span key={repo.uid}>{i > 0 && ', '}<Link to={repoAddress(namesOf(repo.group), repo)}>{repo.name}</Link></span>)}{one.repos.totalCount > one.repos.nodes.length && ` and ${count(one.repos.totalCount - one.repos.nodes.length)} more`}{one.tags && <span className="dim"> · {plural(one.tags.totalCount, 'tag')}</span>}</> : '–'}</td>
+            <td data-label="Advisories">{!one.advisories ? '–' : one.advisories.totalCount === 0 ? <span className="dim">none</span> : <ul className="stacked">{one.advisories.nodes.map((advisory) => <li key={advisory.uid}><Link to={groupAddress(names, uid, 'advisories', { id: advisory.advisoryId })}>{advisory.advisoryId}</Link> <Severity rating={advisory.severity.rating} score={advisory.severity.score} /></li>)}{one.advisories.totalCount > one.advisories.nodes.length && <li className="dim">and {count(one.advisories.totalCount - one.advisories.nodes.length)} more</li>}</ul>}</td>
+            <td data-label="Licences" className="dim">{one.licenses.join(', ') || '–'}</td>
+          </tr>
+        ))}</tbody>
+      </table></div>
+      {totalCount > nodes.length && <p className="dim note">These are the newest {count(nodes.length)} of {plural(totalCount, 'version')}.</p>}
+    </Card></div>
+  );
+}
