@@ -111,6 +111,10 @@ func TestTheSamplesOfTheGuideHaveFindings(t *testing.T) {
 		expectSummary(t, imported("kev", samples+"kev.json"), "1 0 0 0 known exploited vulnerabilities")
 		expectSummary(t, imported("epss", samples+"epss.csv"), "1 0 0 0 scores")
 		expectSummary(t, imported("sbom", "--image", "acme/sample-api@sha256:"+strings.Repeat("1", 64), samples+"sbom.json"), "0 0 1 0 SBOMs")
+		const untagged = "images without a tag: 1;"
+		if tagged, other := imported("sbom", "--group", acme, samples+"sbom.json"), imported("sbom", "--image", "acme/sample-api@sha256:"+strings.Repeat("7", 64), samples+"sbom.json"); strings.Contains(tagged, untagged) || !strings.Contains(other, untagged) {
+			t.Errorf("the imports of an SBOM of an image with a tag, and without one, say\n%s%s", tagged, other)
+		}
 		p, err := platform.New(t.Context(), storetest.Open(t, url), platform.Options{})
 		if err != nil {
 			t.Fatal(err)

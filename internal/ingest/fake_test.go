@@ -66,6 +66,7 @@ func put[T any](c *fakeCore, to map[string]*T, rows []*T, key func(*T) string) (
 func (c *fakeCore) destination() destination {
 	uid := func(name string) platform.UID { return platform.UID("uid of " + name) }
 	return destination{
+		countUntagged: func(context.Context, []platform.ImageKey) (int, error) { return 0, nil },
 		repos: func(_ context.Context, rows []*platform.ImportedRepo) (platform.Imported, error) {
 			for _, r := range rows {
 				r.UID = uid(r.Name)

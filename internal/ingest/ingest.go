@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -76,6 +77,7 @@ type Progress struct {
 type Summary struct {
 	Kinds      []KindCounts // counts by kind, in the order of the import
 	Unreadable int          // documents and lines whose kind could not be read
+	Untagged   int          // images of imported SBOMs whose findings do not count, because no live tag points to them
 }
 
 // A KindCounts counts the results for the records of one kind.
@@ -121,6 +123,9 @@ type destination struct {
 
 	// getImages reads images in the order of keys; nil for each that does not exist.
 	getImages func(ctx context.Context, keys []platform.ImageKey) ([]*platform.Image, error)
+
+	// countUntagged counts the images to which no tag points that is not deprecated.
+	countUntagged func(ctx context.Context, images []platform.ImageKey) (int, error)
 
 	// listSources lists the repos of the group that have tags from a registry.
 	listSources func(ctx context.Context, registry string) ([]platform.RepoSource, error)
@@ -178,6 +183,9 @@ func newDestination(p *platform.Platform, o Options, options platform.ImportOpti
 			}
 			return images, nil
 		},
+		countUntagged: func(ctx context.Context, images []platform.ImageKey) (untagged int, err error) {
+			return countUntagged(ctx, p, images)
+		},
 		listSources: func(ctx context.Context, registry string) ([]platform.RepoSource, error) {
 			return p.Repos.Sources(ctx, o.Group, registry)
 		},
@@ -185,6 +193,26 @@ func newDestination(p *platform.Platform, o Options, options platform.ImportOpti
 			return p.Tags.Prune(ctx, source, keep, options)
 		},
 	}
+}
+
+// maxImagesAtOnce limits the images whose tags one statement reads.
+const maxImagesAtOnce = 500
+
+// countUntagged counts the images to which no tag points that is not deprecated.
+func countUntagged(ctx context.Context, p *platform.Platform, images []platform.ImageKey) (untagged int, err error) {
+	live := platform.ListRequest[*platform.TagFilter]{PageSize: 1, Parts: platform.PartItems, Filter: &platform.TagFilter{Deprecated: new(bool)}}
+	for some := range slices.Chunk(images, maxImagesAtOnce) {
+		pages, errs := p.Tags.ListOfImages(ctx, live, some)
+		for i, page := range pages {
+			if errs[i] != nil {
+				return 0, errs[i]
+			}
+			if len(page.Items) == 0 {
+				untagged++
+			}
+		}
+	}
+	return untagged, nil
 }
 
 // A reporter counts the records of an import, and reports problems and progress to

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/google/go-containerregistry/pkg/name"
@@ -55,7 +56,11 @@ func importSBOM(ctx context.Context, d destination, source SBOMSource, o Options
 		err = r.sboms.flush(ctx)
 	}
 	err = l.pipeline.finish(err)
-	return Summary{Kinds: []KindCounts{r.sboms.kind}, Unreadable: l.unreadable}, err
+	sum := Summary{Kinds: []KindCounts{r.sboms.kind}, Unreadable: l.unreadable}
+	if err == nil {
+		sum.Untagged, err = d.countUntagged(ctx, r.stored())
+	}
+	return sum, err
 }
 
 // An sbomKey identifies an SBOM.
@@ -118,6 +123,18 @@ type sbomImport struct {
 	sboms    *sbomBatch
 	image    platform.ImageKey // that all documents are about; zero if each names its own
 	largest  map[sbomKey]contender
+}
+
+// stored lists the images whose documents were to be imported.
+func (r *sbomImport) stored() []platform.ImageKey {
+	images := make([]platform.ImageKey, 0, len(r.largest))
+	for key := range r.largest {
+		images = append(images, key.ImageKey)
+	}
+	slices.SortFunc(images, func(a, b platform.ImageKey) int {
+		return cmp.Or(cmp.Compare(a.Repo, b.Repo), cmp.Compare(a.Digest, b.Digest))
+	})
+	return slices.Compact(images) // an image has a document for each architecture
 }
 
 // run reads the documents twice: first to find the largest one about each image and architecture,
