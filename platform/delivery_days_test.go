@@ -27,7 +27,7 @@ type post struct {
 
 func newPost(t *testing.T, answer platform.Attempt) *post {
 	t.Helper()
-	store := storetest.Open(t, storetest.SQLite(t))
+	store := sharedClock{storetest.Open(t, storetest.SQLite(t)), time.Now}
 	p, err := platform.New(t.Context(), store, platform.Options{})
 	if err != nil {
 		t.Fatal(err)

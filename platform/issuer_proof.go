@@ -33,8 +33,8 @@ type IssuerReads interface {
 	// counts. It counts no more than most.
 	CountBindings(ctx context.Context, root UID, key RuleKey, identity UID, most int) (int, error)
 
-	// HasOwner reports whether an owner of an organisation has a rule or static keys, or is
-	// a user of an identity provider. It leaves out one role binding, or the rule and the
+	// HasOwner reports whether an owner of an organisation, whose role binding never expires, has
+	// a rule or static keys, or is a user of an identity provider. It leaves out one role binding, or the rule and the
 	// keys of one identity; "" leaves out nothing.
 	HasOwner(ctx context.Context, root, without UID) (bool, error)
 }

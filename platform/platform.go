@@ -184,6 +184,7 @@ func (p *Platform) Run(ctx context.Context) {
 	})
 	following.Go(func() { p.Issuers.recheckRegularly(ctx) })
 	following.Go(func() { p.Findings.follow(ctx) })
+	following.Go(func() { p.RoleBindings.expireRegularly(ctx) })
 	defer following.Wait()
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()

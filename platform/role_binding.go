@@ -18,6 +18,7 @@ type RoleBinding struct {
 	Group       BoundGroup    `json:"group"`
 	Role        BoundRole     `json:"role"`
 	CreateTime  Time          `json:"createTime,omitzero"`
+	ExpireTime  Time          `json:"expireTime,omitzero"`   // from then on the binding gives nothing; zero means never
 	IdentityUID UID           `json:"identityUid,omitempty"` // input only
 	RoleUID     UID           `json:"roleUid,omitempty"`     // input only
 }
@@ -51,7 +52,8 @@ type RoleBindingFilter struct {
 	Identity   UID        `json:",omitempty"`
 	Group      UID        `json:",omitempty"` // the role is bound on this group, not below
 	Role       UID        `json:",omitempty"`
-	Capability Capability `json:",omitempty"` // the role has this capability
+	Capability Capability `json:",omitempty"` // the binding gives this capability
+	Lasting    bool       `json:",omitempty"` // the binding never expires
 }
 
 func (f *RoleBindingFilter) check(v *violations) {
@@ -67,13 +69,13 @@ func (f *RoleBindingFilter) check(v *violations) {
 
 var roleBindingKind = Kind[*RoleBinding]{
 	Name: "RoleBinding", Plural: "roleBindings", Area: areaIAM, Number: 4, Event: "iam.rolebindings", Parent: "Group",
-	Verbs: []string{"created", "created.batch", "updated", "deleted"},
+	Verbs: []string{"created", "created.batch", "updated", "deleted", verbExpired},
 	List:  CapRoleBindingsList, Create: CapRoleBindingsCreate, Update: CapRoleBindingsUpdate, Delete: CapRoleBindingsDelete,
 	Fields: []fieldmask.Field{
 		{Name: "uid", Mode: fieldmask.OutputOnly}, {Name: "identity", Mode: fieldmask.Volatile},
 		{Name: "group", Mode: fieldmask.Volatile}, {Name: "role", Mode: fieldmask.Volatile},
 		{Name: "createTime", Mode: fieldmask.OutputOnly}, {Name: "identityUid", Mode: fieldmask.Updatable},
-		{Name: "roleUid", Mode: fieldmask.Updatable},
+		{Name: "roleUid", Mode: fieldmask.Updatable}, {Name: "expireTime", Mode: fieldmask.Updatable},
 	},
 	Required: []string{"identityUid", "roleUid"},
 	Unique:   []string{"identityUid", "roleUid"},
@@ -107,6 +109,10 @@ const MaxBatchBindings = 25
 // RoleBindingReads reads role bindings.
 type RoleBindingReads interface {
 	RoleBindings() Table[*RoleBinding, *RoleBindingFilter]
+
+	// ExpiredBindings finds up to limit role bindings that have expired, those that expired
+	// first before others.
+	ExpiredBindings(ctx context.Context, limit int) ([]UID, error)
 }
 
 // RoleBindingWrites changes role bindings in a transaction.
@@ -233,6 +239,9 @@ func (s RoleBindings) acceptAll(ctx context.Context, parent UID, ins []fieldmask
 		bindings[i] = b
 		if e == nil {
 			b.checkReach(parent, place(i), &all)
+			if err := b.checkExpiry(ctx, s.p.store, place(i), &all); err != nil {
+				return nil, err
+			}
 			continue
 		}
 		for _, x := range e.Violations {
@@ -316,7 +325,8 @@ func (s RoleBindings) findDuplicate(ctx context.Context, parent UID, bindings []
 	return err
 }
 
-// Update changes the identity or the role of a binding.
+// Update changes the identity, the role or the end of a binding. The caller must hold everything
+// that the binding then grants.
 func (s RoleBindings) Update(ctx context.Context, uid UID, in fieldmask.Input[*RoleBinding]) (*RoleBinding, error) {
 	change, err := s.authorizeUpdate(ctx, uid, in)
 	if err != nil {
@@ -332,19 +342,25 @@ func (s RoleBindings) Update(ctx context.Context, uid UID, in fieldmask.Input[*R
 		if err != nil {
 			return err
 		}
-		next := &RoleBinding{UID: uid, IdentityUID: current.Identity.UID, RoleUID: current.Role.UID}
+		next := current.writtenFields()
 		if change.Writes("identityUid") {
 			next.IdentityUID = change.Row.IdentityUID
 		}
 		if change.Writes("roleUid") {
 			next.RoleUID = change.Row.RoleUID
 		}
-		if next.RoleUID != current.Role.UID {
+		var v violations
+		if change.Writes("expireTime") {
+			next.ExpireTime = change.Row.ExpireTime
+			if err := next.checkExpiry(ctx, tx, "", &v); err != nil {
+				return err
+			}
+		}
+		if next.RoleUID != current.Role.UID || !next.ExpireTime.IsZero() {
 			if err := s.checkNotLastOwner(ctx, tx, current); err != nil {
 				return err
 			}
 		}
-		var v violations
 		if next.checkReach(uid.Parent(), "", &v); len(v) > 0 {
 			return v.err()
 		}
@@ -379,7 +395,7 @@ func (s RoleBindings) Update(ctx context.Context, uid UID, in fieldmask.Input[*R
 
 // writtenFields returns a binding with only the fields that can be written.
 func (b *RoleBinding) writtenFields() *RoleBinding {
-	return &RoleBinding{UID: b.UID, IdentityUID: b.Identity.UID, RoleUID: b.Role.UID}
+	return &RoleBinding{UID: b.UID, IdentityUID: b.Identity.UID, RoleUID: b.Role.UID, ExpireTime: b.ExpireTime}
 }
 
 // Delete deletes a role binding. It takes effect with the next request.
@@ -405,14 +421,14 @@ func (s RoleBindings) checkMayUnbind(ctx context.Context) func(tx Tx, uid UID) e
 }
 
 // checkNotLastOwner fails if b is the binding of the last owner of an
-// organisation.
+// organisation. Owners whose bindings expire do not count.
 func (s RoleBindings) checkNotLastOwner(ctx context.Context, tx Tx, b *RoleBinding) error {
 	root := b.Group.UID
-	if !root.IsRoot() || b.Role.UID != OwnerRole {
+	if !root.IsRoot() || b.Role.UID != OwnerRole || !b.ExpireTime.IsZero() {
 		return nil
 	}
 	owners, err := tx.RoleBindings().List(ctx, Query[*RoleBindingFilter]{
-		Scope: newScope(Branch{Relation: OfRole, UID: OwnerRole, Inside: root}), Filter: &RoleBindingFilter{Group: root},
+		Scope: newScope(Branch{Relation: OfRole, UID: OwnerRole, Inside: root}), Filter: &RoleBindingFilter{Group: root, Lasting: true},
 		Order: s.kind.DefaultOrder, Limit: 2, Parts: PartItems,
 	})
 	switch {
@@ -437,5 +453,5 @@ func (p *Platform) checkOwnerStays(ctx context.Context, tx Tx, root, lost UID) e
 }
 
 func lastOwnerError(root UID) error {
-	return failedPrecondition("LAST_OWNER", string(root), "an organisation needs at least one owner who can sign in; bind the owner role to another identity with a rule first")
+	return failedPrecondition("LAST_OWNER", string(root), "an organisation needs at least one owner who can sign in and whose binding never expires; bind the owner role to another identity with a rule first")
 }

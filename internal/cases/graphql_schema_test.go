@@ -48,7 +48,7 @@ var filterNames = map[string]string{
 
 // selections has the selections of types whose links to other kinds REST shows in part.
 var selections = map[string]string{
-	"RoleBinding": `{ uid createTime group { uid name description } role { uid name description }
+	"RoleBinding": `{ uid createTime expireTime group { uid name description } role { uid name description }
 		identity { uid name description email claimMatch { issuer subject } staticKeys { issuer subject } } }`,
 	"GroupInvite": `{ uid roleUid role { uid name description capabilities } email expirationTime singleUse code keyId createTime }`,
 }

@@ -8,7 +8,7 @@ import (
 var roleBindings = newKind(kind{
 	name: "RoleBinding", plural: "RoleBindings", ref: "binding", area: "iam", parent: "iam/Group", in: "{group}",
 	minimal:        fields{"identityUid": "{identity}", "roleUid": "{role}"},
-	full:           fields{"identityUid": "{full identity}", "roleUid": "{full role}"},
+	full:           fields{"identityUid": "{full identity}", "roleUid": "{full role}", "expireTime": "2999-03-27T13:55:00.785Z"},
 	requiredFields: "identityUid roleUid",
 	shown:          fields{"uid": "<uid>", "createTime": "<time>", "group": fields{"uid": "{group}", "name": "{group.name}"}},
 	hidden:         []string{"identityUid", "roleUid"},
@@ -19,11 +19,13 @@ var roleBindings = newKind(kind{
 		{name: "no role", fields: fields{"roleUid": ""}, violations: "roleUid"},
 		{name: "a role that is no UID", fields: fields{"roleUid": "nope"}, violations: "roleUid"},
 		{name: "a list as the role", fields: fields{"roleUid": fields{}}, violations: "roleUid", typeErrors: typeError},
+		{name: "an end that has come", fields: fields{"expireTime": "2026-03-27T13:55:00.785Z"}, violations: "expireTime"},
 	},
 	manyErrors: badInput{fields: fields{"identityUid": "nope", "roleUid": "nope"}, violations: "identityUid roleUid"},
 	twin:       fields{"identityUid": "{binding.identity.uid}", "roleUid": "{binding.role.uid}"}, misplaced: []string{"{repo}", "{role}"},
 	changes: []change{
 		{field: "identityUid", to: "{other identity}", required: true}, {field: "roleUid", to: "{other role}", required: true},
+		{field: "expireTime", to: "2999-12-31T00:00:00.000Z"},
 	},
 	readOnlyField: "createTime",
 

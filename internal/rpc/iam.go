@@ -238,7 +238,8 @@ func capabilities(all []platform.Capability) []iamv2.Capability {
 
 func roleBinding(b *platform.RoleBinding) *iamv2.RoleBinding {
 	return &iamv2.RoleBinding{
-		Uid: string(b.UID), CreateTime: timestamp(b.CreateTime), IdentityUid: string(b.IdentityUID), RoleUid: string(b.RoleUID),
+		Uid: string(b.UID), CreateTime: timestamp(b.CreateTime), ExpireTime: timestamp(b.ExpireTime),
+		IdentityUid: string(b.IdentityUID), RoleUid: string(b.RoleUID),
 		Identity: &iamv2.RoleBindingIdentity{
 			Uid: string(b.Identity.UID), Name: b.Identity.Name, Description: b.Identity.Description,
 			Subject: b.Identity.Subject, Issuer: b.Identity.Issuer, Email: b.Identity.Email,

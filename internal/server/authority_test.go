@@ -41,6 +41,7 @@ func (trustingDirectory) Presume(ctx context.Context, _ platform.Claims, last *p
 // repo.
 type replicas struct {
 	p        *platform.Platform
+	store    *sqlstore.Store
 	handlers []http.Handler
 	operator context.Context //nolint:containedctx // This context serves the whole test.
 	org      platform.UID
@@ -64,7 +65,7 @@ func newReplicas(t *testing.T, url, org string, directory func(*platform.Platfor
 		c := Config{ServiceDomain: "atrium.dev", GraphQL: DefaultGraphQL(), Logger: discardLogger()}
 		c.recorder = c.newRecorder()
 		verifier := auth.New(auth.Options{Directory: directory(p), Audience: []string{"atrium"}, Development: issuer})
-		w.p, w.handlers = p, append(w.handlers, c.routes(p, verifier, c.newAdmission(newErrorWriter(c.answerOptions())), nil, "", nil, c.answerOptions()))
+		w.p, w.store, w.handlers = p, store, append(w.handlers, c.routes(p, verifier, c.newAdmission(newErrorWriter(c.answerOptions())), nil, "", nil, c.answerOptions()))
 	}
 	w.org = check(w.p.Groups.Bootstrap(w.operator, org, auth.DevelopmentIssuer, "owner"))(t).Group.UID
 	w.alice = check(w.p.Identities.Create(w.operator, w.org, input[*platform.Identity](`{"name":"alice","claimMatch":{"issuer":%q,"subject":"alice"}}`, auth.DevelopmentIssuer)))(t).UID

@@ -48,6 +48,7 @@ var dialect = dbconn.Dialect{
 		return parents + " CROSS JOIN " + table + " t ON t.rowid IN (SELECT t.rowid FROM " + table + " t WHERE " + page + ")"
 	},
 	Trigrams: true,
+	Now:      "CAST(ROUND(unixepoch('subsec') * 1000) AS INTEGER)",
 	Elements: func(column string) string {
 		return "json_each(CASE " + column + " WHEN '' THEN '[]' ELSE " + column + " END) e"
 	},

@@ -59,7 +59,7 @@ var advisories = newTable(&table[*platform.Advisory, *platform.AdvisoryFilter]{
 		{"t.event_reviewers", "events", func(a *platform.Advisory) any { return eventWords(a, eventReviewer) }},
 		{"t.event_review_states", "events", func(a *platform.Advisory) any { return eventWords(a, eventReviewState) }},
 		{"t.latest_event_type", "events", func(a *platform.Advisory) any { t := string(a.LatestEventType()); return &t }},
-		{"t.fix_time", "events", func(a *platform.Advisory) any { return timeOrNull{a.FixTime()} }},
+		{"t.fix_time", "events", func(a *platform.Advisory) any { fixed := a.FixTime(); return timeOrNull{timeColumn{&fixed}} }},
 		{"t.count_class", "severities", func(a *platform.Advisory) any { class := classOf(a); return &class }},
 	},
 	where:       whereAdvisory,

@@ -21,8 +21,9 @@ import (
 // immutable.
 type knownAuthority struct {
 	scopes   []string          // scopes of the bearer, sorted; nil until its rows have been read
+	ends     platform.Time     // the time when the first grant of the bearer expires; zero if none does
 	read     *dbconn.Statement // reads everything about the bearer, and the versions of scopes
-	compare  *dbconn.Statement // reads only the versions
+	compare  *dbconn.Statement // reads only the versions, and none of them once a grant has expired
 	versions string            // the versions with which the rows have proven the presumption
 	until    time.Time         // time at which everything must be read again; zero if there are no such versions
 }
@@ -39,14 +40,18 @@ const (
 	boundFor = 30 * time.Second
 )
 
-// newKnownAuthority prepares the statements for a bearer with scopes.
-func newKnownAuthority(d *dbconn.Dialect, b platform.Bearer, scopes []string) *knownAuthority {
-	known := &knownAuthority{scopes: scopes, read: signInStatement(d, b, scopes)}
+// newKnownAuthority prepares the statements for a bearer with scopes, whose first grant expires at
+// a time.
+func newKnownAuthority(d *dbconn.Dialect, b platform.Bearer, scopes []string, ends platform.Time) *knownAuthority {
+	known := &knownAuthority{scopes: scopes, ends: ends, read: signInStatement(d, b, scopes)}
 	if len(scopes) > 0 {
 		q := newStatement(d)
 		q.plan, q.quick = dbconn.PlanBySession, true
 		q.add("SELECT " + scopeVersion + " FROM ")
 		addScopes(q, scopes)
+		if !ends.IsZero() {
+			q.add(" WHERE "+d.Now+" < ?", ends)
+		}
 		known.compare = q.build(nil)
 	}
 	return known
@@ -74,14 +79,14 @@ func addScopes(q *statement, scopes []string) {
 func (k *knownAuthority) isBound(now time.Time) bool { return now.Before(k.until) }
 
 // bind returns what is known once rows have proven the presumption. If the scopes of
-// the rows are those of the statement, their versions are known, too.
+// the rows and the end of the first grant are those of the statements, the versions are known, too.
 func (k *knownAuthority) bind(d *dbconn.Dialect, b platform.Bearer, found *signIns, now time.Time) *knownAuthority {
 	scopes := found.scopes(b)
 	switch {
 	case len(scopes) > maxScopes:
 		return &knownAuthority{read: k.read}
-	case !slices.Equal(scopes, k.scopes):
-		return newKnownAuthority(d, b, scopes)
+	case !slices.Equal(scopes, k.scopes) || found.ends != k.ends:
+		return newKnownAuthority(d, b, scopes, found.ends)
 	}
 	bound := *k
 	bound.versions, bound.until = string(found.versions), now.Add(boundFor)

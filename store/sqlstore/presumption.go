@@ -32,7 +32,7 @@ func (p prover) TakeProof(ctx context.Context) (dbconn.Proof, error) {
 	}
 	known, _ := proof.Kept().(*knownAuthority)
 	if known == nil {
-		known = newKnownAuthority(p.dialect, proof.Bearer(), nil)
+		known = newKnownAuthority(p.dialect, proof.Bearer(), nil, platform.Time{})
 		proof.Keep(known)
 	}
 	taken := &presumptionProof{dialect: p.dialect, presumption: presumption, proof: proof, known: known}

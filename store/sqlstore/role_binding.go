@@ -1,6 +1,7 @@
 package sqlstore
 
 import (
+	"context"
 	"fmt"
 
 	"atrium/platform"
@@ -33,6 +34,7 @@ var roleBindings = newTable(&table[*platform.RoleBinding, *platform.RoleBindingF
 	columns: []column[*platform.RoleBinding]{
 		{"t.uid", "", func(b *platform.RoleBinding) any { return keyOf(&b.UID) }},
 		{"t.create_time", "", func(b *platform.RoleBinding) any { return timeColumn{&b.CreateTime} }},
+		{"t.expire_time", "expireTime", func(b *platform.RoleBinding) any { return timeOrNull{timeColumn{&b.ExpireTime}} }},
 		{"i.uid", "", func(b *platform.RoleBinding) any { return keyOf(&b.Identity.UID) }},
 		{"i.name", "", func(b *platform.RoleBinding) any { return &b.Identity.Name }},
 		{"i.description", "", func(b *platform.RoleBinding) any { return &b.Identity.Description }},
@@ -65,9 +67,22 @@ var roleBindings = newTable(&table[*platform.RoleBinding, *platform.RoleBindingF
 			// PostgreSQL expects that few roles match. As a join, it would compare each binding with
 			// each role.
 			s.addSlow(" AND "+confirm("t.role IN (SELECT h.uid FROM role h WHERE h.capabilities LIKE ? ESCAPE '\\')"), likePattern(`"`+f.Capability.WireName()+`"`))
+			s.add(" AND ").addUnexpired("t")
+		}
+		if f.Lasting {
+			s.add(" AND t.expire_time IS NULL")
 		}
 	},
 })
+
+// addUnexpired adds the condition that a role binding, whose table has the alias, gives its role
+// at this moment. Each statement that finds out what somebody may do has it.
+func (s *statement) addUnexpired(alias string) *statement {
+	if s.isProbe {
+		return s.add("")
+	}
+	return s.add("(" + alias + ".expire_time IS NULL OR " + alias + ".expire_time > " + s.dialect.Now + ")")
+}
 
 // RoleBindings returns the table of roleBindings.
 func (s tables) RoleBindings() platform.Table[*platform.RoleBinding, *platform.RoleBindingFilter] {
@@ -77,6 +92,15 @@ func (s tables) RoleBindings() platform.Table[*platform.RoleBinding, *platform.R
 // RoleBindingWriter returns what changes the table.
 func (tx *transaction) RoleBindingWriter() platform.RowWriter[*platform.RoleBinding] {
 	return newWriter(roleBindings, tx)
+}
+
+// ExpiredBindings finds role bindings that have expired, those that expired first before others.
+func (s tables) ExpiredBindings(ctx context.Context, limit int) ([]platform.UID, error) {
+	var expired []platform.UID
+	q := newStatement(s.dialect)
+	q.add("SELECT b.uid FROM role_binding b WHERE b.expire_time <= (SELECT "+s.dialect.Now+") ORDER BY b.expire_time LIMIT ?", int64(limit))
+	err := s.conn.Run(ctx, q.build(collectUIDs(&expired)))
+	return expired, err
 }
 
 // A ruleColumn reads the issuer and subject of a bound identity from its rule.

@@ -30,15 +30,15 @@ func (s tables) Candidates(ctx context.Context, b platform.Bearer) ([]platform.C
 func signInStatement(d *dbconn.Dialect, b platform.Bearer, scopes []string) *dbconn.Statement {
 	q := newStatement(d)
 	if len(b.Static) > 0 {
-		q.add("SELECT 0, '', '', '', '', i.uid, i.claim_match, i.static_keys, '', i.last_seen_time, "+boundColumns+" FROM identity i"+boundJoins+" WHERE i.uid ?", uidKeyList(b.Static))
+		q.add("SELECT 0, '', '', '', '', i.uid, i.claim_match, i.static_keys, '', i.last_seen_time, "+boundColumns+" FROM identity i").addBound().add(" WHERE i.uid ?", uidKeyList(b.Static))
 	} else {
 		q.add("SELECT 0, CASE c.place WHEN 2 THEN i.uid ELSE ? END, '', '', '', i.uid, i.claim_match, i.static_keys, '', i.last_seen_time, "+boundColumns+" FROM (", platform.UID(""))
 		addCandidates(q, b)
-		q.add(") c JOIN identity i ON i.uid = c.uid" + boundJoins)
+		q.add(") c JOIN identity i ON i.uid = c.uid").addBound()
 		addSignInOptions(q, b)
 	}
 	if len(scopes) > 0 {
-		q.addUnion().add("SELECT 3, '', '', " + scopeVersion + ", s.column1, '', '', '', '', NULL, '', '', '' FROM ")
+		q.addUnion().add("SELECT 3, '', '', " + scopeVersion + ", s.column1, '', '', '', '', NULL, '', '', '', NULL FROM ")
 		addScopes(q, scopes)
 	}
 	q.add(" ORDER BY 1, 2, 6, 5, 11, 12")
@@ -64,11 +64,14 @@ func addCandidates(q *statement, b platform.Bearer) {
 		platform.MaxCandidates, platform.MaxCandidatesOfRoot, platform.MaxCandidates))
 }
 
-// The grants of an identity i: one row for each role, or one row of empty texts.
-const (
-	boundColumns = "b.parent, b.role, COALESCE(r.capabilities, '')"
-	boundJoins   = " LEFT JOIN role_binding b ON b.identity = i.uid LEFT JOIN role r ON r.uid = b.role"
-)
+// boundColumns are those of the grants of an identity i: one row for each role, or one row of empty
+// texts.
+const boundColumns = "b.parent, b.role, COALESCE(r.capabilities, ''), b.expire_time"
+
+// addBound joins the grants of an identity i that have not expired.
+func (s *statement) addBound() *statement {
+	return s.add(" LEFT JOIN role_binding b ON b.identity = i.uid AND ").addUnexpired("b").add(" LEFT JOIN role r ON r.uid = b.role")
+}
 
 // addSignInOptions adds the identity providers of the issuer with the identities that they
 // provisioned, and the mappings of external groups.
@@ -78,11 +81,11 @@ func addSignInOptions(q *statement, b platform.Bearer) {
 		external[i] = rule(b.Issuer, id)
 	}
 	q.addUnion().add("SELECT 1, p.uid, p.default_role, p.oidc, v.method, i.uid, i.claim_match, '', COALESCE(i.external_id, ''), i.last_seen_time, "+boundColumns+
-		" FROM issuer_proof v JOIN identity_provider p ON p.issuer = v.issuer AND p.root = v.root LEFT JOIN identity i ON i.provider = p.uid AND i.external_id ?"+boundJoins+" WHERE v.issuer = ?", external, b.Issuer)
+		" FROM issuer_proof v JOIN identity_provider p ON p.issuer = v.issuer AND p.root = v.root LEFT JOIN identity i ON i.provider = p.uid AND i.external_id ?", external).addBound().add(" WHERE v.issuer = ?", b.Issuer)
 	if len(b.Groups) == 0 {
 		return
 	}
-	q.addUnion().add("SELECT 2, p.uid, '', '', m.external_group_id, '', '', '', '', NULL, m.scope, m.role, r.capabilities"+
+	q.addUnion().add("SELECT 2, p.uid, '', '', m.external_group_id, '', '', '', '', NULL, m.scope, m.role, r.capabilities, NULL"+
 		" FROM issuer_proof v JOIN identity_provider p ON p.issuer = v.issuer AND p.root = v.root JOIN external_group_role_mapping m ON m.parent = p.uid AND m.external_group_id ?"+
 		" JOIN role r ON r.uid = m.role WHERE v.issuer = ?", valueList(b.Groups), b.Issuer)
 }
@@ -96,7 +99,8 @@ type signIns struct {
 	columns [signInTexts]rawColumn
 
 	versions []byte // versions of the scopes, in the order of the scopes
-	to       [signInTexts + 2]any
+	to       [signInTexts + 3]any
+	ends     platform.Time // the time when the first of the grants expires; zero if none does
 
 	candidates []platform.Candidate
 	options    []platform.SignInOption
@@ -106,6 +110,7 @@ type signIns struct {
 type signInRow struct {
 	part  int64
 	seen  platform.Time
+	ends  platform.Time // the time when the grant expires; zero if it does not
 	texts [signInTexts]textRange
 }
 
@@ -153,7 +158,7 @@ func (c *rawColumn) Scan(src any) (err error) {
 func (found *signIns) add(scan func(...any) error) error {
 	if found.to[0] == nil {
 		found.text = make([]byte, 0, 1<<10)
-		found.to[0], found.to[9] = &found.row.part, timeColumn{&found.row.seen}
+		found.to[0], found.to[9], found.to[13] = &found.row.part, timeColumn{&found.row.seen}, timeColumn{&found.row.ends}
 		for i := range found.columns {
 			at := i + 1
 			if at >= 9 {
@@ -172,6 +177,9 @@ func (found *signIns) add(scan func(...any) error) error {
 		_, _ = versionColumn{&found.versions}.AppendText(nil, found.text[version.start:version.end])
 		found.text = found.text[:start] // versions are no part of the digest
 		return nil
+	}
+	if end := found.row.ends; !end.IsZero() && (found.ends.IsZero() || end.Before(found.ends.Time)) {
+		found.ends = end
 	}
 	found.rows = append(found.rows, found.row)
 	found.text = binary.AppendVarint(found.text, found.row.part)

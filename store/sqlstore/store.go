@@ -5,7 +5,6 @@ import (
 	"context"
 	"reflect"
 	"slices"
-	"time"
 
 	"atrium/platform"
 	"atrium/store/sqlstore/dbconn"
@@ -141,9 +140,6 @@ func (tables) countedTables() []countedTable {
 
 // Now reads the clock that all processes share.
 func (s tables) Now(ctx context.Context) (now platform.Time, err error) {
-	if s.dialect.Now == "" {
-		return platform.At(time.Now()), nil
-	}
 	q := newStatement(s.dialect).add("SELECT " + s.dialect.Now)
 	err = s.conn.Run(ctx, q.build(func(scan func(...any) error) error { return scan(timeColumn{&now}) }))
 	return now, err

@@ -203,10 +203,10 @@ func encodeColumn(to any) any {
 	case timeColumn:
 		return *to.to
 	case timeOrNull:
-		if to.time.IsZero() {
+		if to.to.IsZero() {
 			return nil
 		}
-		return to.time
+		return *to.to
 	case severityColumn:
 		return to.to.SortKey()
 	case epssColumn:

@@ -10,7 +10,7 @@ import (
 )
 
 // timeOrNull is a time that no list is sorted by; "no time" is NULL.
-type timeOrNull struct{ time platform.Time }
+type timeOrNull struct{ timeColumn }
 
 // timeColumn scans a time from either engine.
 type timeColumn struct{ to *platform.Time }

@@ -41,7 +41,7 @@ type Dialect struct {
 	// and a column of times.
 	Intervals func(column, origin, seconds string) string
 
-	// Now is the time of the database server. It is "" if that is the time of this process.
+	// Now is the time of the clock that all processes on this database share.
 	Now string
 
 	// ReadTime returns the time of a column with milliseconds since 1970 as a text.

@@ -128,13 +128,17 @@ CREATE TABLE role_binding (
     identity BLOB NOT NULL REFERENCES identity (uid),
     role BLOB NOT NULL REFERENCES role (uid),
     create_time INTEGER NOT NULL,
-    root_key BLOB, parent_key BLOB, g2_key BLOB, g3_key BLOB, rest BLOB, local BLOB
+    root_key BLOB, parent_key BLOB, g2_key BLOB, g3_key BLOB, rest BLOB, local BLOB,
+    expire_time INTEGER
 );
 -- An identity has a role in a group once.
 CREATE UNIQUE INDEX role_binding_unique ON role_binding (parent, identity, role);
 -- The bindings of an identity, which every request of it needs, and those of a role.
 CREATE INDEX role_binding_identity_key ON role_binding (identity, root_key, create_time, rest);
 CREATE INDEX role_binding_role_key ON role_binding (role, root_key, create_time, rest);
+-- The bindings that have expired, and those of an organisation that will expire. Most bindings never do.
+CREATE INDEX role_binding_expire ON role_binding (expire_time) WHERE expire_time IS NOT NULL;
+CREATE INDEX role_binding_root_key_expire ON role_binding (root_key, expire_time) WHERE expire_time IS NOT NULL;
 -- Lists of an organisation, of a group, and below a group.
 CREATE INDEX role_binding_root_key_create ON role_binding (root_key, create_time, rest);
 CREATE INDEX role_binding_parent_key_uid ON role_binding (parent_key, local);

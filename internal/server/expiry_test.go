@@ -1,0 +1,94 @@
+package server
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"atrium/internal/auth"
+	"atrium/platform"
+	"atrium/store/storetest"
+)
+
+// now reads the clock that decides when a binding expires.
+func (w *replicas) now(t *testing.T) platform.Time {
+	t.Helper()
+	return check(w.store.Now(t.Context()))(t)
+}
+
+// bindUntil binds alice's role until a time.
+func (w *replicas) bindUntil(t *testing.T, end platform.Time) platform.UID {
+	t.Helper()
+	return check(w.p.RoleBindings.Create(w.operator, w.org, input[*platform.RoleBinding](`{"identityUid":%q,"roleUid":%q,"expireTime":%q}`, w.alice, w.role, end)))(t).UID
+}
+
+// expectUntil asks again and again until alice may no longer read the repo. No answer that
+// begins at the end of the binding or later may show it, and none that ends before may hide it.
+func (w *replicas) expectUntil(t *testing.T, what string, end platform.Time, shows func() bool) {
+	t.Helper()
+	for {
+		before := w.now(t)
+		shown := shows()
+		after := w.now(t)
+		switch {
+		case shown && !before.Before(end.Time):
+			t.Errorf("%s shows the repo at %s, after the binding has expired at %s", what, before, end)
+			return
+		case !shown && after.Before(end.Time):
+			t.Errorf("%s hides the repo at %s, before the binding expires at %s", what, after, end)
+			return
+		case !shown:
+			return
+		}
+	}
+}
+
+// The attack is a caller whose binding has expired: no process has removed it, and nothing has
+// changed in the database. The caller was seen by every replica in every protocol, so requests
+// compare versions only, and has opened websockets before.
+func TestABindingThatHasExpiredGivesNothing(t *testing.T) {
+	t.Parallel()
+	storetest.EachURL(t, func(t *testing.T, url string) {
+		w := newReplicas(t, url, "acme", func(p *platform.Platform) auth.Directory { return p })
+		end := platform.At(w.now(t).Add(2 * time.Second))
+		binding := w.bindUntil(t, end)
+		query := fmt.Sprintf(`{ repos(childrenOf: %q) { nodes { name } } }`, w.org)
+		ways := map[string]func() bool{}
+		for name, inMessage := range map[string]bool{"a websocket with its token in a message": true, "a websocket with its token in the request": false} {
+			c := w.openWebsocket(t, inMessage)
+			ways[name] = func() bool { return strings.Contains(c.ask(t, query), "secret-repo") }
+		}
+		for replica := range w.handlers {
+			for i, r := range w.requests() {
+				ways[fmt.Sprintf("replica %d, %s %s (%d)", replica, r.Method, r.URL.Path, i)] = func() bool { return w.ask(t, replica, w.requests()[i]) }
+			}
+		}
+		for name, shows := range ways {
+			for range 3 { // From the third request on, only versions are compared.
+				if !shows() && w.now(t).Before(end.Time) {
+					t.Fatalf("%s does not show the repo", name)
+				}
+			}
+		}
+		for name, shows := range ways {
+			w.expectUntil(t, name, end, shows)
+		}
+		if _, err := w.p.RoleBindings.Get(w.operator, binding); err != nil {
+			t.Errorf("the binding is gone (%v): this test shows nothing of the statement", err)
+		}
+
+		later := platform.At(w.now(t).Add(time.Hour))
+		check(w.p.RoleBindings.Update(w.operator, binding, input[*platform.RoleBinding](`{"expireTime":%q}`, later)))(t)
+		for name, shows := range ways {
+			if !shows() {
+				t.Errorf("%s hides the repo after the binding got another end", name)
+			}
+		}
+		check(w.p.RoleBindings.Update(w.operator, binding, input[*platform.RoleBinding](`{"expireTime":%q}`, platform.At(w.now(t).Add(time.Second)))))(t)
+		earlier := check(w.p.RoleBindings.Get(w.operator, binding))(t).ExpireTime
+		for name, shows := range ways {
+			w.expectUntil(t, name+", after its end was moved forward,", earlier, shows)
+		}
+	})
+}

@@ -1,0 +1,84 @@
+package platform
+
+import (
+	"context"
+	"errors"
+	"time"
+)
+
+// A binding that has expired gives nothing: the statements of the store that read grants leave it
+// out, by the clock of the database. What is in this file only deletes its row and records an event,
+// so it does not matter for any right when that happens.
+
+// verbExpired is the verb of the event of a binding that was deleted because it had expired.
+const verbExpired = "expired"
+
+// checkExpiry checks that a binding, if it expires, does so in the future.
+func (b *RoleBinding) checkExpiry(ctx context.Context, r Reader, prefix string, v *violations) error {
+	if b.ExpireTime.IsZero() {
+		return nil
+	}
+	now, err := r.Now(ctx)
+	if err == nil && !b.ExpireTime.After(now.Time) {
+		v.add(prefix+"expireTime", "must be in the future; leave it out for a binding that never expires")
+	}
+	return err
+}
+
+// expiryTick is the time between two searches for bindings that have expired. expiredAtOnce limits
+// what one search returns.
+const expiryTick, expiredAtOnce = time.Second, 100
+
+// expireRegularly calls DeleteExpired at intervals until ctx ends.
+func (s RoleBindings) expireRegularly(ctx context.Context) {
+	tick := time.NewTicker(expiryTick)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+			if err := s.DeleteExpired(ctx); err != nil && ctx.Err() == nil {
+				s.p.options.Logger.Warn("role bindings that have expired were not deleted; they give nothing all the same, and are deleted later", "error", err)
+			}
+		}
+	}
+}
+
+// DeleteExpired deletes all role bindings that have expired, and records an event for each. Several
+// processes may do so at the same time. Run calls it at intervals.
+func (s RoleBindings) DeleteExpired(ctx context.Context) error {
+	for {
+		expired, err := s.p.store.ExpiredBindings(ctx, expiredAtOnce)
+		for _, uid := range expired {
+			if err == nil {
+				err = s.p.store.Write(ctx, func(tx Tx) error { return s.deleteExpired(ctx, tx, uid) })
+			}
+		}
+		if err != nil || len(expired) < expiredAtOnce {
+			return err
+		}
+	}
+}
+
+// deleteExpired deletes a binding unless another process has deleted it, or somebody has given it
+// another end.
+func (s RoleBindings) deleteExpired(ctx context.Context, tx Tx, uid UID) error {
+	current, err := s.getLocked(ctx, tx, uid)
+	if e := (*Error)(nil); errors.As(err, &e) && e.Code == CodeNotFound {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	now, err := tx.Now(ctx)
+	if err != nil || current.ExpireTime.IsZero() || current.ExpireTime.After(now.Time) {
+		return err
+	}
+	row, err := s.rows(tx).Delete(ctx, uid)
+	if err != nil {
+		return err
+	}
+	tx.Record(s.p.event(ctx, s.kind.Event, verbExpired, uid, row.Group.UID, row))
+	return nil
+}

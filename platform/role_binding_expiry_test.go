@@ -1,0 +1,208 @@
+package platform_test
+
+import (
+	"errors"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"atrium/platform"
+)
+
+// inRealTime lets the platform of the world have the clock of the database, which decides when a
+// binding expires.
+func (w *world) inRealTime() {
+	w.Helper()
+	p, err := platform.New(w.Context(), w.store, platform.Options{AllowIssuers: true})
+	must(w, err)
+	w.p = p
+}
+
+// endIn returns the time after a while.
+func (w *world) endIn(while time.Duration) platform.Time {
+	w.Helper()
+	now, err := w.store.Now(w.Context())
+	must(w, err)
+	return platform.At(now.Add(while))
+}
+
+// bindUntil creates a role binding that expires.
+func (w *world) bindUntil(group, identity, role platform.UID, end platform.Time) platform.UID {
+	w.Helper()
+	made, err := w.p.RoleBindings.Create(w.operator(), group, body[*platform.RoleBinding](`{"identityUid": %q, "roleUid": %q, "expireTime": %q}`, identity, role, end))
+	must(w, err)
+	return made.UID
+}
+
+// awaitEnd returns when a time has come.
+func (w *world) awaitEnd(end platform.Time) {
+	w.Helper()
+	for w.endIn(0).Before(end.Time) {
+		continue // each turn asks the database
+	}
+}
+
+// The attack is a caller with an open feed, whose binding expires while nothing changes.
+func TestAFeedSendsNothingOnceABindingHasExpired(t *testing.T) {
+	onEachEngine(t, func(t *testing.T, w *world) {
+		w.inRealTime()
+		acme := w.found("acme")
+		team, other := w.group(acme.uid), w.group(acme.uid)
+		reader := w.member(acme.uid, "reader")
+		w.bind(team, reader, platform.ViewerRole)
+		end := w.endIn(3 * time.Second)
+		w.bindUntil(other, reader, platform.ViewerRole, end)
+		runs(t, w.replica(w.store, platform.Options{})) // It only reads events: its own clock is in the past.
+		f := w.followFeed(platform.Claims{Issuer: issuer, Subject: "reader", ServiceAudience: true}, acme.uid)
+		f.hears(w, "before the end", other)
+		w.awaitEnd(end)
+		hidden := w.repo(other)
+		made := w.repo(team)
+		for subject := range f.heard {
+			if subject == hidden {
+				t.Error("an event of a group was heard after the binding there had expired")
+			}
+			if subject == made {
+				break
+			}
+		}
+	})
+}
+
+// Several replicas find the same bindings at the same time. Each gets one event, and what somebody
+// gives another end stays.
+func TestEachExpiredBindingIsDeletedOnceWithAnEvent(t *testing.T) {
+	onEachEngine(t, func(t *testing.T, w *world) {
+		w.inRealTime()
+		acme := w.found("acme")
+		end := w.endIn(100 * time.Millisecond)
+		var expired []platform.UID
+		for range 4 {
+			expired = append(expired, w.bindUntil(acme.uid, w.member(acme.uid, w.name()), platform.ViewerRole, end))
+		}
+		lasting := w.bind(acme.uid, w.member(acme.uid, "lasting"), platform.ViewerRole)
+		later := w.bindUntil(acme.uid, w.member(acme.uid, "later"), platform.ViewerRole, w.endIn(time.Hour))
+		w.awaitEnd(end)
+		extended := expired[3]
+		_, err := w.p.RoleBindings.Update(w.operator(), extended, body[*platform.RoleBinding](`{"expireTime": null}`))
+		must(t, err)
+		before := len(w.events())
+		var replicas sync.WaitGroup
+		failed := make([]error, 3)
+		for i := range failed {
+			p, err := platform.New(t.Context(), w.store, platform.Options{})
+			must(t, err)
+			replicas.Go(func() { failed[i] = p.RoleBindings.DeleteExpired(t.Context()) })
+		}
+		replicas.Wait()
+		must(t, errors.Join(failed...))
+		var gone []platform.UID
+		for _, e := range w.events()[before:] {
+			if e.kind != "iam.rolebindings.expired" || e.group != acme.uid || e.actor.Subject != "" {
+				t.Errorf("got the event %+v, want one of a binding that expired, without an actor", e)
+			}
+			gone = append(gone, e.subject)
+		}
+		slices.Sort(gone)
+		want := slices.Sorted(slices.Values(expired[:3]))
+		if !slices.Equal(gone, want) {
+			t.Errorf("events say that %v expired, want %v", gone, want)
+		}
+		page, err := w.p.RoleBindings.List(acme.owner, platform.ListRequest[*platform.RoleBindingFilter]{Parts: platform.PartItems | platform.PartTotal})
+		must(t, err)
+		var left []platform.UID
+		for _, b := range page.Items {
+			left = append(left, b.UID)
+		}
+		if page.TotalCount != 4 || !slices.Contains(left, lasting) || !slices.Contains(left, later) || !slices.Contains(left, extended) {
+			t.Errorf("%d bindings are left, %v; want that of the owner, %s, %s and %s", page.TotalCount, left, lasting, later, extended)
+		}
+		w.checkCounters()
+	})
+}
+
+// Who holds something counts only bindings that still give it, also before they are deleted.
+func TestAnExpiredBindingIsNoAnswerToWhoMay(t *testing.T) {
+	onEachEngine(t, func(t *testing.T, w *world) {
+		w.inRealTime()
+		acme := w.found("acme")
+		member := w.member(acme.uid, "member")
+		end := w.endIn(100 * time.Millisecond)
+		w.bindUntil(acme.uid, member, platform.EditorRole, end)
+		w.awaitEnd(end)
+		pages, errs := w.p.RoleBindings.ListEffective(acme.owner, []platform.UID{acme.uid}, platform.CapRepoCreate, platform.ListRequest[*platform.RoleBindingFilter]{Parts: platform.PartItems | platform.PartTotal})
+		must(t, errors.Join(errs...))
+		if pages[0].TotalCount != 1 || len(pages[0].Items) != 1 || pages[0].Items[0].UID != acme.Binding.UID {
+			t.Errorf("got %d bindings, %v; want that of the owner", pages[0].TotalCount, pages[0].Items)
+		}
+		held, errs := w.p.Identities.EffectiveGrants(acme.owner, []platform.UID{member})
+		must(t, errors.Join(errs...))
+		if can := held[0].CapabilitiesOn(acme.uid); len(can) != 0 {
+			t.Errorf("the member holds %v, want nothing", can)
+		}
+	})
+}
+
+// An end in the past would be a binding that never was.
+func TestABindingEndsInTheFuture(t *testing.T) {
+	onEachEngine(t, func(t *testing.T, w *world) {
+		w.inRealTime()
+		acme := w.found("acme")
+		member := w.member(acme.uid, "member")
+		const in = `{"identityUid": %q, "roleUid": %q, "expireTime": %q}`
+		_, err := w.p.RoleBindings.Create(acme.owner, acme.uid, body[*platform.RoleBinding](in, member, platform.ViewerRole, w.endIn(0)))
+		expectRefused(t, "an end that has come", err, platform.CodeInvalidArgument)
+		if got := violationFields(err); got != "expireTime" {
+			t.Errorf("got %s, want expireTime", got)
+		}
+		_, err = w.p.RoleBindings.CreateBatch(acme.owner, platform.BindingBatch{Parent: acme.uid, Requests: []platform.BatchRequest[*platform.RoleBinding]{
+			{Input: body[*platform.RoleBinding](in, member, platform.ViewerRole, w.endIn(time.Hour))}, {Input: body[*platform.RoleBinding](in, member, platform.EditorRole, w.endIn(-time.Hour))},
+		}})
+		if got := violationFields(err); got != "requests[1].roleBinding.expireTime" {
+			t.Errorf("got %s, want requests[1].roleBinding.expireTime", got)
+		}
+		bound := w.bind(acme.uid, member, platform.ViewerRole)
+		_, err = w.p.RoleBindings.Update(acme.owner, bound, body[*platform.RoleBinding](`{"expireTime": %q}`, w.endIn(-time.Second)))
+		if got := violationFields(err); got != "expireTime" {
+			t.Errorf("got %s, want expireTime", got)
+		}
+	})
+}
+
+// The attack is an organisation that loses its last owner when a binding expires, where nobody
+// could refuse it.
+func TestAnOwnerWhoseBindingExpiresIsNotTheLastOne(t *testing.T) {
+	onEachEngine(t, func(t *testing.T, w *world) {
+		w.inRealTime()
+		acme := w.found("acme")
+		setEnd := func(binding platform.UID, end string) error {
+			_, err := w.p.RoleBindings.Update(acme.owner, binding, body[*platform.RoleBinding](`{"expireTime": %s}`, end))
+			return err
+		}
+		soon := `"` + w.endIn(time.Hour).String() + `"`
+		expectRefused(t, "an end of the only owner", setEnd(acme.Binding.UID, soon), platform.CodeFailedPrecondition, "LAST_OWNER")
+		second := w.bindUntil(acme.uid, w.member(acme.uid, "second"), platform.OwnerRole, w.endIn(time.Hour))
+		expectRefused(t, "an end beside an owner for an hour", setEnd(acme.Binding.UID, soon), platform.CodeFailedPrecondition, "LAST_OWNER")
+		expectRefused(t, "a deletion beside an owner for an hour", w.p.RoleBindings.Delete(acme.owner, acme.Binding.UID), platform.CodeFailedPrecondition, "LAST_OWNER")
+		must(t, setEnd(second, "null"))
+		must(t, setEnd(second, soon))
+		must(t, setEnd(second, "null"))
+		must(t, setEnd(acme.Binding.UID, soon))
+		must(t, w.p.RoleBindings.Delete(acme.owner, acme.Binding.UID))
+	})
+}
+
+// More time is more rights: nobody extends a binding that gives more than they hold.
+func TestNobodyExtendsABindingThatGivesMoreThanTheyHold(t *testing.T) {
+	onEachEngine(t, func(t *testing.T, w *world) {
+		w.inRealTime()
+		acme := w.found("acme")
+		binder := w.with(w.role(acme.uid, platform.CapRoleBindingsUpdate, platform.CapRoleBindingsList), acme.uid, acme.uid)
+		bound := w.bindUntil(acme.uid, w.member(acme.uid, "member"), platform.EditorRole, w.endIn(time.Hour))
+		for _, end := range []string{"null", `"` + w.endIn(2*time.Hour).String() + `"`} {
+			_, err := w.p.RoleBindings.Update(binder, bound, body[*platform.RoleBinding](`{"expireTime": %s}`, end))
+			expectRefused(t, "another end", err, platform.CodePermissionDenied)
+		}
+	})
+}
