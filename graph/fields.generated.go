@@ -3921,6 +3921,9 @@ func fieldsRoleBinding(resolvers ResolverRoot) *execute.Object {
 		"createTime": {Append: func(b []byte, parent any) []byte {
 			return scalar.AppendDateTime(b, parent.(*platform.RoleBinding).CreateTime, false)
 		}},
+		"expireTime": {Append: func(b []byte, parent any) []byte {
+			return scalar.AppendDateTime(b, parent.(*platform.RoleBinding).ExpireTime, true)
+		}},
 		"identity": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
 			values, err := resolvers.RoleBinding().Identity(ctx, execute.Parents[platform.RoleBinding](parents))
 			return execute.Each(values, err, execute.Pointer)

@@ -4180,6 +4180,12 @@ func (ec *executionContext) unmarshalInputCreateRoleBindingInput(ctx context.Con
 			return it, err
 		}
 	}
+	if v, ok := given["expireTime"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("expireTime"))
+		if it["expireTime"], err = ec.unmarshalODateTime2ᚖatriumᚋplatformᚐTime(ctx, v); err != nil {
+			return it, err
+		}
+	}
 	return it, nil
 }
 
@@ -5729,6 +5735,12 @@ func (ec *executionContext) unmarshalInputRoleBindingInput(ctx context.Context, 
 			return it, err
 		}
 	}
+	if v, ok := given["expireTime"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("expireTime"))
+		if it["expireTime"], err = ec.unmarshalODateTime2ᚖatriumᚋplatformᚐTime(ctx, v); err != nil {
+			return it, err
+		}
+	}
 	return it, nil
 }
 
@@ -6474,6 +6486,12 @@ func (ec *executionContext) unmarshalInputUpdateRoleBindingInput(ctx context.Con
 	if v, ok := given["roleUid"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("roleUid"))
 		if it["roleUid"], err = ec.unmarshalOID2ᚖatriumᚋplatformᚐUID(ctx, v); err != nil {
+			return it, err
+		}
+	}
+	if v, ok := given["expireTime"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("expireTime"))
+		if it["expireTime"], err = ec.unmarshalODateTime2ᚖatriumᚋplatformᚐTime(ctx, v); err != nil {
 			return it, err
 		}
 	}
