@@ -49,15 +49,10 @@ func loadFolder(files fs.FS, folder string) map[string]http.Handler {
 		panic(err) // the folder is not embedded, so the build is broken
 	}
 	for _, entry := range entries {
-		name, gzipped := strings.CutSuffix(entry.Name(), gzipExtension)
-		if mediaTypes[path.Ext(name)] == "" {
-			continue
+		if mediaTypes[path.Ext(strings.TrimSuffix(entry.Name(), gzipExtension))] != "" {
+			file := newAsset(files, path.Join(folder, entry.Name()))
+			served[file.name] = file
 		}
-		content, err := fs.ReadFile(files, path.Join(folder, entry.Name()))
-		if err != nil {
-			panic(err)
-		}
-		served[name] = asset{name: name, content: content, gzipped: gzipped, sum: sha256.Sum256(content)}
 	}
 	return served
 }
@@ -66,27 +61,43 @@ func loadFolder(files fs.FS, folder string) map[string]http.Handler {
 // shown with an old script. The ETag makes that cheap.
 type asset struct {
 	name    string
-	content []byte
+	files   fs.FS
+	path    string // of the file in files
 	gzipped bool
 	sum     [sha256.Size]byte
 }
 
+func newAsset(files fs.FS, path string) asset {
+	content, err := fs.ReadFile(files, path) // a copy, which is not kept
+	if err != nil {
+		panic(err) // the file is not embedded, so the build is broken
+	}
+	name, gzipped := strings.CutSuffix(path[strings.LastIndexByte(path, '/')+1:], gzipExtension)
+	return asset{name: name, files: files, path: path, gzipped: gzipped, sum: sha256.Sum256(content)}
+}
+
 func (a asset) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	file, err := a.files.Open(a.path)
+	if err != nil {
+		panic(err) // it was there when the server started
+	}
+	defer func() { _ = file.Close() }()
+	content, _ := file.(io.ReadSeeker) // as embedded files are, without a copy
 	header := w.Header()
 	header.Set("Cache-Control", "no-cache")
 	header.Set("Content-Type", mediaTypes[path.Ext(a.name)])
-	content, suffix := a.content, ""
+	suffix := ""
 	if a.gzipped {
 		header.Set("Vary", "Accept-Encoding")
 		if acceptsGzip(r) {
 			header.Set("Content-Encoding", "gzip")
 			suffix = "-gzip"
 		} else {
-			content = unzip(a.content)
+			content = bytes.NewReader(unzip(content))
 		}
 	}
 	header.Set("ETag", fmt.Sprintf(`"%x%s"`, a.sum[:16], suffix)) // the two encodings of a file have different tags
-	http.ServeContent(w, r, a.name, time.Time{}, bytes.NewReader(content))
+	http.ServeContent(w, r, a.name, time.Time{}, content)
 }
 
 // acceptsGzip reports whether the client accepts gzip.
@@ -100,8 +111,8 @@ func acceptsGzip(r *http.Request) bool {
 	return false
 }
 
-func unzip(content []byte) []byte {
-	reader, err := gzip.NewReader(bytes.NewReader(content))
+func unzip(content io.Reader) []byte {
+	reader, err := gzip.NewReader(content)
 	if err != nil {
 		panic(err) // the build did not write this file
 	}

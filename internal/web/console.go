@@ -69,7 +69,7 @@ func newConsole(opts ConsoleOptions, files fs.FS) http.Handler {
 	var modules []string
 	if _, err := fs.Stat(files, consoleBundle+"/main.js"+gzipExtension); err != nil {
 		page, status = "console/missing.html", http.StatusNotImplemented
-		mux.Handle("GET "+consoleAssets+"missing.css", newAsset("missing.css", readEmbedded(consoleFiles, "console/missing.css"), false))
+		mux.Handle("GET "+consoleAssets+"missing.css", newAsset(consoleFiles, "console/missing.css"))
 	} else {
 		for name, file := range loadFolder(files, consoleBundle) {
 			mux.Handle("GET "+consoleAssets+name, file)

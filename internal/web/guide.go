@@ -51,7 +51,7 @@ func Guide(files fs.FS, names []string, links Links, tables map[string]Table) ht
 			mux.Handle("GET /guide/{$}", serve)
 		}
 	}
-	mux.Handle("GET /guide/guide.css", newAsset("guide.css", readEmbedded(guideFiles, "guide/guide.css"), false))
+	mux.Handle("GET /guide/guide.css", newAsset(guideFiles, "guide/guide.css"))
 	return addSecurityHeaders(mux)
 }
 

@@ -2,7 +2,6 @@ package web
 
 import (
 	"bytes"
-	"crypto/sha256"
 	"embed"
 	"html/template"
 	"io/fs"
@@ -49,7 +48,7 @@ func newReference(opts ReferenceOptions, files fs.FS) http.Handler {
 	mux.Handle("GET /docs", page)
 	mux.Handle("GET /docs/{$}", page)
 	for _, name := range []string{"reference.js", "reference.css"} {
-		mux.Handle("GET /docs/"+name, newAsset(name, readEmbedded(referenceFiles, "reference/"+name), false))
+		mux.Handle("GET /docs/"+name, newAsset(referenceFiles, "reference/"+name))
 	}
 	return addSecurityHeaders(mux)
 }
@@ -82,8 +81,4 @@ func readEmbedded(files embed.FS, name string) []byte {
 		panic(err) // the file is not embedded, so the build is broken
 	}
 	return content
-}
-
-func newAsset(name string, content []byte, gzipped bool) asset {
-	return asset{name: name, content: content, gzipped: gzipped, sum: sha256.Sum256(content)}
 }
