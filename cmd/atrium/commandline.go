@@ -56,6 +56,7 @@ type commandLine struct {
 	Restore    restoreCommand    `cmd:"" help:"Replace a SQLite database by a backup."`
 	Repair     repairCommand     `cmd:"" help:"Check a database that was restored, and repair it."`
 	Config     configCommand     `cmd:"" help:"Check the configuration and print it, with secrets hidden."`
+	Bench      benchCommand      `cmd:"" help:"Measure what a server on this machine can do, with a database that is thrown away."`
 	Health     healthCommand     `cmd:"" help:"Check whether a running server is ready."`
 	Recount    recountCommand    `cmd:"" help:"Recompute the counters of the database."`
 	RotateKeys rotateKeysCommand `cmd:"" help:"Create a new key to seal page tokens; existing tokens stay valid."`

@@ -25,30 +25,11 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 
 	"atrium/internal/auth"
+	"atrium/internal/bench"
 	"atrium/platform"
-	"atrium/platform/fieldmask"
 	"atrium/store"
 	"atrium/store/storetest"
 )
-
-// workloads are the requests of a dashboard: one repo, a page with its total, nested
-// lists, role bindings with their objects, five lists in one query, and a page by REST and
-// by gRPC.
-// The benchmark that compares servers has the same ones.
-var workloads = []struct{ name, query string }{
-	{"W1 one repo", `query($repo: ID!) { repo(uid: $repo) { name description createTime } }`},
-	{"W2 50 repos and their total", `query($org: ID!) { repos(childrenOf: $org, first: 50) { edges { node { uid name description createTime updateTime } } pageInfo { hasNextPage endCursor } totalCount } }`},
-	{"W4 20 repos with 10 tags", `query($org: ID!) { repos(childrenOf: $org, first: 20) { edges { node { uid name tags(first: 10) { edges { node { name digest deprecated updateTime } } } } } } }`},
-	{"W5 50 bindings", `query($org: ID!) { roleBindings(childrenOf: $org, first: 50, orderBy: {field: UID}) { edges { node { uid createTime identity { name } group { name } role { name } } } } }`},
-	{"W6 five lists with totals", `query($org: ID!) {
-		groups(childrenOf: $org, first: 10) { edges { node { uid name } } totalCount }
-		identities(childrenOf: $org, first: 10) { edges { node { uid name claimMatch { issuer subject } } } totalCount }
-		roleBindings(childrenOf: $org, first: 10, orderBy: {field: UID}) { edges { node { uid createTime } } totalCount }
-		repos(childrenOf: $org, first: 10) { edges { node { uid name updateTime } } totalCount }
-		advisories(where: {artifactNames: ["repo-1"]}, orderBy: {field: ADVISORY_ID}, first: 10) { edges { node { uid advisoryId updateTime } } totalCount } }`},
-	{"W7 50 repos by REST", ""},
-	{"W8 50 repos by gRPC", ""},
-}
 
 // A workbench is a server with an organisation for the workloads.
 type workbench struct {
@@ -67,42 +48,13 @@ func newWorkbench(b testing.TB, url string, readURLs ...string) *workbench {
 	p := check(platform.New(b.Context(), s, platform.Options{}))(b)
 	key := check(ecdsa.GenerateKey(elliptic.P256(), rand.Reader))(b)
 	issuer := check(auth.NewDevelopmentIssuer(check(x509.MarshalPKCS8PrivateKey(key))(b), nil))(b)
-	operator := platform.WithActor(b.Context(), platform.NewOperator("bench"))
-	org := check(p.Groups.Bootstrap(operator, "acme", auth.DevelopmentIssuer, "owner"))(b).Group.UID
-
-	repos := make([]*platform.ImportedRepo, 1000)
-	for i := range repos {
-		repos[i] = &platform.ImportedRepo{Repo: platform.Repo{Name: fmt.Sprintf("repo-%d", i), Description: "One of many repos of this organisation"}}
-	}
-	check(p.Repos.Import(operator, org, repos, platform.ImportOptions{}))(b)
-	var tags []*platform.ImportedTag
-	for i, r := range repos {
-		for n := range 12 {
-			tags = append(tags, &platform.ImportedTag{Repo: r.UID, Tag: platform.Tag{Name: fmt.Sprintf("1.%d", n), Digest: fmt.Sprintf("sha256:%064x", i*12+n)}})
-		}
-	}
-	check(p.Tags.Import(operator, tags, platform.ImportOptions{}))(b)
-	for i := range 12 {
-		check(p.Groups.Create(operator, org, fieldmask.JSONInput[*platform.Group](fmt.Appendf(nil, `{"name":"team-%d"}`, i), nil)))(b)
-	}
-	for i := range 60 {
-		name := fmt.Sprintf("person-%d", i)
-		rule := fmt.Sprintf(`{"name":%q,"claimMatch":{"issuer":%q,"subject":%q}}`, name, auth.DevelopmentIssuer, name)
-		identity := check(p.Identities.Create(operator, org, fieldmask.JSONInput[*platform.Identity]([]byte(rule), nil)))(b)
-		binding := fmt.Sprintf(`{"identityUid":%q,"roleUid":%q}`, identity.UID, platform.ViewerRole)
-		check(p.RoleBindings.Create(operator, org, fieldmask.JSONInput[*platform.RoleBinding]([]byte(binding), nil)))(b)
-	}
-	advisories := make([]*platform.Advisory, 50)
-	for i := range advisories {
-		advisories[i] = &platform.Advisory{AdvisoryID: fmt.Sprintf("CVE-2026-%04d", i), ArtifactName: fmt.Sprintf("repo-%d", i%3), ArtifactType: "oci"}
-	}
-	check(p.Advisories.Import(operator, org, advisories))(b)
+	data := check(bench.Fill(b.Context(), p, 1000, s.Size))(b)
 
 	config := Config{Audience: []string{"atrium"}, ServiceDomain: "atrium.dev", GraphQL: DefaultGraphQL(), Logger: discardLogger(), MaxConcurrent: 12}
 	limited := config
 	limited.RateLimit, limited.RateBurst, limited.Logger = 1, 1, slog.New(slog.NewJSONHandler(io.Discard, nil))
 	w.full = Handler(p, limited, issuer)
-	w.handler, w.token, w.org, w.repo = Handler(p, config, issuer), check(issuer.Mint("owner", "atrium", time.Hour, nil))(b), org, repos[0].UID
+	w.handler, w.token, w.org, w.repo = Handler(p, config, issuer), check(issuer.Mint(bench.Owner, "atrium", time.Hour, nil))(b), data.Organisation, data.Repo
 	return w
 }
 
@@ -199,12 +151,12 @@ type workload struct {
 // PostgreSQL, handlers that are written by hand with pgx.
 func (w *workbench) workloads(tb testing.TB, url string) []workload {
 	all := []workload{{"bare", w.request(""), http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "{}") })}}
-	for _, load := range workloads {
-		request := w.request(load.query)
-		if strings.HasSuffix(load.name, "by gRPC") {
+	for _, load := range bench.Workloads() {
+		request := w.request(load.Query)
+		if strings.HasSuffix(load.Name, "by gRPC") {
 			request = w.grpcPage()
 		}
-		all = append(all, workload{strings.Fields(load.name)[0], request, w.handler})
+		all = append(all, workload{strings.Fields(load.Name)[0], request, w.handler})
 	}
 	if strings.HasPrefix(url, "postgres") {
 		pool := check(pgxpool.New(tb.Context(), url))(tb)

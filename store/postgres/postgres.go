@@ -23,6 +23,7 @@ import (
 
 var dialect = dbconn.Dialect{
 	Placeholder: "$",
+	Size:        "pg_database_size(current_database())",
 	InKeys:      func(n string, _ bool) string { return "= ANY(" + n + ")" },
 	// This is a join, because PostgreSQL would filter by the array only after it
 	// has read all rows that the first columns of the index find.

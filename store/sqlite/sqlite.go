@@ -21,6 +21,7 @@ import (
 
 var dialect = dbconn.Dialect{
 	Placeholder: "?",
+	Size:        "(SELECT page_count * page_size FROM pragma_page_count(), pragma_page_size())",
 	InKeys:      spellIn,
 	InValues:    spellIn,
 	// This is one list of rows, because joining several lists would scan one list

@@ -41,6 +41,9 @@ type Dialect struct {
 	// and a column of times.
 	Intervals func(column, origin, seconds string) string
 
+	// Size is the size of the database in bytes.
+	Size string
+
 	// Now is the time of the clock that all processes on this database share.
 	Now string
 

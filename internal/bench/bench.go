@@ -1,0 +1,89 @@
+// Package bench measures a server: how fast records are imported, how many requests it answers
+// and what they cost, how many webhooks it delivers, and how much memory it uses. data.go has
+// what it is measured with, load.go sends the requests.
+package bench
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"sync/atomic"
+	"time"
+
+	"atrium/platform"
+)
+
+// Options are the settings of a measurement.
+type Options struct {
+	Repos       int           // of the organisation
+	Connections int           // that send requests at the same time
+	Duration    time.Duration // of each workload
+
+	// Platform has the database, whose size in bytes Size returns.
+	Platform *platform.Platform
+	Size     func(context.Context) (int64, error)
+	// Start starts a server on the database, which may deliver to a sink at host:port.
+	Start func(ctx context.Context, sink string) (Server, error)
+}
+
+// A Server is the server that is measured.
+type Server struct {
+	URL, MetricsURL, Token string
+}
+
+// Run measures, and prints tables as it goes.
+func Run(ctx context.Context, o Options, out io.Writer) error {
+	data, err := Fill(ctx, o.Platform, o.Repos, o.Size)
+	if err != nil {
+		return err
+	}
+	t := table{out: out}
+	t.print("%-28s %12s %8s %8s\n", "import", "rows", "rows/s", "bytes/row")
+	for _, i := range data.Imports {
+		t.print("%-28s %12d %8.0f %8d\n", i.Kind, i.Rows, float64(i.Rows)/i.Took.Seconds(), i.Size/int64(i.Rows))
+	}
+	receiver := &receiver{}
+	sink := httptest.NewServer(receiver)
+	defer sink.Close()
+	server, err := o.Start(ctx, sink.Listener.Addr().String())
+	if err != nil {
+		return err
+	}
+	l := newLoad(o, server, data)
+	t.print("\n%-28s %12s %8s %8s %8s %10s\n", fmt.Sprintf("over %d connections", o.Connections), "requests/s", "CPU ms", "p50 ms", "p99 ms", "memory MB")
+	idle, err := l.usage(ctx)
+	if err != nil {
+		return err
+	}
+	t.print("%-28s %12s %8s %8s %8s %10.0f\n", "idle", "", "", "", "", idle.memory/1e6)
+	for _, w := range Workloads() {
+		if err := l.measure(ctx, &t, w.Name, l.sender(w)); err != nil {
+			return err
+		}
+	}
+	return errors.Join(l.measureDeliveries(ctx, &t, sink.URL, receiver), t.err)
+}
+
+// A table prints lines until one cannot be printed.
+type table struct {
+	out io.Writer
+	err error
+}
+
+func (t *table) print(format string, values ...any) {
+	if t.err == nil {
+		_, t.err = fmt.Fprintf(t.out, format, values...)
+	}
+}
+
+// A receiver counts the deliveries of webhooks.
+type receiver struct{ arrived atomic.Int64 }
+
+func (r *receiver) ServeHTTP(w http.ResponseWriter, request *http.Request) {
+	_, _ = io.Copy(io.Discard, request.Body)
+	r.arrived.Add(1)
+	w.WriteHeader(http.StatusNoContent)
+}
