@@ -2,7 +2,6 @@ package main
 
 import (
 	"math"
-	"runtime/debug"
 	"testing"
 	"testing/fstest"
 )
@@ -48,25 +47,5 @@ func TestTheLowerBoundOfMemoryCounts(t *testing.T) {
 		if got := withinGroup((&answerFlags{AnswerMemory: c.answers}).memoryLimit(), c.group); got/100 != c.want/100 {
 			t.Errorf("answers of %d in a group of %d: %d, want %d", c.answers, c.group, got, c.want)
 		}
-	}
-}
-
-// Ballast must neither fill the memory that an operator has limited, nor exist where it would
-// have no bound.
-func TestTheBallastIsASmallPartOfTheMemory(t *testing.T) {
-	before := debug.SetMemoryLimit(800 << 20)
-	defer debug.SetMemoryLimit(before)
-	t.Setenv("GOGC", "")
-	if got := len(newBallast()); got != 50<<20 {
-		t.Errorf("%d bytes, want %d", got, 50<<20)
-	}
-	t.Setenv("GOGC", "100")
-	if got := len(newBallast()); got != 0 {
-		t.Errorf("with GOGC: %d bytes, want none", got)
-	}
-	t.Setenv("GOGC", "")
-	debug.SetMemoryLimit(math.MaxInt64)
-	if got := len(newBallast()); got != 0 {
-		t.Errorf("without a memory limit: %d bytes, want none", got)
 	}
 }

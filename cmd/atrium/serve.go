@@ -5,7 +5,6 @@ import (
 	"log/slog"
 	"net/netip"
 	"os/signal"
-	"runtime"
 	"slices"
 	"strings"
 	"syscall"
@@ -125,7 +124,6 @@ func (c *serveCommand) run(ctx context.Context, p program) error {
 	}
 	signal.Ignore(syscall.SIGPIPE) // the server continues if the reader of its log has ended
 	limitMemory(c.memoryLimit(), serverGCPercent)
-	defer runtime.KeepAlive(newBallast())
 	logs := newLogBuffer(terminalOf(p.stderr))
 	defer logs.flush()
 	config := c.config(p, c.logger(logs, isTerminal(p.stderr)))
