@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import http from 'node:http';
 import { composeServices } from '@apollo/composition';
+import { composeServices as composeWithGuild } from '@theguild/federation-composition';
 import { buildSubgraphSchema } from '@apollo/subgraph';
 import { parse } from 'graphql';
 import { createHandler } from 'graphql-http/lib/use/http';
@@ -14,13 +15,15 @@ const notes = parse(`
   type Query { noted(uids: [ID!]!): [Repo]! }
 `);
 
-/** Composes Atrium's subgraph, alone or with the other subgraph at url. */
+/** Composes Atrium's subgraph, alone or with the other subgraph at url, by Apollo's composition and by that of The Guild. */
 export async function compose(url) {
   const { _service: { sdl } } = await data('{ _service { sdl } }');
   const subgraphs = [{ name: 'atrium', url: endpoint, typeDefs: parse(sdl) }];
   if (url) subgraphs.push({ name: 'notes', url, typeDefs: notes });
   const { errors, supergraphSdl, hints } = composeServices(subgraphs);
   assert.deepEqual((errors ?? []).map(({ message }) => message), []);
+  const { errors: other } = composeWithGuild(subgraphs);
+  assert.deepEqual((other ?? []).map(({ message }) => message), []);
   return { supergraphSdl, hints };
 }
 

@@ -79,7 +79,9 @@ func probes(t *testing.T) (all []probe) {
 				all = append(all, probe{field, object.Name, argument.Name, argument.Type, one("")})
 				if input := schema.Types[argument.Type.Name()]; input.Kind == ast.InputObject && argument.Type.Elem == nil {
 					for _, member := range input.Fields {
-						all = append(all, probe{field, object.Name, member.Name, member.Type, one(member.Name)})
+						kind := *member.Type
+						kind.NonNull = kind.NonNull || input.Directives.ForName("oneOf") != nil // null is no reference
+						all = append(all, probe{field, object.Name, member.Name, &kind, one(member.Name)})
 					}
 				}
 			}

@@ -20,7 +20,7 @@ import (
 func NewEngine(p *platform.Platform, around func(ctx context.Context, object, field string, objects int) (context.Context, func(error))) execute.Engine {
 	resolvers, options := Connect(p)
 	options.Around = around
-	return execute.NewEngine(graph.NewSchema(resolvers), options)
+	return execute.NewEngine(showSubgraph(graph.NewSchema(resolvers)), options)
 }
 
 // Connect returns the resolvers over p, and the options that an engine needs to call

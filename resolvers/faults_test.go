@@ -64,7 +64,7 @@ func uidOf(object any) string {
 // newFaultyEngine returns our engine with faults.
 func newFaultyEngine(p *platform.Platform) execute.Engine {
 	resolvers, options := Connect(p)
-	schema := graph.NewSchema(resolvers)
+	schema := showSubgraph(graph.NewSchema(resolvers))
 	for _, object := range schema.Objects {
 		for name, field := range object.Fields {
 			if field.Resolve != nil {

@@ -23,8 +23,8 @@ func (r *reads) groups() *loader[platform.UID, *platform.Group] {
 	return loaderOf(r, r.p.Groups.GetMany)
 }
 
-func (q queries) Group(ctx context.Context, uid *platform.UID, path *string) (*platform.Group, error) {
-	return byUIDOrPath(ctx, readsOf(ctx).groups(), uid, q.p.Groups.GetByPath, path)
+func (q queries) Group(ctx context.Context, uid *platform.UID, path *string, by *graph.ResourceReference) (*platform.Group, error) {
+	return readReferred(ctx, readsOf(ctx).groups(), q.p.Groups.GetByPath, uid, path, by)
 }
 
 func (q queries) Groups(ctx context.Context, descendantsOf, childrenOf *platform.UID, where *scalar.GroupFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) (*scalar.GroupConnection, error) {

@@ -250,7 +250,7 @@ func TestGatewaysCanReadTheSchema(t *testing.T) {
 			t.Errorf("no %q in the service's SDL", want)
 		}
 	}
-	for _, unwanted := range []string{"@goField", "@goModel", "@entityResolver", "_entities"} {
+	for _, unwanted := range []string{"@goField", "@goModel", "@entityResolver", "_entities", "@oneOf"} {
 		if strings.Contains(sdl, unwanted) {
 			t.Errorf("%s is in the service's SDL", unwanted)
 		}

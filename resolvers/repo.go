@@ -24,8 +24,8 @@ func (r *reads) repos() *loader[platform.UID, *platform.Repo] {
 	})
 }
 
-func (q queries) Repo(ctx context.Context, uid *platform.UID, path *string) (*platform.Repo, error) {
-	return byUIDOrPath(ctx, readsOf(ctx).repos(), uid, q.p.Repos.GetByPath, path)
+func (q queries) Repo(ctx context.Context, uid *platform.UID, path *string, by *graph.ResourceReference) (*platform.Repo, error) {
+	return readReferred(ctx, readsOf(ctx).repos(), q.p.Repos.GetByPath, uid, path, by)
 }
 
 func (q queries) Repos(ctx context.Context, descendantsOf, childrenOf *platform.UID, where *scalar.RepoFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) (*scalar.RepoConnection, error) {

@@ -1,13 +1,20 @@
 package resolvers
 
 import (
+	"cmp"
+	"context"
+	"path"
 	"slices"
 	"strings"
+	"sync"
 
+	"github.com/99designs/gqlgen/plugin/federation/fedruntime"
 	"github.com/vektah/gqlparser/v2/ast"
 	"github.com/vektah/gqlparser/v2/formatter"
 
 	"atrium/graph"
+	"atrium/internal/graphql/analysis"
+	"atrium/internal/graphql/execute"
 )
 
 // SDL returns the schema that clients need, as a complete document. It omits the
@@ -15,17 +22,71 @@ import (
 func SDL() string {
 	schema := *graph.Schema()
 	schema.SchemaDirectives = nil
+	return formatSchema(schema, func(_ string, own ast.DirectiveList) ast.DirectiveList {
+		return slices.DeleteFunc(own, func(d *ast.Directive) bool { return d.Name == "key" || d.Name == "shareable" })
+	})
+}
+
+// SubgraphSDL returns the schema that gateways need: with the directives of federation, with the
+// costs that the server counts (analysis.Directives), and with the area of each type and each root
+// field as its tag. It omits @oneOf, which Apollo's composition refuses as unknown: then Atrium
+// checks it, and the router does not.
+var SubgraphSDL = sync.OnceValue(func() string {
+	schema := graph.Schema()
+	costs := analysis.Directives(schema, Limits())
+	return formatSchema(*schema, func(name string, own ast.DirectiveList) ast.DirectiveList {
+		own = slices.DeleteFunc(own, func(d *ast.Directive) bool { return d.Name == "oneOf" })
+		if area := areaOfElement(schema, name); area != "" {
+			own = append(own, &ast.Directive{Name: "tag", Arguments: ast.ArgumentList{{Name: "name", Value: &ast.Value{Raw: area, Kind: ast.StringValue}}}})
+		}
+		return append(own, costs[name]...)
+	})
+})
+
+// formatSchema writes a schema. change returns the directives of a type (Repo) or a field
+// (Repo.name), and is given a copy of those that it has in the source.
+func formatSchema(schema ast.Schema, change func(name string, own ast.DirectiveList) ast.DirectiveList) string {
 	types := make(map[string]*ast.Definition, len(schema.Types))
 	for name, shared := range schema.Types {
 		definition := *shared
-		definition.Directives = slices.Clone(definition.Directives)
-		definition.Directives = slices.DeleteFunc(definition.Directives, func(d *ast.Directive) bool {
-			return d.Name == "key" || d.Name == "shareable"
-		})
+		definition.Directives = change(name, slices.Clone(definition.Directives))
+		definition.Fields = make(ast.FieldList, len(shared.Fields))
+		for i, shared := range shared.Fields {
+			field := *shared
+			field.Directives = change(name+"."+field.Name, slices.Clone(field.Directives))
+			definition.Fields[i] = &field
+		}
 		types[name] = &definition
 	}
 	schema.Types = types
 	var sdl strings.Builder
 	formatter.NewFormatter(&sdl).FormatSchema(&schema)
 	return sdl.String()
+}
+
+// areaOfElement returns the area of a type, or of a root field such as Query.repos; "" means that
+// it belongs to all areas, or that it has the area of its type.
+func areaOfElement(schema *ast.Schema, name string) string {
+	kind, member, isField := strings.Cut(name, ".")
+	definition := schema.Types[kind]
+	isRoot := definition == schema.Query || definition == schema.Mutation || definition == schema.Subscription
+	switch {
+	case isField != isRoot || definition.BuiltIn || definition.Position == nil:
+		return ""
+	case isField:
+		if area := areaOfField(definition.Fields.ForName(member)); area != requestArea {
+			return area
+		}
+		return ""
+	}
+	file := strings.TrimSuffix(path.Base(definition.Position.Src.Name), ".graphqls")
+	return cmp.Or(areas[file], areas[strings.ToLower(kind[:1])+kind[1:]])
+}
+
+// showSubgraph lets `_service` answer SubgraphSDL.
+func showSubgraph(schema *execute.Schema) *execute.Schema {
+	schema.Objects["Query"].Fields["_service"].Resolve = func(context.Context, []any, map[string]any) ([]any, error) {
+		return execute.One(fedruntime.Service{SDL: SubgraphSDL()}, nil, execute.Struct)
+	}
+	return schema
 }

@@ -3,12 +3,13 @@
 import assert from 'node:assert/strict';
 import { createGatewayRuntime } from '@graphql-hive/gateway-runtime';
 import { checkGateway, compose, startNotes } from '../federation.mjs';
-import { check, endpoint, finish, headers } from '../lib.mjs';
+import { ask, check, endpoint, finish, headers } from '../lib.mjs';
 
 const sent = [];
 const { supergraphSdl } = await compose(await startNotes());
 const gateway = createGatewayRuntime({
   supergraph: supergraphSdl,
+  demandControl: { maxCost: 5000, includeExtensionMetadata: true }, // Atrium's own limit
   maskedErrors: false,
   logging: 'error',
   propagateHeaders: { fromClientToSubgraphs: ({ request }) => ({ Authorization: request.headers.get('Authorization') }) },
@@ -24,6 +25,19 @@ const post = (query, accept) => gateway.fetch('http://gateway/graphql', {
 });
 
 await checkGateway(async (query) => (await post(query, 'application/json')).json(), sent);
+
+await check('the gateway itself refuses what costs too much, and counts as Atrium does', async () => {
+  const expensive = '{ repos(first: 200) { nodes { tags(first: 100) { nodes { name } } } } }';
+  const counted = (await ask(expensive)).errors[0].extensions.limit.requested;
+  sent.length = 0;
+  const { errors: [{ extensions: { code, cost } }] } = await (await post(expensive, 'application/json')).json();
+  assert.deepEqual([code, cost.estimated, sent.length], ['COST_ESTIMATED_TOO_EXPENSIVE', counted, 0]);
+  const cheap = '{ repos(first: 5) { nodes { name readme tags(first: 3) { nodes { name } } } } }';
+  const { data, extensions } = await (await post(cheap, 'application/json')).json();
+  assert.ok(data.repos.nodes.length);
+  assert.equal(extensions.cost.estimated, (await ask(cheap)).extensions.cost.requested);
+  return `${counted} and ${extensions.cost.estimated}`;
+});
 
 await check('a subscription works through the gateway', async () => {
   const stream = await (await post('subscription { events(after: "", first: 2) { id type } }', 'text/event-stream')).text();

@@ -78,7 +78,7 @@ func isConnectionPart(f *ast.Field) bool {
 
 // Types are named by their role, and these are the ends of their names.
 const (
-	connection = "Connection"
+	connection = analysis.Connection
 	payload    = "Payload"
 )
 

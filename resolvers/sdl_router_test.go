@@ -1,0 +1,209 @@
+package resolvers
+
+import (
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/vektah/gqlparser/v2"
+	"github.com/vektah/gqlparser/v2/ast"
+	"github.com/vektah/gqlparser/v2/parser"
+)
+
+// A router adds up @cost and @listSize as their specification says. It does not know Atrium.
+type router struct {
+	t      *testing.T
+	schema *ast.SchemaDocument // what `_service` answers
+}
+
+// unsized is the size of a list that no directive describes. It is so large that a test finds each of them.
+const unsized = 1_000_000
+
+func (r router) directives(typeName, field string) ast.DirectiveList {
+	definition := r.schema.Definitions.ForName(typeName)
+	if definition == nil {
+		return nil
+	}
+	if field == "" {
+		return definition.Directives
+	}
+	if found := definition.Fields.ForName(field); found != nil {
+		return found.Directives
+	}
+	return nil
+}
+
+// costOf returns the cost of a selection set. sizes has the sizes of the lists in it that the field above it says.
+func (r router) costOf(set ast.SelectionSet, sizes map[string]int) (sum int) {
+	for _, selection := range set {
+		switch x := selection.(type) {
+		case *ast.Field:
+			sum += r.costOfField(x, sizes)
+		case *ast.InlineFragment:
+			sum += r.costOf(x.SelectionSet, sizes)
+		case *ast.FragmentSpread:
+			sum += r.costOf(x.Definition.SelectionSet, sizes)
+		}
+	}
+	return sum
+}
+
+func (r router) costOfField(f *ast.Field, sizes map[string]int) int {
+	if strings.HasPrefix(f.Name, "__") {
+		return 0
+	}
+	own, inside := r.directives(f.ObjectDefinition.Name, f.Name), map[string]int{}
+	count := 1
+	if f.Definition.Type.Elem != nil {
+		count = unsized
+	}
+	if list := own.ForName("listSize"); list != nil {
+		size := r.number(list, "assumedSize")
+		for _, name := range textsIn(list.Arguments.ForName("slicingArguments")) {
+			if given := f.Arguments.ForName(name); given != nil {
+				size, _ = strconv.Atoi(given.Value.Raw)
+			}
+		}
+		sized := textsIn(list.Arguments.ForName("sizedFields"))
+		for _, name := range sized {
+			inside[name] = size
+		}
+		if sized == nil {
+			count = size
+		}
+	}
+	if size, known := sizes[f.Name]; known {
+		count = size
+	}
+	return count * (r.weight(f, own) + r.costOf(f.SelectionSet, inside))
+}
+
+func (r router) weight(f *ast.Field, own ast.DirectiveList) int {
+	for _, all := range []ast.DirectiveList{own, r.directives(f.Definition.Type.Name(), "")} {
+		if cost := all.ForName("cost"); cost != nil {
+			return r.number(cost, "weight")
+		}
+	}
+	if len(f.SelectionSet) > 0 {
+		return 1
+	}
+	return 0
+}
+
+func (r router) number(d *ast.Directive, argument string) int {
+	n, err := strconv.Atoi(d.Arguments.ForName(argument).Value.Raw)
+	if err != nil {
+		r.t.Error(err)
+	}
+	return n
+}
+
+func textsIn(list *ast.Argument) (all []string) {
+	if list != nil {
+		for _, child := range list.Value.Children {
+			all = append(all, child.Value.Raw)
+		}
+	}
+	return all
+}
+
+// A router must refuse what Atrium would refuse, before it asks Atrium, and nothing else.
+func TestARouterCountsTheCostThatAtriumCounts(t *testing.T) {
+	t.Parallel()
+	w := limitedWorld(t)
+	document, err := parser.ParseSchema(&ast.Source{Input: w.ask(`{ _service { sdl } }`).text("_service.sdl")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := router{t, document}
+	for query, isLess := range map[string]bool{
+		`{ ping viewer { identities { uid } } }`:                                                                               false,
+		`{ repos { totalCount pageInfo { endCursor } nodes { uid name } } }`:                                                   false,
+		`{ repos(first: 7) { edges { cursor node { name readme group { path ancestors { name } } } } nodes { uid } } }`:        false,
+		`{ repos(last: 3) { nodes { tags(first: 20) { nodes { name repo { name } } } advisorySummary { open { total } } } } }`: false,
+		`{ groups(first: 5) { nodes { ...G } } } fragment G on Group { repos(first: 0) { totalCount } viewerCapabilities }`:    false,
+		`{ repos(first: 200) { nodes { tags(first: 100) { nodes { name } } } } }`:                                              false, // Both refuse it.
+		`{ repos(first: 100) { nodes { group { repos { nodes { tags { nodes { image { digest } } } } } } } } }`:                false,
+		`{ advisories(first: 10) { nodes { events { findings type } severities { score } } } }`:                                false,
+		`{ search(query: "golang", first: 5) { nodes { __typename } } }`:                                                       false,
+		`{ roleBindings(first: 4) { nodes { identity { name viewerCapabilities } role { name } group { name } } } }`:           false,
+		`{ auditLog(first: 3) { nodes { body changes { before after } groupNode { name } } } }`:                                false,
+		// Conditions, orders, keys and what is read for all parents together are not in directives.
+		`{ repos(first: 3, where: {query: "a"}) { nodes { name } } }`:                                    true,
+		`{ nodes(ids: ["a", "b", "c"]) { id } }`:                                                         true,
+		`{ repos(first: 1, skip: 1000) { nodes { name } } }`:                                             true,
+		`{ groups(first: 10) { nodes { whoCan(capability: REPO_LIST, first: 5) { nodes { name } } } } }`: true,
+	} {
+		operation, errs := gqlparser.LoadQuery(schemaOf(), query)
+		if errs != nil {
+			t.Fatal(errs)
+		}
+		estimated, counted := r.costOf(operation.Operations[0].SelectionSet, nil), w.costOf(query)
+		if estimated > counted || isLess != (estimated < counted) {
+			t.Errorf("%s: a router counts %d, and Atrium %d", query, estimated, counted)
+		}
+	}
+}
+
+// costOf returns what Atrium counts for a query, whether it answers or refuses it.
+func (w *world) costOf(query string) int {
+	got := w.askAs(theOwner, query)
+	for _, err := range got.Errors {
+		if err.Extensions.Limit.Requested > 0 {
+			return err.Extensions.Limit.Requested
+		}
+	}
+	return got.Extensions.Cost.Requested
+}
+
+func TestTheSubgraphTagsItsAreas(t *testing.T) {
+	t.Parallel()
+	schema, untagged := schemaOf(), map[string]bool{}
+	for name, definition := range schema.Types {
+		if definition.BuiltIn || definition.Position.Src.BuiltIn || areaOfElement(schema, name) != "" {
+			continue
+		}
+		untagged[name] = true
+		if definition == schema.Query || definition == schema.Mutation || definition == schema.Subscription {
+			for _, field := range definition.Fields {
+				if areaOfElement(schema, name+"."+field.Name) == "" {
+					untagged[name+"."+field.Name] = true
+				}
+			}
+		}
+	}
+	for name := range untagged {
+		definition := schema.Types[name]
+		if definition != nil && strings.HasSuffix(definition.Position.Src.Name, "/schema.graphqls") || strings.HasPrefix(name, "Query.") {
+			continue // All areas share it.
+		}
+		if name != "Mutation" && name != "Subscription" && name != "ActivityInterval" {
+			t.Errorf("%s has no tag", name)
+		}
+	}
+	for element, area := range map[string]string{"Repo": "registry", "Query.repos": "registry", "Mutation.updateFindings": "vulnerabilities", "EventActivity": "events", "Query.node": "", "Repo.name": ""} {
+		if got := areaOfElement(schema, element); got != area {
+			t.Errorf("%s has the tag %q, want %q", element, got, area)
+		}
+	}
+}
+
+func TestExactlyOneReferenceNamesAnObject(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	variables := w.furnish()
+	w.ask(operation("query", `a: group(by: {uid: $org}) { name } b: repo(by: {path: "acme/team/r01"}) { name }`), variables...).
+		expect("a.name", "acme").expect("b.name", "r01")
+	for _, query := range []string{`group(by: {}) { name }`, `group(by: {uid: $org, path: "acme"}) { name }`, `repo(by: {uid: null}) { name }`} {
+		if got := w.askAs(theOwner, operation("query", query), variables...); len(got.Errors) != 1 || got.Errors[0].Extensions.Code != "GRAPHQL_VALIDATION_FAILED" {
+			t.Errorf("%s: %+v", query, got.Errors)
+		}
+	}
+	if got := w.askAs(theOwner, `query($by: ResourceReference) { group(by: $by) { name } }`, "by", map[string]any{"uid": w.org, "path": "acme"}); len(got.Errors) != 1 {
+		t.Errorf("a variable with both: %+v", got)
+	}
+	if got := w.askAs(theOwner, operation("query", `group(uid: $org, by: {path: "acme"}) { name }`), variables...).violations(); got != "by" {
+		t.Errorf("both forms: %q, want by", got)
+	}
+	w.ask(`{ __type(name: "ResourceReference") { isOneOf } }`).expect("__type.isOneOf", true)
+}
