@@ -184,7 +184,7 @@ await check('a console whose first request was refused tries again', async () =>
   refused = false;
   await page.getByRole('button', { name: 'Try again' }).click();
   await page.getByText('this is first').waitFor();
-  assert.match(await text(page), /Nothing needs attention|Needs attention/);
+  assert.match(await text(page), /Needs a hand/);
   await page.context().close();
 });
 
@@ -318,7 +318,7 @@ await check('tabs that nobody sees take no connection from the others, and conti
     const page = pages[i] ?? watchPage(await pages[0].context().newPage());
     pages[i] = page;
     await page.goto(`${site}/console/acme`);
-    await page.locator('.live.live').waitFor();
+    await page.locator('.live[data-state=live]').waitFor();
     await loaded(page);
     await see(page, 'hidden');
   }

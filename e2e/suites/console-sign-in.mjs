@@ -160,7 +160,7 @@ await check('the live feed continues where the database lacks the last event, be
   await loaded(page);
   await eventually(() => refused, 'the feed does not continue after an event');
   await eventually(() => page.asked.filter((text) => text.startsWith('subscription')).length > 1, 'there is no new stream');
-  await page.locator('.live.live').waitFor();
+  await page.locator('.live[data-state=live]').waitFor();
   const { groups: [{ uid: parent }] } = await (await fetch(other + '/iam/v2/groups', { headers: { Authorization: bearer } })).json();
   const made = await fetch(`${other}/registry/v2/repos/${parent}`, { method: 'POST', headers: { Authorization: bearer, 'Content-Type': 'application/json' }, body: JSON.stringify({ name: 'after-restore' }) });
   assert.ok(made.ok, `${made.status} ${await made.text()}`);
@@ -184,7 +184,7 @@ await check('a session that expires without a refresh token leaves an open form 
   await tab.getByRole('button', { name: `Continue with ${host}` }).click();
   await tab.waitForURL(other + '/console/empty');
   await loaded(tab);
-  await tab.locator('.live.live').waitFor();
+  await tab.locator('.live[data-state=live]').waitFor();
   await tab.getByRole('button', { name: 'New group' }).click();
   await tab.getByRole('dialog').getByLabel(/^Name$/).fill('kept-group');
   tab.failing = /401/;

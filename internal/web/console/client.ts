@@ -70,10 +70,23 @@ export function problemsOf(error?: CombinedError): Problem[] {
   }));
 }
 
-let changed = 0;
+let changed = 0, returns = 0;
 const changeWatchers = new Set<() => void>();
 /** Returns how many changes the reader has made. Lists that are read page by page are read again after each change. */
 export const useChanged = () => useSyncExternalStore((watcher) => { changeWatchers.add(watcher); return () => changeWatchers.delete(watcher); }, () => changed);
+
+let seen = Date.now();
+const staleAfter = 30_000;
+// A tab to which the reader comes back shows what is true now: like a change, this requests everything again that is shown.
+document.addEventListener('visibilitychange', () => {
+  if (document.visibilityState === 'hidden') { seen = Date.now(); return; }
+  if (Date.now() - seen < staleAfter) return;
+  keptPages.clear();
+  changed++;
+  returns++;
+  for (const watcher of changeWatchers) watcher();
+});
+const useReturned = () => useSyncExternalStore((watcher) => { changeWatchers.add(watcher); return () => changeWatchers.delete(watcher); }, () => returns);
 
 /** An outcome has the data of a change that was made, or else the problems. */
 export interface Outcome<Data> { data?: Data; problems: Problem[] }
@@ -114,6 +127,8 @@ export function useData<Data, Variables extends object>(document: TypedDocument<
   if (own && data) last.current = { key, data };
   const old = own && !data && last.current?.key === key;
   useShownQuery(document, variables, own ? costOf(extensions) : undefined, !pause);
+  const version = useReturned(), [first] = useState(version);
+  useEffect(() => { if (version !== first && !pause) ask({ requestPolicy: 'network-only' }); }, [version]);
   return { data: old ? last.current!.data : own || keep ? data ?? undefined : undefined, problems: own ? problemsOf(error) : [], loading: fetching, own, old, reload: () => ask({ requestPolicy: 'network-only' }) };
 }
 

@@ -7,7 +7,7 @@ import { nameOf, useChange, type Problem } from './client';
 import { changes, type Rule } from './generated/changes';
 import type { TypedDocument } from './generated/graphql';
 import { CheckBoxes, Pairs, Span, type Choice, type ControlProps, type Value, type Values } from './inputs';
-import { useSession } from './session';
+import { bareToken, looksLikeToken, replaceToken, useSession } from './session';
 import { settings } from './settings';
 import { playgroundAddress } from './show-query';
 import { adviceFor, Dialog, Icon, type IconName } from './ui';
@@ -261,10 +261,11 @@ export function Refusal({ problems }: { problems: Problem[] }) {
 
 /** This part lets the reader sign in again without losing what they typed. The new tab knows from the opener that somebody was signed in, and tells this tab. */
 function SignInAgain() {
-  const { expired } = useSession(), [waited] = useState(expired);
+  const { expired } = useSession(), [waited] = useState(expired), [token, setToken] = useState(''), id = useId();
+  const again = settings.issuer ? <p><a href="/console" target="_blank" rel="opener">Sign in again in another tab</a>, then come back and try again.</p>
+    : <div className="field"><label htmlFor={id}>A new token</label><div className="span"><input id={id} type="text" className="covered grow" value={token} onChange={(event) => setToken(event.target.value)} autoComplete="off" spellCheck={false} /><button type="button" disabled={!looksLikeToken(token)} onClick={() => replaceToken(bareToken(token))}>Use it</button></div></div>;
   return (
-    <div className="problem" role="alert"><Icon name="warning" /><div>{expired
-      ? <p><strong>Your session has expired.</strong> Nothing was changed, and what you entered is kept. <a href="/console" target="_blank" rel="opener">Sign in again in another tab</a>, then come back and try again.</p>
+    <div className="problem" role="alert"><Icon name="warning" /><div className="grow">{expired ? <><p><strong>Your session has expired.</strong> Nothing was changed, and what you entered is kept.</p>{again}</>
       : waited ? <p><strong>You are signed in again.</strong> Nothing was changed yet: try again.</p> : <p><strong>Your session has expired.</strong> Nothing was changed.</p>}</div></div>
   );
 }

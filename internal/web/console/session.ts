@@ -49,6 +49,10 @@ export function useSession(): Session {
 /** Returns the current token of a person, or nothing if this person is no longer signed in. */
 export const tokenOf = (person: number) => (session.person === person ? session.token : '');
 
+/** Returns a token without what surrounds it in a header. */
+export const bareToken = (text: string) => text.trim().replace(/^Bearer\s+/i, '');
+export const looksLikeToken = (text: string) => /^[\w-]+\.[\w-]+\.[\w-]+$/.test(bareToken(text));
+
 /** Signs in with a token that the reader entered, or that the server or the provider gave. */
 export function enter(token: string) {
   become({ state: 'in', token: token.trim(), person: session.person + 1, message: '', expired: false });
@@ -94,20 +98,33 @@ export async function signOutEverywhere() {
 /**
  * Handles a token that the server no longer accepts. An expired token is renewed: with a refresh token, or with a visit to the
  * provider that asks the reader nothing. If the provider does not answer, a later request tries this again. A form that is open would
- * be lost with such a visit, so the visit waits until the form closes or the reader signs in in another tab. For any other reason, the
- * reader is signed out in all tabs.
+ * be lost with such a visit, and with the page for signing in, so these wait until the form closes or the reader has signed in again.
+ * For any other reason, the reader is signed out in all tabs.
  */
 export async function refuseToken(token: string) {
   if (token !== session.token) return; // In this case the answer belongs to an older token.
-  const expired = Date.now() >= expires;
+  const expired = Date.now() >= expires || (lifeOf(token) ?? 1) <= 0;
   if (expired && refreshToken) await renew();
-  else if (expired && settings.issuer && isFormOpen()) become({ ...session, expired: true });
+  else if (expired && isFormOpen()) become({ ...session, expired: true });
   else if (expired && settings.issuer) await signIn(true).catch(() => undefined);
-  else signOut('Your session has ended, or the server does not accept your token. Sign in again.');
+  else signOut(ended);
+}
+
+const ended = 'Your session has ended, or the server does not accept your token. Sign in again.';
+
+/** Replaces an expired token, while a form is open. A token of somebody else begins a session of theirs, and the form is lost. */
+export function replaceToken(token: string) {
+  if (subjectOf(token) !== subjectOf(session.token)) { signOut(); enter(token); return; }
+  expires = Infinity;
+  become({ ...session, token: token.trim(), expired: false });
+  channel.postMessage({ renewed: session.token } satisfies News);
 }
 
 const isFormOpen = () => document.querySelector('dialog[open] form') !== null;
-const leaveIfNoForm = () => { if (session.expired && !isFormOpen()) void signIn(true).catch(() => undefined); };
+const leaveIfNoForm = () => {
+  if (!session.expired || isFormOpen()) return;
+  if (settings.issuer) void signIn(true).catch(() => undefined); else signOut(ended);
+};
 // The event does not bubble, so it is captured. A form with changes opens its dialog again, so the visit waits for that.
 document.addEventListener('close', () => setTimeout(leaveIfNoForm), true);
 

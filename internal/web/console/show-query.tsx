@@ -20,7 +20,7 @@ export function ShowQuery() {
   return (
     <>
       <button type="button" className="query-button" onClick={() => setOpen(true)} title="Show the query of this page"><Icon name="query" /><span>Show the query</span></button>
-      <Dialog open={open} onClose={() => setOpen(false)} label="The queries of this page" className="sheet">
+      <Dialog open={open} onClose={() => setOpen(false)} label="The queries of this page" className="sheet"><article>
         <header><div><h2>The queries of this page</h2>
           <p className="dim">Everything here comes from the public GraphQL endpoint: {plural(asked.length, 'document')}{total > 0 && ` with a total cost of ${count(total)}`}. One operation may cost up to 5,000.</p></div>
           <button type="button" className="icon-button" aria-label="Close" onClick={() => setOpen(false)}><Icon name="close" /></button></header>
@@ -35,7 +35,7 @@ export function ShowQuery() {
           </section>
         ))}
         {asked.length === 0 && <p className="dim">This page made no request.</p>}
-      </Dialog>
+      </article></Dialog>
     </>
   );
 }

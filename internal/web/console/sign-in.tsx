@@ -1,5 +1,5 @@
 import { useState, type FormEvent } from 'react';
-import { enter, signIn } from './session';
+import { bareToken, enter, looksLikeToken, signIn } from './session';
 import { settings } from './settings';
 import { Mark } from './ui';
 
@@ -8,8 +8,7 @@ export function SignIn({ message }: { message: string }) {
   const [token, setToken] = useState(''), [problem, setProblem] = useState(message), [leaving, setLeaving] = useState(false);
   const submit = (event: FormEvent) => {
     event.preventDefault();
-    const given = token.trim().replace(/^Bearer\s+/i, '');
-    if (/^[\w-]+\.[\w-]+\.[\w-]+$/.test(given)) enter(given);
+    if (looksLikeToken(token)) enter(bareToken(token));
     else setProblem('This is not a token: a token has three parts with dots between them.');
   };
   const leave = () => {

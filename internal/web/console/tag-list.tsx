@@ -17,9 +17,10 @@ const pageSize = 200, mostDeleted = 100, mostChips = 8;
 // The server has no order of versions: then the tags that moved last come first, and those that were read are sorted here.
 const orders: Record<Sort, TagOrder['field']> = { version: 'UPDATE_TIME' as never, moved: 'UPDATE_TIME' as never, findings: 'OPEN_SEVERITY' as never };
 
-/** Returns the images to which tags point, each with its tags, the newest version first. */
-function imagesOf(tags: TagRowFragment[]): Image[] {
-  return [...Map.groupBy(tags, ({ digest }) => digest)].map(([digest, same]) => ({ digest, tags: same.toSorted((a, b) => compareTags(a.name, b.name)), moved: same.map(({ updateTime }) => updateTime).sort().at(-1)! }));
+/** Returns the images to which tags point, each with its tags: those that are active, then the others, the newest version first. */
+function imagesOf(tags: TagRowFragment[], active: string[]): Image[] {
+  const isActive = ({ name }: TagRowFragment) => Number(active.includes(name));
+  return [...Map.groupBy(tags, ({ digest }) => digest)].map(([digest, same]) => ({ digest, tags: same.toSorted((a, b) => isActive(b) - isActive(a) || compareTags(a.name, b.name)), moved: same.map(({ updateTime }) => updateTime).sort().at(-1)! }));
 }
 
 const isLatest = ({ tags }: Image) => tags.some(({ name }) => name === 'latest');
@@ -48,7 +49,7 @@ export function TagList({ uid, name, groupNames, active, held }: TagListProps) {
   const list = usePages<RepoTagsQuery, TagRowFragment, RepoTagsQueryVariables>(RepoTags, { uid, tags, orderBy, first: pageSize, start: true }, (data) => data.repo?.tags, { start: false });
   const { rows, first, started, loading } = list, total = first?.repo?.tags?.totalCount;
   const [chosen, setChosen] = useState(new Set<string>());
-  const images = imagesOf(rows).sort((a, b) => compare[sort](a, b) * (ascending ? 1 : -1) || compareTags(a.tags[0].name, b.tags[0].name));
+  const images = imagesOf(rows, active).sort((a, b) => compare[sort](a, b) * (ascending ? 1 : -1) || compareTags(a.tags[0].name, b.tags[0].name));
   const shown = sort === 'version' ? [...images.filter(isLatest), ...images.filter((one) => !isLatest(one))] : images;
   const order = (value: Sort, label: string) => (
     <th scope="col" aria-sort={sort === value ? (ascending ? 'ascending' : 'descending') : undefined}>

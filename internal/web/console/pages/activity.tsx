@@ -38,7 +38,7 @@ function Feed({ uid, types, names }: { uid: string; types?: string[]; names: str
   return (
     <section className="card" aria-label="Live feed">
       <header>
-        <span className={'live ' + state} role="status">{{ live: 'live', paused: paused ? 'Paused: new events appear when you resume' : 'Loading …', waiting: 'The connection was lost. Connecting again …', refused: 'Your role does not let you see this feed' }[state]}</span>
+        <span className="live" data-state={state} role="status">{{ live: 'live', paused: paused ? 'Paused: new events appear when you resume' : 'Loading …', waiting: 'The connection was lost. Connecting again …', refused: 'Your role does not let you see this feed' }[state]}</span>
         {state !== 'refused' && <button type="button" aria-pressed={paused} onClick={() => setPaused(!paused)}><Icon name={paused ? 'play' : 'pause'} />{paused ? 'Resume' : 'Pause'}</button>}
       </header>
       {loading ? <Lines rows={8} height={38} /> : events.length > 0 ? <Events events={events} />

@@ -29,8 +29,10 @@ export function Overview({ uid, names }: { uid: string; names: string[] }) {
       <p className="told">{!group ? <i className="blank" /> : <Told group={group} names={names} />}</p>
       <p className="counts">{group ? <Counted group={group} names={names} /> : ' '}</p>
       <div className="grid">
-        {empty && <Card title="First steps" className="wide-12"><FirstSteps uid={uid} names={names} /></Card>}
-        {!empty && <>
+        {empty ? <>
+          <Card title="First steps" className="wide-7 roomy"><FirstSteps uid={uid} names={names} /></Card>
+          <Card title="Needs a hand" className="wide-5 roomy"><Concerns group={group} names={names} /></Card>
+        </> : <>
           <Card title="Worst repos" aside={<Link to={groupAddress(names, uid, 'repos', { sort: 'worst' })}>All repos</Link>} className="wide-7 roomy">
             {!group ? <Lines rows={5} height={40} /> : <WorstRepos group={group} names={names} />}
           </Card>
@@ -196,7 +198,7 @@ function LatestActivity({ uid, names, stored, loading, wide }: { uid: string; na
   const { events, state } = useLive(uid, undefined, { paused: loading, after: stored?.[0]?.id });
   const all = joinEvents(events, stored).slice(0, 8);
   return (
-    <Card title={<>Latest activity <span className={'live ' + state} role="status">{state === 'live' ? 'live' : state === 'waiting' ? 'reconnecting' : ''}</span></>} aside={<Link to={pageAddress(names, 'activity')}>All activity</Link>} className={(wide ? 'wide-12' : 'wide-7') + ' roomy'}>
+    <Card title={<>Latest activity <span className="live" data-state={state} role="status">{state === 'live' ? 'live' : state === 'waiting' ? 'reconnecting' : ''}</span></>} aside={<Link to={pageAddress(names, 'activity')}>All activity</Link>} className={(wide ? 'wide-12' : 'wide-7') + ' roomy'}>
       {loading ? <Lines rows={7} height={36} /> : all.length > 0 ? <Events events={all} compact />
         : <Empty title="No activity yet">{stored ? 'Changes appear here as they happen.' : noHistoryText}</Empty>}
     </Card>

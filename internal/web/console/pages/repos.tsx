@@ -26,6 +26,7 @@ export function Repos({ uid, names }: { uid: string; names: string[] }) {
   const most = Math.max(...rows.map(({ findingSummary }) => findingSummary?.open.total ?? 0), 1);
   const filtered = query !== '' || chosen.length + bundles.length > 0, height = useNarrow() ? 84 : 58;
   const shownTiers = (repos?.facets?.tier ?? []).filter(({ value }) => value !== null), shownBundles = (repos?.facets?.bundle ?? []).slice(0, 8);
+  const tiered = rows.some(({ catalogTier }) => catalogTier !== null), columns = tiered ? 'repo-columns' : 'repo-columns no-tier';
   const order = (name: Sort, label: string) => (
     <button type="button" aria-pressed={sort === name} onClick={() => narrow({ sort: name === 'name' ? undefined : name })}>{label}{sort === name && <> <Icon name="sort" /></>}</button>
   );
@@ -50,11 +51,11 @@ export function Repos({ uid, names }: { uid: string; names: string[] }) {
         : rows.length === 0 && !loading ? <div className="table">{filtered ? <Empty title="No repo matches">No repo below {names.at(-1)} matches all filters. <button type="button" className="link-button" onClick={() => narrow({ q: undefined, tier: undefined, bundle: undefined })}>Show all repos</button></Empty>
           : <Empty title="No repos yet">A repo contains the tags of an image. Create one above, or import your repos: see <a href="/guide/importing">importing</a>.</Empty>}</div>
         : <List label="Repos" rows={rows} total={total} keyOf={({ uid: key }) => key} height={height} busy={loading} end={list.readMore}
-            head={<div className="head repo-columns"><span>{order('name', 'Name')}</span><span className="tier">Tier</span><span className="number">Tags</span><span className="when">{order('updated', 'Last changed')}</span><span>{order('worst', 'Open findings')}</span></div>}
+            head={<div className={`head ${columns}`}><span>{order('name', 'Name')}</span>{tiered && <span className="tier">Tier</span>}<span className="number">Tags</span><span className="when">{order('updated', 'Last changed')}</span><span>{order('worst', 'Open findings')}</span></div>}
             render={(repo) => (
-              <Link className="cells repo-columns" to={repoAddress(namesOf(repo.group), repo)}>
+              <Link className={`cells ${columns}`} to={repoAddress(namesOf(repo.group), repo)}>
                 <span className="two"><b>{repo.name}</b><small>{[namesOf(repo.group).slice(names.length).join(' / '), repo.description].filter(Boolean).join(' · ') || ' '}</small></span>
-                <span className="tier">{repo.catalogTier ? <span className="chip">{tierName(repo.catalogTier)}</span> : ''}</span>
+                {tiered && <span className="tier">{repo.catalogTier ? <span className="chip">{tierName(repo.catalogTier)}</span> : ''}</span>}
                 <span className="number">{repo.tags ? <>{count(repo.tags.totalCount)}<span className="unit"> {repo.tags.totalCount === 1 ? 'tag' : 'tags'}</span></> : '–'}</span>
                 <span className="when dim"><Time at={repo.updateTime} /></span>
                 <span><SeverityBar counts={repo.findingSummary?.open} most={most} /></span>

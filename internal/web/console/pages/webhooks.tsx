@@ -117,7 +117,7 @@ function Webhook({ uid, page, name }: { uid: string; page: string; name: string 
     return () => clearTimeout(timer);
   }, [waits, list.rows, looks]);
 
-  if (!hook) return <div className="page">{started ? <Problems loaded={list} /> : <Lines rows={6} height={30} />}</div>;
+  if (!hook) return <div className="page"><p className="back"><Link to={page}>Webhooks</Link></p><div className="title"><h1>Webhook</h1></div>{started ? <Problems loaded={list} /> : <Lines rows={6} height={30} />}</div>;
   const held: Holding = { capabilities: hook.viewerCapabilities, on: host(hook.sink) }, group = namesOf(hook.group), disabled = hook.disableTime !== enabled ? hook.disableTime : null;
   const act = async (made: Promise<{ problems: Problem[] }>, undo?: () => void) => {
     setProblems([]);
@@ -151,7 +151,7 @@ function Webhook({ uid, page, name }: { uid: string; page: string; name: string 
       </div>
       <dl className="facts">
         <div><dt>State</dt><dd><HookState hook={{ ...hook, disableTime: disabled }} latest={list.rows.find((row) => row.state === 'DELIVERED') ?? list.rows[0]} /></dd></div>
-        {hook.failingSince && !disabled && <div><dt>Last success</dt><dd>before {formatTime(hook.failingSince)}</dd></div>}
+        {hook.failingSince && !disabled && <div><dt>Fails since</dt><dd>{formatTime(hook.failingSince)}</dd></div>}
         <div><dt>Group</dt><dd>{hook.group ? <Link to={groupAddress(group, hook.group.uid)}>{group.join(' / ')}</Link> : 'a group above'}</dd></div>
         <div><dt>Created</dt><dd>{dayOf(hook.createTime)}</dd></div>
         <div><dt>Events</dt><dd>{hook.types.length === 0 ? 'all' : hook.types.map((type) => <span key={type} className="chip" title={type}>{typeName(type)}</span>)}</dd></div>
@@ -163,7 +163,7 @@ function Webhook({ uid, page, name }: { uid: string; page: string; name: string 
           <Action reason={reasonAgainst(EnableSubscription, held)} busy={enable.busy} onClick={() => { setEnabled(disabled); void act(enable.run({ uid }), () => setEnabled(undefined)); }}>Enable it again</Action></div></div>
       )}
       <Refusal problems={problems} />
-      {sent && <p className="sent" role="status"><Icon name={delivered(tested) ? 'done' : 'webhook'} />{ofTest(tested)}</p>}
+      {sent && <p className={delivered(tested) ? 'sent good' : tested?.lastError || tested?.lastStatus ? 'sent bad' : 'sent'} role="status"><Icon name={delivered(tested) ? 'done' : tested?.lastError || tested?.lastStatus ? 'warning' : 'webhook'} />{ofTest(tested)}</p>}
       <div className="filters">
         <h2>Deliveries</h2>
         <Toggles label="State" chosen={state ? [state] : []} onChange={(next) => narrow({ state: next.at(-1), event: undefined })} options={states.map((one) => ({ ...one, count: one.value === 'FAILED' && hook.failed?.totalCount ? count(hook.failed.totalCount) : undefined }))} />
@@ -175,7 +175,7 @@ function Webhook({ uid, page, name }: { uid: string; page: string; name: string 
       </div>
       {rows.length === 0 ? list.problems.length > 0 ? <Problems loaded={list} /> : <div className="table"><Empty title={state || event ? 'No delivery matches' : 'Nothing sent yet'}>{state || event ? <button type="button" className="link-button" onClick={() => narrow({ state: undefined, event: undefined })}>Show all deliveries</button> : 'Send a test event to see whether the sink accepts it.'}</Empty></div>
         : <List label="Deliveries" rows={rows} total={hook.deliveries?.totalCount} keyOf={({ uid: key }) => key} height={narrowWindow ? 78 : 50} measured busy={loading} end={list.readMore}
-            head={<div className="head delivery-columns"><span>State</span><span>Event</span><span className="answer">Answer</span><span className="attempts">Attempts</span><span className="when">When</span></div>}
+            head={<div className="head delivery-columns"><span>State</span><span>Event</span><span className="answer">Answer</span><span className="attempts">Attempts</span><span className="when">Queued</span></div>}
             render={(row) => <OneDelivery row={row} open={openRows.has(row.uid)} onToggle={() => toggle(row.uid)} redeliver={row.state === 'FAILED' || row.state === 'DELIVERED' ? <Action icon="repeat" reason={reasonAgainst(Redeliver, held)} onClick={() => sendAgain([row])}>Redeliver</Action> : null} />} />}
       <ListProblems list={list} />
     </div>
@@ -199,7 +199,7 @@ function OneDelivery({ row, open, onToggle, redeliver }: { row: Delivery; open: 
         <span className="cut">{typeName(row.eventType)}</span>
         <span className="answer dim cut">{lastStatus ?? lastError ?? '–'}</span>
         <span className="attempts dim">{attempts}</span>
-        <span className="when dim"><Time at={lastAttemptTime ?? row.createTime} /></span>
+        <span className="when dim"><Time at={row.createTime} /></span>
       </button>
       {open && (
         <div className="story">
