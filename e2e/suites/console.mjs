@@ -14,7 +14,7 @@ const generating = run(process.execPath, ['console/generate.mjs', '--check'], {}
 const typing = run(process.execPath, [join(import.meta.dirname, '../node_modules/typescript/bin/tsc'), '-p', join(web, 'console')]);
 
 const { subscriptions: { nodes: [hook] } } = await data('{ subscriptions(first: 1) { nodes { uid } } }');
-const pages = { overview: '/console', group: '/console/acme/engineering/shop', repos: '/console/acme/~repos', repo: '/console/acme/engineering/shop/checkout', 'repo-findings': '/console/acme/engineering/shop/checkout?tab=findings', 'repo-packages': '/console/acme/engineering/shop/checkout?tab=packages', 'repo-readme': '/console/acme/engineering/shop/checkout?tab=readme', 'repo-compare': '/console/acme/engineering/shop/checkout?tab=compare&from=4.2.7&to=5.0.2', findings: '/console/acme/~findings', packages: '/console/acme/~packages', package: '/console/acme/~packages?name=express&ecosystem=npm', advisory: '/console/acme/~advisories?id=ACME-2026-0102', advisories: '/console/acme/~advisories?severity=HIGH', access: '/console/acme/engineering/~access', 'access-table': '/console/acme/engineering/~access?show=table', activity: '/console/acme/~activity', log: '/console/acme/~activity?show=log', webhooks: '/console/acme/~webhooks', webhook: '/console/acme/~webhooks?hook=' + hook.uid, identities: '/console/acme/~identities', invites: '/console/acme/~identities?show=invites' };
+const pages = { overview: '/console', group: '/console/acme/engineering/shop', repos: '/console/acme/~repos', repo: '/console/acme/engineering/shop/checkout', 'repo-findings': '/console/acme/engineering/shop/checkout?tab=findings', 'repo-packages': '/console/acme/engineering/shop/checkout?tab=packages', 'repo-readme': '/console/acme/engineering/shop/checkout?tab=readme', 'repo-compare': '/console/acme/engineering/shop/checkout?tab=compare&from=4.2.7&to=5.0.2', findings: '/console/acme/~findings', packages: '/console/acme/~packages', package: '/console/acme/~packages?name=express&ecosystem=npm', advisory: '/console/acme/~advisories?id=ACME-2026-0102', advisories: '/console/acme/~advisories?severity=HIGH', access: '/console/acme/engineering/~access', 'access-table': '/console/acme/engineering/~access?show=table', activity: '/console/acme/~activity', log: '/console/acme/~activity?show=log', roles: '/console/acme/engineering/~roles', providers: '/console/acme/~identities?show=providers', webhooks: '/console/acme/~webhooks', webhook: '/console/acme/~webhooks?hook=' + hook.uid, identities: '/console/acme/~identities', invites: '/console/acme/~identities?show=invites' };
 const costs = {};
 for (const colorScheme of ['light', 'dark']) {
   for (const width of [1440, 390]) {
@@ -174,6 +174,87 @@ await check('a filtered list is saved as a file, and a refusal is told', async (
   assert.deepEqual(page.faults, []);
   await page.context().close();
 });
+
+await check('search finds advisories, packages, roles and pages, keeps what was opened, and ? lists the keys', async () => {
+  const page = await newPage();
+  await open(page, '/console/acme');
+  const search = async (words) => { await page.keyboard.press('Control+k'); await page.keyboard.type(words); };
+  await search('ACME-2026-0003');
+  await page.getByRole('group', { name: 'Advisories' }).getByRole('option', { name: /ACME-2026-0003/ }).click();
+  await page.waitForURL(/~advisories\?id=ACME-2026-0003/);
+  await search('express');
+  await page.getByRole('group', { name: 'Packages' }).getByRole('option', { name: /^express/ }).click();
+  await page.waitForURL(/~packages\?name=express&ecosystem=npm/);
+  await loaded(page);
+  await search('release manager');
+  await page.getByRole('group', { name: 'Roles' }).getByRole('option', { name: /release manager/ }).click();
+  await page.waitForURL(/engineering\/~roles\?role=/);
+  await page.locator('.capabilities').waitFor();
+  assert.match(await text(page), /ci in acme \/ engineering/);
+  await search('audit log');
+  await page.getByRole('group', { name: 'Pages' }).getByRole('option', { name: /Audit log/ }).click();
+  await page.waitForURL(/~activity\?show=log/);
+  await page.keyboard.press('Control+k');
+  assert.match(await page.getByRole('group', { name: 'Opened before' }).innerText(), /Audit log[^]*release manager[^]*express[^]*ACME-2026-0003/);
+  assert.deepEqual(await violations(page), []);
+  await page.keyboard.press('Escape');
+  await page.keyboard.press('?');
+  await page.getByRole('dialog', { name: 'Keys' }).getByText('Findings').waitFor();
+  assert.deepEqual(await violations(page), []);
+  await page.keyboard.press('Escape');
+  await page.keyboard.press('g');
+  await page.keyboard.press('f');
+  await page.waitForURL(/~findings$/);
+  assert.deepEqual(page.faults, []);
+  await page.context().close();
+}, 30);
+
+await check('a role is made, changed and deleted, and a provider says what it gives', async () => {
+  const page = await newPage(), name = 'auditor ' + Date.now().toString(36);
+  await open(page, '/console/acme/~roles');
+  await page.getByRole('button', { name: 'New role' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByLabel('Name', { exact: true }).fill(name);
+  await dialog.getByRole('group', { name: 'findings' }).getByRole('checkbox', { name: 'read' }).check();
+  await dialog.getByRole('button', { name: 'Create the role' }).click();
+  await dialog.waitFor({ state: 'hidden' });
+  await page.getByRole('button', { name: new RegExp(name) }).click();
+  assert.match(await page.locator('.story').innerText(), /1 of 45|findings/);
+  await page.getByText('Nobody has it.').waitFor();
+  await page.locator('.story').getByRole('button', { name: 'Delete' }).click();
+  await dialog.getByRole('button', { name: 'Delete the role' }).click();
+  await dialog.waitFor({ state: 'hidden' });
+  await eventually(async () => !(await text(page)).includes(name), 'the role stays');
+  await page.getByRole('button', { name: /^owner/ }).click();
+  assert.match(await page.locator('.story').innerText(), /cannot be changed/);
+  await open(page, '/console/acme/~identities?show=providers');
+  assert.match(await page.locator('.plain-table').innerText(), /login\nhttps:\/\/login\.example\.com[^]*In effect[^]*developers: editor/);
+  assert.deepEqual(page.faults, []);
+  await page.context().close();
+}, 30);
+
+await check('the audit log names what is gone, folds what is alike, and shows all about one resource', async () => {
+  const { group: { uid } } = await data('{ group(path: "acme/engineering/platform") { uid } }');
+  const { createRepo: { repo } } = await data('mutation M($i: CreateRepoInput!) { createRepo(input: $i) { repo { uid } } }', { i: { parent: uid, name: 'short-lived' } });
+  await data('mutation M($i: DeleteRepoInput!) { deleteRepo(input: $i) { deletedUid } }', { i: { uid: repo.uid } });
+  const page = await newPage();
+  await open(page, '/console/acme/~activity?show=log');
+  await page.getByText('owner deleted the repo short-lived').waitFor();
+  assert.doesNotMatch(await text(page), /no longer exists/);
+  assert.match(await page.locator('.day-heading').first().innerText(), /day, /);
+  await page.getByRole('button', { name: 'More', exact: true }).first().click();
+  await page.getByRole('button', { name: 'Everything about this resource' }).click();
+  await page.waitForURL(/subject=/);
+  await eventually(async () => (await page.locator('.happening').count()) === 2, async () => text(page));
+  await open(page, '/console/acme/engineering/shop/~activity?show=log');
+  const run = page.locator('.row').filter({ hasText: /demonstration created \d+ tags/ }).first();
+  await run.getByRole('button', { name: 'One by one' }).click();
+  assert.match(await run.locator('.folded').innerText(), /created the tag [a-z]+:/);
+  await run.locator('.folded').getByRole('link', { name: /^[a-z]+:/ }).first().click();
+  await page.waitForURL(/engineering\/shop\/[a-z]+\?tag=/);
+  assert.deepEqual(page.faults, []);
+  await page.context().close();
+}, 30);
 
 await check('a finding is decided about, and comes back', async () => {
   const page = await newPage();
@@ -347,7 +428,7 @@ for (const who of ['editor', 'viewer']) {
   await check(`a ${who} sees what the role includes`, async () => {
     const page = await newPage();
     await enter(page, await token('--as', who), '/console');
-    for (const path of ['', '/~repos', '/~findings', '/~packages', '/~advisories', '/~advisories?id=ACME-2026-0102', '/~access', '/~access?show=table', '/~webhooks', '/~identities', '/~activity?show=log']) {
+    for (const path of ['', '/~repos', '/~findings', '/~packages', '/~advisories', '/~advisories?id=ACME-2026-0102', '/~access', '/~access?show=table', '/~roles', '/~identities?show=providers', '/~webhooks', '/~identities', '/~activity?show=log']) {
       await follow(page, '/console/acme' + path);
       assert.equal(await page.locator('.problem').count(), 0, `${path}: ${await text(page)}`);
       await look(page, `${who}${path.replace(/\W+/g, '-')}`);

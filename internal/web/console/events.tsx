@@ -1,11 +1,12 @@
 import { memo, useCallback, useState } from 'react';
-import type { HappeningFragment } from './generated/graphql';
-import { groupAddress } from './places';
-import { Link } from './router';
+import { useData } from './client';
+import { Bodies, type HappeningFragment } from './generated/graphql';
+import { groupAddress, repoAddress } from './places';
+import { Link, narrow } from './router';
 import { Icon, namesOf, Time, type IconName } from './ui';
-import { actorOf, count, formatTime, tellEvent } from './words';
+import { actorOf, count, dayOf, formatTime, manyOf, tellEvent } from './words';
 
-const icons: [RegExp, IconName][] = [[/REPO/, 'repos'], [/TAG/, 'tag'], [/SUBSCRIPTION/, 'activity'], [/IDENTITY/, 'person'], [/ROLE|INVITE|TERMS|ISSUER/, 'key'], [/./, 'group']];
+const icons: [RegExp, IconName][] = [[/FINDING/, 'findings'], [/REPO/, 'repos'], [/TAG/, 'tag'], [/SUBSCRIPTION/, 'activity'], [/IDENTITY/, 'person'], [/ROLE|INVITE|TERMS|ISSUER/, 'key'], [/./, 'group']];
 
 /** Returns the events whose details are open, and a function that opens or closes those of an event. */
 export function useOpened(): [ReadonlySet<string>, (id: string) => void] {
@@ -13,31 +14,94 @@ export function useOpened(): [ReadonlySet<string>, (id: string) => void] {
   return [opened, useCallback((id) => setOpened((old) => { const next = new Set(old); if (!next.delete(id)) next.add(id); return next; }), [])];
 }
 
-/** This list shows events as sentences. */
-export function Events({ events, compact = false }: { events: HappeningFragment[]; compact?: boolean }) {
-  const [opened, toggle] = useOpened();
-  return <ol className={compact ? 'events compact' : 'events'}>{events.map((event) => <li key={event.id}><Happening event={event} compact={compact} open={opened.has(event.id)} onToggle={toggle} /></li>)}</ol>;
+/** Events that follow each other, of the same actor and kind: an import creates thousands of tags. */
+export interface Run { first: HappeningFragment; events: HappeningFragment[] }
+const leastFolded = 3, mostShown = 50;
+
+/** Joins events to runs. Two in a row stay apart. */
+export function foldEvents(events: HappeningFragment[]): Run[] {
+  const runs: Run[] = [];
+  const isLike = (a: HappeningFragment, b: HappeningFragment) => a.actor.subject === b.actor.subject && a.kind?.replace(/_BATCH$/, '') === b.kind?.replace(/_BATCH$/, '') && (a.denied === null) === (b.denied === null) && dayOf(a.time) === dayOf(b.time);
+  for (const event of events) {
+    const last = runs.at(-1);
+    if (last && isLike(last.first, event)) last.events.push(event); else runs.push({ first: event, events: [event] });
+  }
+  return runs.flatMap((run) => (run.events.length < leastFolded ? run.events.map((event) => ({ first: event, events: [event] })) : [run]));
 }
 
-interface HappeningProps { event: HappeningFragment; compact?: boolean; open: boolean; onToggle: (id: string) => void }
+/** Returns the records of the events whose resource is gone, because they have its name. Those of findings are long, and are left out. */
+export function useBodies(events: HappeningFragment[]): ReadonlyMap<string, unknown> {
+  const ids = events.filter(({ resource, kind }) => !resource && !kind?.startsWith('VULNERABILITIES')).map(({ id }) => id).slice(0, 100);
+  const { data } = useData(Bodies, { ids }, { pause: ids.length === 0, fresh: false, keep: true });
+  return new Map((data?.nodes ?? []).flatMap((node) => (node?.__typename === 'Event' ? [[node.id, node.body] as const] : [])));
+}
+
+/** This list shows events as sentences. */
+export function Events({ events, compact = false, most }: { events: HappeningFragment[]; compact?: boolean; most?: number }) {
+  const [opened, toggle] = useOpened(), bodies = useBodies(events);
+  return <ol className={compact ? 'events compact' : 'events'}>{foldEvents(events).slice(0, most).map(({ first, events: same }) => <li key={first.id}><RunOfEvents events={same} compact={compact} opened={opened} onToggle={toggle} bodies={bodies} /></li>)}</ol>;
+}
+
+interface RunProps { events: HappeningFragment[]; compact?: boolean; opened: ReadonlySet<string>; onToggle: (id: string) => void; bodies: ReadonlyMap<string, unknown>; more?: boolean }
+
+/** This part shows one event, or a run of them in one sentence that opens. */
+export function RunOfEvents({ events, compact, opened, onToggle, bodies, more = false }: RunProps) {
+  const [first] = events, key = 'run ' + first.id;
+  if (events.length === 1) return <Happening event={first} body={bodies.get(first.id)} compact={compact} open={opened.has(first.id)} onToggle={onToggle} />;
+  const { verb } = tellEvent(first), last = events.at(-1)!, names = [...new Set(events.map(({ groupNode }) => namesOf(groupNode).join(' / ')).filter(Boolean))];
+  return (
+    <>
+      <div className={first.denied !== null ? 'happening denied' : 'happening'}>
+        <Icon name={iconOf(first)} />
+        <div className="grow">
+          <p><b>{actorOf(first)}</b> {first.denied !== null && <em>was not allowed to </em>}{verb} {first.kind?.startsWith('VULNERABILITIES') ? `findings of ${count(events.length)} images` : `${count(events.length)} ${manyOf(first)}`}{more && ' or more'}</p>
+          <p className="dim where">{names.slice(0, 2).join(', ')}{names.length > 2 && ` and ${names.length - 2} more`} · <Time at={last.time} />{formatTime(last.time) !== formatTime(first.time) && <> to <Time at={first.time} /></>}
+            {!compact && <button type="button" className="link-button" aria-expanded={opened.has(key)} onClick={() => onToggle(key)}>{opened.has(key) ? 'Less' : 'One by one'}</button>}</p>
+        </div>
+      </div>
+      {opened.has(key) && <ol className="folded">{events.slice(0, mostShown).map((event) => <li key={event.id}><Happening event={event} body={bodies.get(event.id)} open={opened.has(event.id)} onToggle={onToggle} /></li>)}{events.length > mostShown && <li className="dim note">and {count(events.length - mostShown)} more: choose a day or a resource to see them</li>}</ol>}
+    </>
+  );
+}
+
+interface HappeningProps { event: HappeningFragment; body?: unknown; compact?: boolean; open: boolean; onToggle: (id: string) => void }
+
+const iconOf = (event: HappeningFragment) => icons.find(([pattern]) => pattern.test(event.kind ?? ''))?.[1] ?? 'activity';
 
 /** This part shows an event as a sentence. The fields that an update changed open below the sentence. */
-export const Happening = memo(({ event, compact, open, onToggle }: HappeningProps) => {
-  const { verb, kind, name } = tellEvent(event), names = namesOf(event.groupNode), changes = event.changes ?? [];
-  const more = !compact && (changes.length > 0 || event.denied !== null);
+export const Happening = memo(({ event, body, compact, open, onToggle }: HappeningProps) => {
+  const { verb, kind, name } = tellEvent(event, body), names = namesOf(event.groupNode), changes = event.changes ?? [], to = addressOf(event);
   return (
     <div className={event.denied !== null ? 'happening denied' : 'happening'}>
-      <Icon name={icons.find(([pattern]) => pattern.test(event.kind ?? ''))?.[1] ?? 'activity'} />
+      <Icon name={iconOf(event)} />
       <div className="grow">
-        <p><b>{actorOf(event)}</b> {event.denied !== null && <em>was not allowed to </em>}{verb} the {kind} {name ? <b>{name}</b> : event.resource ? '' : <span className="dim">that no longer exists</span>}
+        <p><b>{actorOf(event)}</b> {event.denied !== null && <em>was not allowed to </em>}{verb} {kind} {name ? to ? <Link to={to}><b>{name}</b></Link> : <b>{name}</b> : event.resource ? '' : <span className="dim">that no longer exists</span>}
           {changes.length > 0 && <span className="dim"> · {changes.map(({ field }) => field).join(', ')}</span>}{event.count > 1 && <span className="chip">{count(event.count)} times</span>}</p>
         <p className="dim where">{names.length > 0 && event.groupNode && <><Link to={groupAddress(names, event.groupNode.uid)}>{names.join(' / ')}</Link> · </>}<Time at={event.time} />
-          {more && <button type="button" className="link-button" aria-expanded={open} onClick={() => onToggle(event.id)}>{open ? 'Less' : changes.length > 0 ? 'Before and after' : 'Why'}</button>}</p>
+          {!compact && <button type="button" className="link-button" aria-expanded={open} onClick={() => onToggle(event.id)}>{open ? 'Less' : changes.length > 0 ? 'Before and after' : event.denied !== null ? 'Why' : 'More'}</button>}</p>
         {open && <Details event={event} />}
       </div>
     </div>
   );
 });
+
+/** Returns where the resource of an event is, if it still exists. */
+function addressOf({ resource, subject, groupNode }: HappeningFragment): string | undefined {
+  const names = namesOf(groupNode);
+  if (!resource || !groupNode) return undefined;
+  switch (resource.__typename) {
+    case 'Group': return groupAddress(names, groupNode.uid);
+    case 'Repo': return repoAddress(names, { uid: subject, name: resource.name });
+    case 'Tag': return resource.repo ? repoAddress(names, { uid: subject.slice(0, subject.lastIndexOf('/')), name: resource.repo.name }, { tag: resource.name }) : undefined;
+    case 'Identity': return groupAddress(names, groupNode.uid, 'access', { identity: subject });
+    case 'Role': return groupAddress(names, groupNode.uid, 'roles', { role: subject });
+    case 'RoleBinding': return groupAddress(names, groupNode.uid, 'access', { show: 'table' });
+    case 'EventSubscription': return groupAddress(names, groupNode.uid, 'webhooks', { hook: subject });
+    case 'GroupInvite': return groupAddress(names, groupNode.uid, 'identities', { show: 'invites' });
+    case 'IdentityProvider': return groupAddress(names, groupNode.uid, 'identities', { show: 'providers' });
+    default: return undefined;
+  }
+}
 
 const text = (value: unknown) => (value === null || value === undefined ? '' : typeof value === 'string' ? value : JSON.stringify(value, null, 1));
 
@@ -51,6 +115,7 @@ function Details({ event }: { event: HappeningFragment }) {
           <div className="after"><span className="sr">After: </span>{after == null ? <i>empty or secret</i> : <pre>{text(after)}</pre>}</div></div>
       ))}
       <dl><div><dt>When</dt><dd>{formatTime(event.time)}</dd></div><div><dt>Event</dt><dd><code>{event.id}</code></dd></div><div><dt>Resource</dt><dd><code>{event.subject}</code></dd></div><div><dt>By</dt><dd><code>{event.actor.subject}</code></dd></div></dl>
+      <p className="further"><button type="button" onClick={() => narrow({ show: 'log', actor: event.actor.subject, subject: undefined })}>Everything by {actorOf(event)}</button><button type="button" onClick={() => narrow({ show: 'log', subject: event.subject, actor: undefined })}>Everything about this resource</button></p>
     </div>
   );
 }

@@ -6,6 +6,8 @@ import { navigate } from './router';
 import { settings } from './settings';
 
 const redirectPath = '/console/~signed-in';
+/** This is where the browser keeps what the reader has opened from the search. It is gone when they sign out. */
+export const recentHits = 'atrium.console.recent';
 const underWay = 'atrium.console.sign-in', signedIn = 'atrium.console.signed-in';
 
 export interface Session {
@@ -64,6 +66,7 @@ function leave(message: string) {
   expires = Infinity;
   failures = 0;
   sessionStorage.removeItem(signedIn);
+  localStorage.removeItem(recentHits);
   stayOut(message);
 }
 

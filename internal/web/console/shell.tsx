@@ -6,12 +6,12 @@ import { Shell as ShellDocument, type ShellQuery } from './generated/graphql';
 import type { KnownPlace } from './known';
 import { groupAddress, pageAddress, usePlace } from './places';
 import { address, currentView, Link, navigate, scrolledTo, useLocation } from './router';
-import { Search } from './search';
+import { Search, type Hit } from './search';
 import { signOutEverywhere } from './session';
 import { settings } from './settings';
 import { ShowQuery } from './show-query';
 import { Tree } from './tree';
-import { Empty, Icon, Lines, Mark, type IconName } from './ui';
+import { Dialog, Empty, Icon, Lines, Mark, type IconName } from './ui';
 
 /** Returns a page whose script is loaded when the page is first shown, or earlier by `load`. */
 function pageOf<P extends object>(load: () => Promise<ComponentType<P>>) {
@@ -23,16 +23,17 @@ function pageOf<P extends object>(load: () => Promise<ComponentType<P>>) {
 const MissingPage = () => <Empty title="This page could not be loaded">The server was updated or does not answer. <button type="button" onClick={() => location.reload()}>Reload</button></Empty>;
 
 const pages = [
-  { view: '', name: 'Overview', icon: 'overview', ...pageOf(() => import('./pages/overview').then(({ Overview }) => Overview)) },
-  { view: 'repos', name: 'Repos', icon: 'repos', ...pageOf(() => import('./pages/repos').then(({ Repos }) => Repos)) },
-  { view: 'findings', name: 'Findings', icon: 'findings', ...pageOf(() => import('./pages/findings').then(({ Findings }) => Findings)) },
-  { view: 'packages', name: 'Packages', icon: 'package', ...pageOf(() => import('./pages/packages').then(({ Packages }) => Packages)) },
-  { view: 'advisories', name: 'Advisories', icon: 'advisories', ...pageOf(() => import('./pages/advisories').then(({ Advisories }) => Advisories)) },
-  { view: 'identities', name: 'Identities', icon: 'person', ...pageOf(() => import('./pages/identities').then(({ Identities }) => Identities)) },
-  { view: 'access', name: 'Access', icon: 'key', ...pageOf(() => import('./pages/access').then(({ Access }) => Access)) },
-  { view: 'activity', name: 'Activity', icon: 'activity', ...pageOf(() => import('./pages/activity').then(({ Activity }) => Activity)) },
-  { view: 'webhooks', name: 'Webhooks', icon: 'webhook', ...pageOf(() => import('./pages/webhooks').then(({ Webhooks }) => Webhooks)) },
-] satisfies { view: string; name: string; icon: IconName; page: ComponentType<{ uid: string; names: string[] }>; load: () => Promise<unknown> }[];
+  { view: '', letter: 'o', name: 'Overview', icon: 'overview', ...pageOf(() => import('./pages/overview').then(({ Overview }) => Overview)) },
+  { view: 'repos', letter: 'r', name: 'Repos', icon: 'repos', ...pageOf(() => import('./pages/repos').then(({ Repos }) => Repos)) },
+  { view: 'findings', letter: 'f', name: 'Findings', icon: 'findings', ...pageOf(() => import('./pages/findings').then(({ Findings }) => Findings)) },
+  { view: 'packages', letter: 'p', name: 'Packages', icon: 'package', ...pageOf(() => import('./pages/packages').then(({ Packages }) => Packages)) },
+  { view: 'advisories', letter: 'a', name: 'Advisories', icon: 'advisories', ...pageOf(() => import('./pages/advisories').then(({ Advisories }) => Advisories)) },
+  { view: 'identities', letter: 'i', name: 'Identities', icon: 'person', ...pageOf(() => import('./pages/identities').then(({ Identities }) => Identities)) },
+  { view: 'access', letter: 'c', name: 'Access', icon: 'key', ...pageOf(() => import('./pages/access').then(({ Access }) => Access)) },
+  { view: 'roles', letter: 's', name: 'Roles', icon: 'role', ...pageOf(() => import('./pages/roles').then(({ Roles }) => Roles)) },
+  { view: 'activity', letter: 'l', name: 'Activity', icon: 'activity', ...pageOf(() => import('./pages/activity').then(({ Activity }) => Activity)) },
+  { view: 'webhooks', letter: 'w', name: 'Webhooks', icon: 'webhook', ...pageOf(() => import('./pages/webhooks').then(({ Webhooks }) => Webhooks)) },
+] satisfies { view: string; letter: string; name: string; icon: IconName; page: ComponentType<{ uid: string; names: string[] }>; load: () => Promise<unknown> }[];
 const repo = pageOf(() => import('./pages/repo').then(({ Repo }) => Repo));
 const start = pageOf(() => import('./pages/start').then(({ Start }) => Start));
 
@@ -46,20 +47,27 @@ export function Shell() {
   const first = useMemo(() => ({ org, inOrg: org !== '', path: route.path || 'none', below: route.names.length > 1 }), [org]);
   const shell = useData(ShellDocument, first, { fresh: false, keep: true });
   const { place, loading, problem, reload } = usePlace(route, shell, first.path);
-  const [searching, setSearching] = useState(false), [menu, setMenu] = useState(false);
+  const [searching, setSearching] = useState(false), [menu, setMenu] = useState(false), [keys, setKeys] = useState(false);
+  const scope = place?.groupNames ?? (org ? [org] : []), scopeNow = useRef(scope);
+  scopeNow.current = scope;
 
   const [root] = shell.data?.groups?.nodes ?? [];
   const onlyRoot = route.path === '' && shell.data?.groups?.nodes.length === 1 ? root : undefined;
   useEffect(() => { if (onlyRoot) navigate(groupAddress([onlyRoot.name], onlyRoot.uid), { replace: true }); }, [onlyRoot]);
 
   useEffect(() => {
+    let going = 0; // This is when the reader pressed g, after which a letter names a page.
     const press = (event: KeyboardEvent) => {
-      const typing = event.target instanceof HTMLElement && /^(INPUT|TEXTAREA|SELECT)$/.test(event.target.tagName);
-      if (((event.metaKey || event.ctrlKey) && event.key.toLowerCase() === 'k') || (event.key === '/' && !typing)) {
-        event.preventDefault();
-        // A hit would replace the page, with the dialog that the page shows: with what was typed, or a secret that is shown only once.
-        if (!document.querySelector('dialog[open]')) setSearching(true);
-      }
+      const typing = event.target instanceof HTMLElement && /^(INPUT|TEXTAREA|SELECT)$/.test(event.target.tagName), plain = !typing && !event.metaKey && !event.ctrlKey && !event.altKey;
+      // A hit would replace the page, with the dialog that the page shows: with what was typed, or a secret that is shown only once.
+      const covered = document.querySelector('dialog[open]') !== null, page = plain && event.timeStamp - going < 1500 ? pages.find(({ letter }) => letter === event.key) : undefined;
+      const search = ((event.metaKey || event.ctrlKey) && event.key.toLowerCase() === 'k') || (event.key === '/' && !typing);
+      if (search || plain && !covered && (event.key === '?' || page)) event.preventDefault();
+      if (covered) return;
+      going = plain && event.key === 'g' ? event.timeStamp : 0;
+      if (search) setSearching(true);
+      else if (plain && event.key === '?') setKeys(true);
+      else if (page && scopeNow.current.length > 0) navigate(pageAddress(scopeNow.current, page.view));
     };
     addEventListener('keydown', press);
     return () => removeEventListener('keydown', press);
@@ -90,8 +98,33 @@ export function Shell() {
           : !place ? <Empty title="Page not found">There is no group or repo “{route.path}”, or you have no access to it. <Link to="/console">Go to your groups</Link></Empty>
           : <Page place={place} view={route.view} names={route.names} />}</Suspense>
       </main>
-      <Search open={searching} onClose={() => setSearching(false)} />
+      <Search open={searching} onClose={() => setSearching(false)} pages={scope.length > 0 ? pageHits(scope) : []} />
+      <Keys open={keys} onClose={() => setKeys(false)} />
     </div>
+  );
+}
+
+/** Returns the pages of a group, and what can be done there, as hits of the search. */
+function pageHits(names: string[]): Hit[] {
+  const detail = names.join(' / '), doings: [string, string, string][] = [
+    ['findings', '?show=fixable', 'Fixable findings'], ['findings', '?exploited=yes', 'Findings known to be exploited'], ['findings', '?since=7&sort=newest', 'Findings that are new this week'], ['repos', '?sort=worst', 'Worst repos'],
+    ['activity', '?show=log', 'Audit log: who changed what'], ['identities', '?show=invites', 'Invite people'], ['access', '', 'Give somebody a role'], ['webhooks', '', 'Add a webhook'], ['repos', '', 'Create a repo'],
+  ];
+  const at = (view: string, search = '') => { const to = pageAddress(names, view); return search && to.includes('?') ? `${to}&${search.slice(1)}` : to + search; };
+  return [
+    ...pages.map(({ view, name, icon }): Hit => ({ key: view || 'overview', to: at(view), icon, kind: 'Page', title: name, detail })),
+    ...doings.map(([view, search, title]): Hit => ({ key: view + search + title, to: at(view, search), icon: pages.find((one) => one.view === view)!.icon, kind: 'Page', title, detail })),
+  ];
+}
+
+/** This dialog lists the keys. */
+function Keys({ open, onClose }: { open: boolean; onClose: () => void }) {
+  const rows: [string[], string][] = [[['Ctrl', 'K'], 'Search'], [['/'], 'Search'], [['?'], 'List the keys'], [['Esc'], 'Close a dialog'], ...pages.map(({ letter, name }): [string[], string] => [['g', letter], name])];
+  return (
+    <Dialog open={open} onClose={onClose} label="Keys" className="form">
+      <div><header><h2>Keys</h2><button type="button" className="icon-button" aria-label="Close" onClick={onClose}><Icon name="close" /></button></header>
+        <dl className="fields keys">{rows.map(([keys, does]) => <div key={keys.join()}><dt>{keys.map((key, i) => <span key={key}>{i > 0 && (keys[0] === 'g' ? ' then ' : ' ')}<kbd>{key}</kbd></span>)}</dt><dd>{does}</dd></div>)}</dl></div>
+    </Dialog>
   );
 }
 

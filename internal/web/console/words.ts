@@ -6,6 +6,8 @@ const number = new Intl.NumberFormat('en');
 const short = new Intl.NumberFormat('en', { notation: 'compact', maximumFractionDigits: 1 });
 const day = new Intl.DateTimeFormat('en', { day: 'numeric', month: 'short', year: 'numeric' });
 const utcDay = new Intl.DateTimeFormat('en', { day: 'numeric', month: 'short', year: 'numeric', timeZone: 'UTC' });
+const longDay = new Intl.DateTimeFormat('en', { weekday: 'long', day: 'numeric', month: 'long', year: 'numeric' });
+export const longDayOf = (time: string) => longDay.format(new Date(time));
 const exact = new Intl.DateTimeFormat('en', { dateStyle: 'medium', timeStyle: 'medium' });
 const relative = new Intl.RelativeTimeFormat('en', { numeric: 'auto', style: 'long' });
 
@@ -50,22 +52,36 @@ export const ratings: SeverityRating[] = ['CRITICAL', 'HIGH', 'MEDIUM', 'LOW', '
 const kinds: [RegExp, string][] = [
   [/^IAM_GROUP_INVITE/, 'invite'], [/^IAM_GROUP_ISSUER/, 'issuer of'], [/^IAM_GROUP/, 'group'], [/^IAM_IDENTITY_PROVIDERS/, 'identity provider'], [/^IAM_IDENTITY/, 'identity'],
   [/^IAM_ROLEBINDINGS/, 'role binding'], [/^IAM_ROLES/, 'role'], [/^IAM_ACCOUNT/, 'account association'], [/^IAM_EXTERNAL/, 'mapping of an external group'], [/^IAM_TERMS/, 'terms of'],
-  [/^PLATFORM_REGISTRY_REPO/, 'repo'], [/^PLATFORM_REGISTRY_TAG/, 'tag'], [/^EVENTS_SUBSCRIPTION/, 'webhook'], [/^VULNERABILITIES_FINDING/, 'findings of'],
+  [/^PLATFORM_REGISTRY_REPO/, 'repo'], [/^PLATFORM_REGISTRY_TAG/, 'tag'], [/^EVENTS_SUBSCRIPTION/, 'webhook'], [/^VULNERABILITIES_FINDING/, 'findings'],
 ];
 
-/** Returns what happened as the parts of a sentence: somebody "created" the "repo" "checkout". */
-export function tellEvent(event: HappeningFragment): { verb: string; kind: string; name: string } {
-  const known = event.kind ?? '';
-  const kind = kinds.find(([pattern]) => pattern.test(known))?.[1] ?? event.type;
+/** Returns what happened as the parts of a sentence: somebody "created" "the repo" "checkout". A body has the name of what is gone. */
+export function tellEvent(event: HappeningFragment, body?: unknown): { verb: string; kind: string; name: string } {
+  const known = event.kind ?? '', findings = known.startsWith('VULNERABILITIES_FINDING');
+  const kind = findings ? 'findings of' : `the ${kinds.find(([pattern]) => pattern.test(known))?.[1] ?? event.type}`;
   let verb = known.replace(/_BATCH$/, '').match(/[A-Z]+$/)?.[0].toLowerCase() ?? 'changed';
   if (verb === 'test') verb = 'tested';
-  return { verb: event.denied !== null ? verbs[verb] ?? verb : verb, kind, name: shorten(nameOfResource(event)) };
+  if (verb === 'triaged') verb = 'decided about';
+  return { verb: event.denied !== null ? verbs[verb] ?? verb : verb, kind, name: shorten(nameOfResource(event) || nameInBody(body)) };
+}
+
+/** Returns several events of the same kind in words, such as "tags". */
+export const manyOf = ({ kind, type }: HappeningFragment): string => {
+  const one = kinds.find(([pattern]) => pattern.test(kind ?? ''))?.[1].replace(/ of$/, '') ?? type;
+  return one === 'findings' ? 'findings' : one === 'identity' ? 'identities' : one.endsWith('y') ? one.slice(0, -1) + 'ies' : one.includes(' of ') ? one.replace(' of ', 's of ') : one + 's';
+};
+
+/** Returns the name of a resource in the record of a change, which outlives the resource. */
+function nameInBody(body: unknown): string {
+  const { name, repoName, email, sink, externalGroupId, keyId } = (body ?? {}) as Record<string, unknown>;
+  const found = name ?? repoName ?? email ?? sink ?? externalGroupId ?? keyId;
+  return typeof found === 'string' ? found.replace(/^https:\/\//, '') : '';
 }
 
 /** Shortens the digests in a name. The name of a tag that refers to an image contains the whole digest of the image. */
 export const shorten = (name: string) => name.replace(/([0-9a-f]{12})[0-9a-f]{28,}/g, '$1…');
 
-const verbs: Record<string, string> = { created: 'create', updated: 'update', deleted: 'delete', tested: 'test', redelivered: 'redeliver to', accepted: 'accept' };
+const verbs: Record<string, string> = { created: 'create', updated: 'update', deleted: 'delete', tested: 'test', redelivered: 'redeliver to', accepted: 'accept', 'decided about': 'decide about', changed: 'change' };
 
 function nameOfResource({ resource }: HappeningFragment): string {
   switch (resource?.__typename) {

@@ -1,13 +1,13 @@
 import { useState, type ReactNode } from 'react';
 import { useData, useDaysAgo, usePages } from '../client';
-import { Events, Happening, useOpened } from '../events';
+import { Events, foldEvents, RunOfEvents, useBodies, useOpened } from '../events';
 import { Audit, Latest, type AuditQuery, type AuditQueryVariables, type HappeningFragment } from '../generated/graphql';
 import { List, ListProblems, Toggles, useNarrow, valuesOf } from '../list';
 import { joinEvents, noHistoryText, useLive } from '../live';
 import { narrow, useLocation } from '../router';
 import { topics } from '../topics';
 import { Empty, Icon, Lines, NotShown, Problems } from '../ui';
-import { plural, utcDayOf } from '../words';
+import { count, longDayOf, plural, tellEvent, utcDayOf } from '../words';
 
 /** This page shows what happens in a group now, and what happened before: the audit log also has refused requests. */
 export function Activity({ uid, names }: { uid: string; names: string[] }) {
@@ -20,7 +20,7 @@ export function Activity({ uid, names }: { uid: string; names: string[] }) {
       <div className="title"><h1>Activity</h1></div>
       <p className="lead">What happens in {names.join(' / ')} and below</p>
       <div className="tabs" role="group" aria-label="What is shown">
-        <button type="button" aria-pressed={live} onClick={() => narrow({ show: undefined, actor: undefined, outcome: undefined })}>Live feed</button>
+        <button type="button" aria-pressed={live} onClick={() => narrow({ show: undefined, actor: undefined, subject: undefined, day: undefined, outcome: undefined })}>Live feed</button>
         <button type="button" aria-pressed={!live} onClick={() => narrow({ show: 'log' })}>Audit log</button>
       </div>
       <div className="filters"><Toggles label="About" chosen={chosen} onChange={(next) => narrow({ about: next.join(',') })} options={topics} /></div>
@@ -51,31 +51,33 @@ const outcomes = [{ value: 'done', name: 'Done' }, { value: 'refused', name: 'Re
 
 function Log({ uid, types }: { uid: string; types?: string[] }) {
   const { search } = useLocation();
-  const [outcome] = valuesOf(search, 'outcome'), actor = search.get('actor') ?? undefined, from = useDaysAgo(29);
+  const [outcome] = valuesOf(search, 'outcome'), actor = search.get('actor') ?? undefined, subject = search.get('subject') ?? undefined, from = useDaysAgo(29);
   const day = search.get('day') ?? undefined, since = day && !Number.isNaN(Date.parse(day)) ? day : undefined;
   const variables: AuditQueryVariables = {
-    uid, start: true, from, ...(types && { types }), ...(actor && { actor }), ...(outcome && { denied: outcome === 'refused' }),
+    uid, start: true, from, ...(types && { types }), ...(actor && { actor }), ...(subject && { subject }), ...(outcome && { denied: outcome === 'refused' }),
     ...(since && { since, until: new Date(Date.parse(since) + 86_400_000).toISOString() }),
   };
   const list = usePages<AuditQuery, HappeningFragment, AuditQueryVariables>(Audit, variables, (data) => data.auditLog, { start: false });
   const { rows, loading, started, first } = list, [opened, toggle] = useOpened(), height = useNarrow() ? 86 : 64;
+  const bodies = useBodies(rows), runs = foldEvents(rows).map((run, i, all) => ({ run, heading: i === 0 || longDayOf(all[i - 1].first.time) !== longDayOf(run.first.time) ? longDayOf(run.first.time) : undefined }));
   const refused = list.problems.some(({ code }) => code === 'PERMISSION_DENIED');
   let notice: ReactNode; // It replaces the events.
   if (refused) notice = <Empty title="Only people who may change the group can read the audit log">The live feed shows you what happens from now on.</Empty>;
   else if (list.problems.length > 0 && rows.length === 0) notice = <Problems loaded={list} />;
   else if (!started) notice = <Lines rows={8} height={38} />;
-  else if (rows.length === 0 && !loading) notice = <Empty title="Nothing in the log">{outcome || actor || types || since ? <>No event matches the filters. <button type="button" className="link-button" onClick={() => narrow({ about: undefined, outcome: undefined, actor: undefined, day: undefined })}>Show everything</button></> : 'Every change and every refused change is listed here, for as long as the operator has configured.'}</Empty>;
+  else if (rows.length === 0 && !loading) notice = <Empty title="Nothing in the log">{outcome || actor || subject || types || since ? <>No event matches the filters. <button type="button" className="link-button" onClick={() => narrow({ about: undefined, outcome: undefined, actor: undefined, subject: undefined, day: undefined })}>Show everything</button></> : 'Every change and every refused change is listed here, for as long as the operator has configured.'}</Empty>;
   return (
     <>
       {!refused && <section className="card days" aria-label="By day">{first?.eventActivity ? <Days days={first.eventActivity} chosen={since} /> : started && first ? <NotShown what="these counts" /> : <div className="plot" />}</section>}
       {!refused && <div className="filters">
         <Toggles label="Outcome" chosen={outcome ? [outcome] : []} onChange={(next) => narrow({ outcome: next.at(-1) })} options={outcomes} />
         {actor && <Toggles label="By whom" chosen={['actor']} onChange={() => narrow({ actor: undefined })} options={[{ value: 'actor', name: `Only by ${rows[0]?.actor.identity?.name ?? 'this identity'} ×` }]} />}
+        {subject && <Toggles label="About what" chosen={['subject']} onChange={() => narrow({ subject: undefined })} options={[{ value: 'subject', name: `Only about ${(rows[0]?.subject === subject && tellEvent(rows[0]).name) || 'one resource'} ×` }]} />}
         {since && <Toggles label="Day" chosen={['day']} onChange={() => narrow({ day: undefined })} options={[{ value: 'day', name: `Only ${utcDayOf(since)} ×` }]} />}
       </div>}
       <section aria-label="Audit log">
         {notice ? <div className="card">{notice}</div>
-          : <List label="Events" rows={rows} keyOf={({ id }) => id} height={height} measured busy={loading} end={list.readMore} render={(event) => <Happening event={event} open={opened.has(event.id)} onToggle={toggle} />} />}
+          : <List label="Events" rows={runs} keyOf={({ run }) => run.first.id} height={height} measured busy={loading} end={list.readMore} render={({ heading, run }) => <>{heading && <h2 className="day-heading">{heading}</h2>}<RunOfEvents events={run.events} opened={opened} onToggle={toggle} bodies={bodies} more={list.more && run === runs.at(-1)?.run} /></>} />}
       </section>
       {!refused && <ListProblems list={list} />}
       {!notice && !list.stopped && <p className="end" aria-live="polite">{list.more ? 'Loading more …' : rows.length > 20 ? `End of the log: ${plural(rows.length, 'event')}.` : ''}</p>}
@@ -96,6 +98,8 @@ function Days({ days, chosen }: { days: NonNullable<AuditQuery['eventActivity']>
           <i className="refused-part" style={{ height: `${(day.refused / most) * 100}%` }} /><i className="made-part" style={{ height: `${(day.made / most) * 100}%` }} />
         </button>
       ))}</div>
+      <details className="plot"><summary>As a table</summary><div className="scroll" tabIndex={0} role="region" aria-label="Changes by day, as a table"><table className="numbers"><thead><tr><th scope="col">Day</th><th scope="col">Changes</th><th scope="col">Refused</th></tr></thead>
+        <tbody>{days.filter((day) => day.made + day.refused > 0).toReversed().map((day) => <tr key={day.time}><th scope="row">{utcDayOf(day.time)}</th><td>{count(day.made)}</td><td>{count(day.refused)}</td></tr>)}</tbody></table></div></details>
     </>
   );
 }

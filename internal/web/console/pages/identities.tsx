@@ -2,8 +2,8 @@ import { useState, type ReactNode } from 'react';
 import { useChange, useData, useDaysAgo, usePages, type Problem } from '../client';
 import { ConfirmButton, FormButton, Refusal, type Choice, type Holding } from '../form';
 import {
-  CreateGroupInvite, DeleteGroupInvite, Identities as IdentitiesDocument, Identity as IdentityDocument, Invites as InvitesDocument,
-  type IdentitiesQuery, type IdentitiesQueryVariables, type IdentityQuery, type InvitesQuery, type InvitesQueryVariables,
+  CreateGroupInvite, DeleteGroupInvite, Identities as IdentitiesDocument, Identity as IdentityDocument, Invites as InvitesDocument, Providers as ProvidersDocument, VerifyIdentityProvider,
+  type IdentitiesQuery, type IdentitiesQueryVariables, type IdentityQuery, type InvitesQuery, type InvitesQueryVariables, type ProvidersQuery, type ProvidersQueryVariables,
 } from '../generated/graphql';
 import { IdentityActions, NewIdentity } from '../identity-forms';
 import { Find, List, ListProblems, Toggles, useNarrow } from '../list';
@@ -19,17 +19,19 @@ type Rule = NonNullable<IdentityQuery['identity']>;
 
 /** This page shows who can act in a group: its identities, and the people who are invited. */
 export function Identities(at: { uid: string; names: string[] }) {
-  return useLocation().search.get('show') === 'invites' ? <Invites {...at} /> : <People {...at} />;
+  const show = useLocation().search.get('show');
+  return show === 'invites' ? <Invites {...at} /> : show === 'providers' ? <Providers {...at} /> : <People {...at} />;
 }
 
-function Head({ names, invites, children }: { names: string[]; invites: boolean; children: ReactNode }) {
+const shows = [[undefined, 'Identities'], ['invites', 'Invites'], ['providers', 'Providers']] as const;
+
+function Head({ names, show, children }: { names: string[]; show?: string; children?: ReactNode }) {
   return (
     <>
       <div className="title"><h1>Identities</h1><div className="actions">{children}</div></div>
       <p className="lead">Who can act in {names.join(' / ')} and below</p>
       <div className="tabs" role="group" aria-label="What is shown">
-        <button type="button" aria-pressed={!invites} onClick={() => narrow({ show: undefined })}>Identities</button>
-        <button type="button" aria-pressed={invites} onClick={() => narrow({ show: 'invites', q: undefined, sort: undefined, unseen: undefined })}>Invites</button>
+        {shows.map(([value, label]) => <button key={label} type="button" aria-pressed={show === value} onClick={() => narrow({ show: value, q: undefined, sort: undefined, unseen: undefined })}>{label}</button>)}
       </div>
     </>
   );
@@ -70,7 +72,7 @@ function People({ uid, names }: { uid: string; names: string[] }) {
   );
   return (
     <div className="page">
-      <Head names={names} invites={false}>{first?.group && <NewIdentity uid={uid} name={name} held={{ capabilities: first.group.viewerCapabilities, on: name }} />}</Head>
+      <Head names={names}>{first?.group && <NewIdentity uid={uid} name={name} held={{ capabilities: first.group.viewerCapabilities, on: name }} />}</Head>
       <div className="filters">
         <Find value={query} label="Find by name, description or email" onChange={(q) => narrow({ q }, { replace: query !== '' && q !== '' })} />
         <select aria-label="Sort" value={sort} onChange={(event) => narrow({ sort: event.target.value === 'name' ? undefined : event.target.value })}>
@@ -143,7 +145,7 @@ function Invites({ uid, names }: { uid: string; names: string[] }) {
   );
   return (
     <div className="page">
-      <Head names={names} invites>{first?.group && <NewInvite uid={uid} name={name} first={first} />}</Head>
+      <Head names={names} show="invites">{first?.group && <NewInvite uid={uid} name={name} first={first} />}</Head>
       <div className="filters"><Refusal problems={problems} /><span className="total" role="status">{total != null && !refused ? plural(Math.max(total - gone.filter((one) => list.rows.some((row) => row.uid === one)).length, 0), 'invite') : ' '}</span></div>
       {body}
       {!refused && <ListProblems list={list} />}
@@ -182,5 +184,41 @@ function NewInvite({ uid, name, first }: { uid: string; name: string; first: Inv
         onDone={({ createGroupInvite }) => { const { code: made, email } = createGroupInvite!.groupInvite; setCode({ code: made ?? '', email }); }} />
       <Secret title="The code of the invite" secret={code?.code} onClose={() => setCode(undefined)}>Send it to {code?.email ?? 'the person you invite'} by a private channel: it cannot be shown again. They sign in to the console and enter it under “I have an invite”.</Secret>
     </>
+  );
+}
+
+type Provider = NonNullable<ProvidersQuery['identityProviders']>['nodes'][number];
+
+/** This list has the providers at which people sign in, and what they get there. */
+function Providers({ uid, names }: { uid: string; names: string[] }) {
+  const list = usePages<ProvidersQuery, Provider, ProvidersQueryVariables>(ProvidersDocument, { uid, first: 50, start: true }, (data) => data.identityProviders, { start: false });
+  const { rows, started, loading } = list, refused = list.problems.some(({ code }) => code === 'PERMISSION_DENIED');
+  return (
+    <div className="page">
+      <Head names={names} show="providers" />
+      <div className="below-lead">{refused ? <div className="table"><Empty title="Your role does not let you see providers">This needs the capability identity_providers.list. An owner of {names.at(-1)} can give you a role that includes it.</Empty></div>
+        : list.problems.length > 0 && rows.length === 0 ? <Problems loaded={list} />
+        : !started ? <div className="card"><Lines rows={4} height={38} /></div>
+        : rows.length === 0 && !loading ? <div className="table"><Empty title="No providers of its own">People sign in at the provider of the operator, and get roles by invites and bindings. A provider of {names.at(-1)} can give them roles by their groups there: see <a href="/guide/sign-in">sign-in</a>.</Empty></div>
+        : <div className="card"><table className="plain-table stacks">
+            <thead><tr><th scope="col">Provider</th><th scope="col">Group</th><th scope="col">State</th><th scope="col">Everybody gets</th><th scope="col">Groups there that get more</th></tr></thead>
+            <tbody>{rows.map((row) => <ProviderRow key={row.uid} row={row} />)}</tbody>
+          </table></div>}</div>
+      <ListProblems list={list} />
+    </div>
+  );
+}
+
+function ProviderRow({ row }: { row: Provider }) {
+  const held: Holding = { capabilities: row.viewerCapabilities, on: row.name }, { mappings } = row;
+  return (
+    <tr>
+      <th scope="row">{row.name}<small>{row.oidc?.issuer ?? row.description}</small></th>
+      <td data-label="Group">{row.group ? <Link to={groupAddress(namesOf(row.group), row.group.uid)}>{namesOf(row.group).join(' / ')}</Link> : 'a group above'}</td>
+      <td data-label="State">{row.issuerVerified ? <span className="state fixed">In effect{row.issuerVerifyTime && <small><Time at={row.issuerVerifyTime} /></small>}</span> : <><span className="state open">Waits for proof</span><ConfirmButton label="Check" held={held} harmless document={VerifyIdentityProvider} input={{ uid: row.uid }} title={`Check ${row.name}?`} submit="Look for the proof" affects={['IdentityProvider']} onDone={() => {}}>
+        <p>The server looks whether your organisation has proven that the issuer is its own: by the file <code>{row.oidc?.issuer}/.well-known/atrium-organisation</code>. Then its people can sign in.</p></ConfirmButton></>}</td>
+      <td data-label="Everybody">{row.defaultRole?.name ?? 'a role'}</td>
+      <td data-label="Groups">{!mappings ? '–' : mappings.totalCount === 0 ? <span className="dim">none</span> : <ul className="stacked">{mappings.nodes.map((one) => <li key={one.uid}>{one.externalGroupId}: <b>{one.role?.name ?? 'a role'}</b></li>)}{mappings.totalCount > mappings.nodes.length && <li className="dim">and {count(mappings.totalCount - mappings.nodes.length)} more</li>}</ul>}</td>
+    </tr>
   );
 }

@@ -196,10 +196,10 @@ function Concerns({ group, names }: { group: Group; names: string[] }) {
 
 function LatestActivity({ uid, names, stored, loading, wide }: { uid: string; names: string[]; stored?: NonNullable<OverviewQuery['auditLog']>['nodes']; loading: boolean; wide: boolean }) {
   const { events, state } = useLive(uid, undefined, { paused: loading, after: stored?.[0]?.id });
-  const all = joinEvents(events, stored).slice(0, 8);
+  const all = joinEvents(events, stored).slice(0, 30);
   return (
     <Card title={<>Latest activity <span className="live" data-state={state} role="status">{state === 'live' ? 'live' : state === 'waiting' ? 'reconnecting' : ''}</span></>} aside={<Link to={pageAddress(names, 'activity')}>All activity</Link>} className={(wide ? 'wide-12' : 'wide-7') + ' roomy'}>
-      {loading ? <Lines rows={7} height={36} /> : all.length > 0 ? <Events events={all} compact />
+      {loading ? <Lines rows={7} height={36} /> : all.length > 0 ? <Events events={all} compact most={8} />
         : <Empty title="No activity yet">{stored ? 'Changes appear here as they happen.' : noHistoryText}</Empty>}
     </Card>
   );
