@@ -3462,7 +3462,7 @@ func fieldsQuery(resolvers ResolverRoot) *execute.Object {
 		},
 		"group": {Arguments: field_Query_group_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := resolvers.Query().Group(ctx, arguments["uid"].(*platform.UID), arguments["path"].(*string))
+				values, err := resolvers.Query().Group(ctx, arguments["uid"].(*platform.UID), arguments["path"].(*string), arguments["by"].(*ResourceReference))
 				return execute.One(values, err, execute.Pointer)
 			},
 		},
@@ -3543,7 +3543,7 @@ func fieldsQuery(resolvers ResolverRoot) *execute.Object {
 		},
 		"repo": {Arguments: field_Query_repo_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := resolvers.Query().Repo(ctx, arguments["uid"].(*platform.UID), arguments["path"].(*string))
+				values, err := resolvers.Query().Repo(ctx, arguments["uid"].(*platform.UID), arguments["path"].(*string), arguments["by"].(*ResourceReference))
 				return execute.One(values, err, execute.Pointer)
 			},
 		},

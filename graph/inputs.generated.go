@@ -2168,12 +2168,15 @@ func field_Query_groupInvites_args(ctx context.Context, raw map[string]any) (map
 
 func field_Query_group_args(ctx context.Context, raw map[string]any) (map[string]any, error) {
 	ec := &executionContext{}
-	arguments := make(map[string]any, 2)
+	arguments := make(map[string]any, 3)
 	var err error
 	if arguments["uid"], err = graphql.ProcessArgField(ctx, raw, "uid", ec.unmarshalOID2ᚖatriumᚋplatformᚐUID); err != nil {
 		return nil, err
 	}
 	if arguments["path"], err = graphql.ProcessArgField(ctx, raw, "path", ec.unmarshalOString2ᚖstring); err != nil {
+		return nil, err
+	}
+	if arguments["by"], err = graphql.ProcessArgField(ctx, raw, "by", ec.unmarshalOResourceReference2ᚖatriumᚋgraphᚐResourceReference); err != nil {
 		return nil, err
 	}
 	return arguments, nil
@@ -2387,12 +2390,15 @@ func field_Query_packages_args(ctx context.Context, raw map[string]any) (map[str
 
 func field_Query_repo_args(ctx context.Context, raw map[string]any) (map[string]any, error) {
 	ec := &executionContext{}
-	arguments := make(map[string]any, 2)
+	arguments := make(map[string]any, 3)
 	var err error
 	if arguments["uid"], err = graphql.ProcessArgField(ctx, raw, "uid", ec.unmarshalOID2ᚖatriumᚋplatformᚐUID); err != nil {
 		return nil, err
 	}
 	if arguments["path"], err = graphql.ProcessArgField(ctx, raw, "path", ec.unmarshalOString2ᚖstring); err != nil {
+		return nil, err
+	}
+	if arguments["by"], err = graphql.ProcessArgField(ctx, raw, "by", ec.unmarshalOResourceReference2ᚖatriumᚋgraphᚐResourceReference); err != nil {
 		return nil, err
 	}
 	return arguments, nil
@@ -5659,6 +5665,26 @@ func (ec *executionContext) unmarshalInputRepoOrder(ctx context.Context, value a
 	return it, nil
 }
 
+func (ec *executionContext) unmarshalInputResourceReference(ctx context.Context, value any) (it ResourceReference, err error) {
+	given, _ := value.(map[string]any)
+	if value == nil {
+		return it, nil
+	}
+	if v, ok := given["uid"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("uid"))
+		if it.UID, err = ec.unmarshalOID2ᚖatriumᚋplatformᚐUID(ctx, v); err != nil {
+			return it, err
+		}
+	}
+	if v, ok := given["path"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("path"))
+		if it.Path, err = ec.unmarshalOString2ᚖstring(ctx, v); err != nil {
+			return it, err
+		}
+	}
+	return it, nil
+}
+
 func (ec *executionContext) unmarshalInputRoleBindingByUIDsInput(ctx context.Context, value any) (it RoleBindingByUIDsInput, err error) {
 	given, _ := value.(map[string]any)
 	if value == nil {
@@ -8395,6 +8421,14 @@ func (ec *executionContext) unmarshalORepoOrder2ᚖatriumᚋgraphᚋscalarᚐOrd
 		return nil, nil
 	}
 	value, err := ec.unmarshalInputRepoOrder(ctx, v)
+	return &value, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalOResourceReference2ᚖatriumᚋgraphᚐResourceReference(ctx context.Context, v any) (*ResourceReference, error) {
+	if v == nil {
+		return nil, nil
+	}
+	value, err := ec.unmarshalInputResourceReference(ctx, v)
 	return &value, graphql.ErrorOnPath(ctx, err)
 }
 

@@ -223,6 +223,14 @@ type ResourceLimit struct {
 	Limit int `json:"limit"`
 }
 
+// What names one object: exactly one of the two.
+type ResourceReference struct {
+	// Its uid.
+	UID *platform.UID `json:"uid,omitempty"`
+	// The names of all groups from the organisation down to it, and its own, with a slash between them: `acme/shop/checkout`.
+	Path *string `json:"path,omitempty"`
+}
+
 type RoleBindingByUIDsInput struct {
 	UID platform.UID `json:"UID"`
 }
