@@ -22,7 +22,7 @@ func TestEveryFaultOfTheConfigurationIsReportedAtOnce(t *testing.T) {
 	_, _, err := atrium(t, map[string]string{"ATRIUM_ALLOW_SIGNUP": "perhaps", "ATRIUM_ENCRYPTION_KEY": "c2VjcmV0", "ATRIUM_ADDR": "8080"},
 		"serve", "--database-url", "mysql://u:secret@h/d", "--audience=", "--trust-issuer", "ftp://x", "--trust-issuer", "https://good.example",
 		"--graphql-limit=dept=3", "--graphql-timeout=1h", "--graphql-body=-1", "--trusted-documents", "/nowhere", "--private-issuer", "https://h", "--private-sink", "h", "--trusted-proxy", "0.0.0.0/0", "--service-domain", "A b", "--log-level", "loud", "--dev=maybe",
-		"--cors-origin", "*", "--rate-limit=-1", "--rate-burst=0", "--max-in-flight=-1", "--max-concurrent=-2", "--v1-upstream", "https://u:secret@v1.example.com/base", "--v1-timeout=0s", "--tls-cert", "cert.pem")
+		"--cors-origin", "*", "--rate-limit=-1", "--rate-burst=0", "--max-in-flight=-1", "--max-concurrent=-2", "--v1-upstream", "https://u:secret@v1.example.com/base", "--v1-timeout=0s", "--grpc-package-alias", "Acme", "--tls-cert", "cert.pem")
 	var usage usageError
 	if !errors.As(err, &usage) || exitCode(err) != 2 {
 		t.Fatalf("error %v, want exit code 2", err)
@@ -30,7 +30,7 @@ func TestEveryFaultOfTheConfigurationIsReportedAtOnce(t *testing.T) {
 	text := err.Error()
 	for _, flag := range []string{
 		"database-url", "audience", "trust-issuer", "graphql-limit", "graphql-timeout", "graphql-body", "trusted-documents", "private-issuer", "private-sink", "trusted-proxy", "service-domain", "log-level", "dev", "allow-signup", "encryption-key", "addr",
-		"cors-origin", "rate-limit", "rate-burst", "max-in-flight", "max-concurrent", "v1-upstream", "v1-timeout", "tls-key",
+		"cors-origin", "rate-limit", "rate-burst", "max-in-flight", "max-concurrent", "v1-upstream", "v1-timeout", "grpc-package-alias", "tls-key",
 	} {
 		if !strings.Contains(text, "--"+flag+" ("+variable(flag)+"): ") {
 			t.Errorf("no fault of --%s in\n%s", flag, text)

@@ -21,6 +21,7 @@ type serveCommand struct {
 	answerFlags
 	tlsFlags
 	v1Flags
+	aliasFlags
 	webhookFlags
 	drainFlags
 	observeFlags
@@ -55,6 +56,7 @@ func (c *serveCommand) check(f *faults) {
 	c.answerFlags.check(f)
 	c.tlsFlags.check(f)
 	c.v1Flags.check(f)
+	c.aliasFlags.check(f)
 	c.webhookFlags.check(f)
 	c.drainFlags.check(f)
 	c.observeFlags.check(f)
@@ -148,7 +150,7 @@ func (c *serveCommand) config(p program, logger *slog.Logger) server.Config {
 			AuditRetention: c.AuditRetention, DeliveryRetention: c.DeliveryRetention,
 		},
 		Audience: c.Audience, TrustedIssuers: c.TrustIssuer, PrivateIssuers: c.PrivateIssuer, PrivateSinks: c.PrivateSink, TrustedProxies: c.proxies, Origins: c.CORSOrigin,
-		Certificate: c.certificate, V1: c.v1(),
+		Certificate: c.certificate, V1: c.v1(), PackageAliases: c.GRPCPackageAlias,
 		RateLimit: rate, RateBurst: c.RateBurst, MaxInFlight: inFlight, MaxConcurrent: c.MaxConcurrent, Answers: c.answers(),
 		ServiceDomain: c.ServiceDomain, GraphQL: c.settings, SchemaReaders: c.readers,
 		Webhooks: c.Webhooks, PublicURL: c.PublicURL, DrainDelay: c.DrainDelay, DrainTimeout: c.DrainTimeout,

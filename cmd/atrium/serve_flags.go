@@ -2,6 +2,7 @@ package main
 
 import (
 	"net/url"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -102,6 +103,35 @@ func (v *v1Flags) v1() *server.V1 {
 	}
 	return &server.V1{Upstream: v.upstream, Timeout: v.V1Timeout}
 }
+
+// aliasFlags say by which names clients know the gRPC services.
+type aliasFlags struct {
+	GRPCPackageAlias []string `name:"grpc-package-alias" placeholder:"NAME" help:"Name that clients use for platform in the packages of gRPC services, such as acme.platform for acme.platform.registry.v2; may be repeated."`
+}
+
+// packagePattern matches the names of packages of protocol buffers.
+var packagePattern = regexp.MustCompile(`^[a-z][a-z0-9_]*(\.[a-z][a-z0-9_]*)*$`)
+
+// check rejects names that are no packages, and those of which one begins with another, because
+// a path would then have two meanings.
+func (a *aliasFlags) check(f *faults) {
+	used := []string{"platform", "grpc", "google"}
+	for _, name := range a.GRPCPackageAlias {
+		taken := slices.IndexFunc(used, func(other string) bool {
+			return strings.HasPrefix(name+".", other+".") || strings.HasPrefix(other+".", name+".")
+		})
+		switch {
+		case len(name) > maxPackage || !packagePattern.MatchString(name):
+			f.add("grpc-package-alias", "%.200q must be the name of a package in lower case, such as acme.platform, of at most %d characters", name, maxPackage)
+		case taken >= 0:
+			f.add("grpc-package-alias", "%.200q must not begin with %s, nor the other way round", name, used[taken])
+		}
+		used = append(used, name)
+	}
+}
+
+// maxPackage limits the length of the name of a package.
+const maxPackage = 100
 
 // webhookFlags are the settings for the delivery and the retention of events.
 type webhookFlags struct {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -131,6 +132,32 @@ func TestV1AcceptsTokensThatWeDoNot(t *testing.T) {
 	without := start(t, storetest.SQLite(t))
 	if status, body := without.get("", "/iam/v1/groups"); status != http.StatusNotImplemented || !strings.Contains(body, `"code":12`) || !strings.Contains(body, "v1 is not served here") {
 		t.Errorf("without an upstream: status %d, want 501: %s, want it to contain %q", status, body, `"code":12`)
+	}
+}
+
+func TestAPathHasOneMeaningWithEachAlias(t *testing.T) {
+	t.Parallel()
+	for names, want := range map[string]string{
+		"acme.platform": "", "acme.platform other": "", "acme.platform acme.registry": "", "platforms": "",
+		"": "must be the name of a package", "Acme": "must be the name of a package", "acme.": "must be the name of a package", "a/b": "must be the name of a package", "a..b": "must be the name of a package",
+		strings.Repeat("a", 101): "of at most 100", "platform": "must not begin with platform", "platform.registry": "must not begin with platform", "grpc.health": "must not begin with grpc",
+		"acme.platform acme.platform": "must not begin with acme.platform", "acme acme.platform": "must not begin with acme", "acme.platform acme": "must not begin with acme.platform",
+	} {
+		var f faults
+		(&aliasFlags{strings.Split(names, " ")}).check(&f)
+		if text := fmt.Sprint(f.err()); (want == "") != (f.err() == nil) || !strings.Contains(text, want) {
+			t.Errorf("%q: %s, want %q", names, text, want)
+		}
+	}
+}
+
+func TestClientsOfAnotherPackageReachTheServices(t *testing.T) {
+	t.Parallel()
+	server := start(t, storetest.SQLite(t), "--grpc-package-alias", "acme.platform", "--grpc-package-alias", "example")
+	for _, path := range []string{"/acme.platform.ping.v2.PingService/Ping", "/example.ping.v2beta1.PingService/Ping", "/platform.ping.v2.PingService/Ping"} {
+		if status, body := server.send(http.MethodPost, "", path, `{}`); status != http.StatusOK {
+			t.Errorf("%s: status %d, want 200: %s", path, status, body)
+		}
 	}
 }
 

@@ -24,6 +24,20 @@ var noProcedure = &platform.Error{
 	Code: platform.CodeUnimplemented, Reason: "UNIMPLEMENTED", Message: "Unimplemented: there is no such procedure",
 }
 
+// noV1 is the error for procedures of v1, if no other service answers them.
+var noV1 = &platform.Error{
+	Code: platform.CodeUnimplemented, Reason: "UNIMPLEMENTED", Message: "Unimplemented: v1 is not served here; see v2",
+}
+
+// refuseUnknown answers requests for procedures of no service.
+func (o Options) refuseUnknown(w http.ResponseWriter, r *http.Request) {
+	if IsV1(r.URL.Path) {
+		o.WriteError(w, r, noV1)
+		return
+	}
+	o.WriteError(w, r, noProcedure)
+}
+
 // WriteError answers err in the protocol of the request. Authentication and limits, which
 // run before the services, use it too.
 func (o Options) WriteError(w http.ResponseWriter, r *http.Request, err error) {

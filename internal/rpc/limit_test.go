@@ -116,7 +116,7 @@ func TestHealthFollowsTheDatabase(t *testing.T) {
 	}
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
-	answer, err := health{w.p.Ready, nil}.Check(ended, &grpchealth.CheckRequest{})
+	answer, err := health{ready: w.p.Ready}.Check(ended, &grpchealth.CheckRequest{})
 	if err != nil || answer.Status != grpchealth.StatusNotServing {
 		t.Errorf("a database that does not answer is %v (%v)", answer, err)
 	}

@@ -26,6 +26,10 @@ type Options struct {
 	ServiceDomain string       // suffix of ErrorInfo.domain; "" means atrium.dev
 	Logger        *slog.Logger // receives the internal errors that clients do not see; nil discards them
 
+	// Aliases are the names that clients use for the packages of the services. Health and
+	// reflection know them. Who calls the handler has resolved the paths of its requests.
+	Aliases Aliases
+
 	// Ready is the check of grpc.health.v1; nil means the check of the platform.
 	Ready func(context.Context) error
 }
@@ -51,17 +55,17 @@ func New(p *platform.Platform, o Options) http.Handler {
 	)
 	mux := http.NewServeMux()
 	served := o.mount(mux, services(p, connect.WithHandlerOptions(options, codecs())))
-	mux.Handle(grpchealth.NewHandler(health{o.ready(p), served}, options))
-	reflector := grpcreflect.NewStaticReflector(append(served, grpchealth.HealthV1ServiceName)...)
+	mux.Handle(grpchealth.NewHandler(health{o.ready(p), served, o.Aliases}, options))
+	reflector := newReflector(served, o.Aliases)
 	mux.Handle(grpcreflect.NewHandlerV1(reflector, options))
 	mux.Handle(grpcreflect.NewHandlerV1Alpha(reflector, options))
-	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) { o.WriteError(w, r, noProcedure) })
+	mux.HandleFunc("/", o.refuseUnknown)
 	return withRequestID(mux)
 }
 
 // Serves reports whether a path is the path of a procedure.
 func Serves(path string) bool {
-	return strings.HasPrefix(path, "/platform.") || strings.HasPrefix(path, "/grpc.")
+	return strings.HasPrefix(path, "/"+ownPackage+".") || strings.HasPrefix(path, "/grpc.")
 }
 
 // A service serves the procedures below a path.
@@ -148,14 +152,6 @@ func checkQuery(r *http.Request) error {
 	return nil
 }
 
-// currentName returns the v2 name of a service of v2beta1. Both behave the same.
-func currentName(name string) string {
-	if strings.HasPrefix(strings.TrimPrefix(name, "/"), "platform.") {
-		return strings.Replace(name, ".v2beta1.", ".v2.", 1)
-	}
-	return name
-}
-
 // withRequestID passes the request id to the interceptor, which cannot see the response
 // headers, and routes v2beta1 to v2. It hides Accept-Encoding, since the caller of the handler
 // compresses answers of Connect, as those of other protocols.
@@ -188,13 +184,14 @@ func (o Options) ready(p *platform.Platform) func(context.Context) error {
 
 // health answers grpc.health.v1: all services serve while the check succeeds.
 type health struct {
-	ready  func(context.Context) error
-	served []string
+	ready   func(context.Context) error
+	served  []string
+	aliases Aliases
 }
 
 // Check reports whether a service serves; "" means all services.
 func (h health) Check(ctx context.Context, r *grpchealth.CheckRequest) (*grpchealth.CheckResponse, error) {
-	if r.Service != "" && !slices.Contains(h.served, currentName(r.Service)) {
+	if r.Service != "" && !slices.Contains(h.served, h.aliases.resolveName(r.Service)) {
 		return nil, connect.NewError(connect.CodeNotFound, errors.New("no such service"))
 	}
 	status := grpchealth.StatusServing

@@ -13,6 +13,7 @@ import (
 
 	"atrium/internal/auth"
 	"atrium/internal/rest"
+	"atrium/internal/rpc"
 	"atrium/internal/telemetry"
 	"atrium/platform"
 	"atrium/store"
@@ -44,6 +45,10 @@ type Config struct {
 	Origins        []string       // origins of pages that may use the API
 	Certificate    *Certificate
 	V1             *V1 // nil means that v1 is not served
+
+	// PackageAliases stand for platform in the packages of gRPC services. No one begins with
+	// another one, with platform or with grpc.
+	PackageAliases rpc.Aliases
 
 	RateLimit, RateBurst, MaxInFlight int // limits of a caller; a RateLimit or MaxInFlight of 0 means no limit
 	Answers                           platform.AnswerLimits
@@ -152,7 +157,7 @@ func (c *Config) run(ctx context.Context, end func(), last *shutdown) error {
 	defer stop()
 	closing, served := make(chan struct{}), make(chan error, 1)
 	front := newFront(c.answerOptions(), c.recorder, c.TrustedProxies)
-	server := newServer(front, c.Certificate, c.Logger)
+	server := newServer(resolveAliases(c.PackageAliases, front), c.Certificate, c.Logger)
 	go func() {
 		served <- serve(serving, listener, server, func() { close(closing) }, c.DrainTimeout, c.Logger)
 	}()
@@ -237,7 +242,7 @@ func Handler(p *platform.Platform, c Config, issuer *auth.Issuer) http.Handler {
 		dev = &development{issuer: issuer}
 	}
 	c.recorder = c.newRecorder()
-	return c.handler(p, dev, c.PublicURL, nil)
+	return resolveAliases(c.PackageAliases, c.handler(p, dev, c.PublicURL, nil))
 }
 
 // handler builds the handler of all requests. Its streams end when closing is closed.

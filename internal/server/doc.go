@@ -15,7 +15,8 @@
 //
 // The life of a request, from the outside to the inside. TestTheLifeOfARequest compares this with the
 // stack of a request that reads repos over REST; gRPC and GraphQL differ from compress on. A layer
-// stands outside of all that must not happen without it.
+// stands outside of all that must not happen without it. With aliases of packages, resolveAliases
+// (alias.go) stands outside of all.
 //
 //	locateClients      takes the address of the client from a trusted proxy, since limits and
 //	                   logs below tell clients apart by it (forwarded.go)
@@ -23,7 +24,7 @@
 //	recordRequests     logs, counts and traces the request, whatever becomes of it (recorder.go)
 //	recoverPanics      makes an INTERNAL error of a panic of any layer below (guard.go)
 //	limitHeaders       refuses a request line or headers that are too large, before they are
-//	                   copied or forwarded (headers.go); then V1.route forwards v1 (v1.go)
+//	                   copied or forwarded (headers.go); then V1.route forwards v1 (v1.go, v1_stream.go)
 //	setPrivateHeaders  forbids caches to keep what follows (guard.go)
 //	crossOrigin        lets pages of allowed origins in, and refuses the others (cors.go)
 //	routes             finds the handler of the path (routes.go)

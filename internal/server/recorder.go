@@ -62,6 +62,8 @@ func (r *recorder) recordRequests(next http.Handler) http.Handler {
 func protocolOf(r *http.Request) string {
 	path := r.URL.Path
 	switch {
+	case rpc.IsV1(path):
+		return "v1"
 	case rpc.Serves(path):
 		switch media := r.Header.Get("Content-Type"); {
 		case strings.HasPrefix(media, "application/grpc-web"):

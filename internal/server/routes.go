@@ -34,7 +34,7 @@ func (c *Config) routes(p *platform.Platform, verifier *auth.Verifier, admitting
 	}
 	endpoints := admitted(rest.New(p, options))
 	remote := rpcOptions(options)
-	remote.Ready = ready
+	remote.Ready, remote.Aliases = ready, c.PackageAliases
 	services := rpc.New(p, remote)
 	procedures := admitted(services)
 	playground, reference, pages := c.playground(dev), c.reference(dev), guide(web.Links{Playground: !c.NoPlayground, Console: !c.NoConsole})

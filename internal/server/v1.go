@@ -21,12 +21,13 @@ import (
 
 	"atrium/internal/apierror"
 	"atrium/internal/rest"
+	"atrium/internal/rpc"
 	"atrium/platform"
 	"atrium/platform/fieldmask"
 )
 
-// V1 is another service that answers v1. Requests for v1 are forwarded to it, with the
-// limits of all other requests.
+// V1 is another service that answers v1. Requests for v1 are forwarded to it, in all protocols
+// except GraphQL, with the limits of all other requests.
 type V1 struct {
 	Upstream *url.URL
 	Timeout  time.Duration // time in which the other service must begin to answer
@@ -44,7 +45,7 @@ func (v *V1) route(next http.Handler, admit layer, o rest.Options) http.Handler 
 	}
 	forward := admit(v.forward(o))
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if v1Path.MatchString(r.URL.EscapedPath()) {
+		if v1Path.MatchString(r.URL.EscapedPath()) || rpc.IsV1(r.URL.Path) {
 			forward.ServeHTTP(w, r)
 			return
 		}
@@ -54,23 +55,27 @@ func (v *V1) route(next http.Handler, admit layer, o rest.Options) http.Handler 
 
 // forward returns a handler that forwards requests for v1.
 func (v *V1) forward(o rest.Options) http.Handler {
-	proxy := v.proxy(o)
+	proxy, refuse := v.proxy(o), newErrorWriter(o)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if canLeaveV1(r.URL.EscapedPath()) {
-			o.WriteError(w, r, platform.Invalid(fieldmask.Violation{
+			refuse(w, r, platform.Invalid(fieldmask.Violation{
 				Field: "path", Description: fmt.Sprintf("must not contain the segments . and .., in any encoding, nor be encoded more than %d times", maxEncodings),
 			}))
 			return
 		}
-		if r.ContentLength > rest.MaxBody {
-			o.WriteError(w, r, rest.BodyError(&http.MaxBytesError{Limit: rest.MaxBody}))
+		control := http.NewResponseController(w)
+		limited := http.MaxBytesReader(w, r.Body, rest.MaxBody)
+		switch {
+		case isStream(r):
+			limited = newMessageReader(r.Body, control)
+		case r.ContentLength > rest.MaxBody:
+			refuse(w, r, rest.BodyError(&http.MaxBytesError{Limit: rest.MaxBody}))
 			return
 		}
-		body := &clientBody{ReadCloser: http.MaxBytesReader(w, r.Body, rest.MaxBody)}
-		through := &passage{w, http.NewResponseController(w), body}
+		through := &passage{w, r, control, &clientBody{ReadCloser: limited}}
 		_ = through.control.SetWriteDeadline(time.Time{})
 		if r.Body != http.NoBody {
-			r.Body = body
+			r.Body = through.body
 		}
 		proxy.ServeHTTP(through, r)
 	})
@@ -135,11 +140,14 @@ func (v *V1) proxy(o rest.Options) *httputil.ReverseProxy {
 		ForceAttemptHTTP2:     true,
 		DisableCompression:    true, // otherwise it would request gzip and decompress it
 	}
+	refuse := newErrorWriter(o)
 	return &httputil.ReverseProxy{
-		Transport: transport,
+		Transport: newProtocolTransport(transport),
 		Rewrite: func(p *httputil.ProxyRequest) {
 			p.SetURL(v.Upstream)
-			p.Out.URL.Path, p.Out.URL.RawPath = p.In.URL.Path, p.In.URL.RawPath
+			if sent, err := url.ParseRequestURI(p.In.RequestURI); err == nil { // it has the package that the client knows
+				p.Out.URL.Path, p.Out.URL.RawPath = sent.Path, sent.RawPath
+			}
 			p.Out.URL.RawQuery = p.In.URL.RawQuery // also a query that Go cannot parse
 			maps.DeleteFunc(p.Out.Header, func(name string, _ []string) bool { return isProxyHeader(name) })
 			p.SetXForwarded()
@@ -150,13 +158,13 @@ func (v *V1) proxy(o rest.Options) *httputil.ReverseProxy {
 		},
 		FlushInterval: -1, // flush each write at once
 		ErrorLog:      slog.NewLogLogger(o.Logger.Handler(), slog.LevelDebug),
-		ErrorHandler: func(w http.ResponseWriter, r *http.Request, err error) {
+		ErrorHandler: func(w http.ResponseWriter, _ *http.Request, err error) {
 			through, _ := w.(*passage) // forward made it
 			if fault := through.body.fault.Load(); fault != nil {
-				o.WriteError(w, r, rest.BodyError(*fault))
+				refuse(w, through.request, rest.BodyError(*fault))
 				return
 			}
-			o.WriteError(w, r, v1Error(err))
+			refuse(w, through.request, v1Error(err))
 		},
 	}
 }
@@ -180,6 +188,7 @@ func v1Error(err error) error {
 // limit, so that a client that stops reading is disconnected.
 type passage struct {
 	http.ResponseWriter
+	request *http.Request // as the client sent it
 	control *http.ResponseController
 	body    *clientBody // of the request
 }
