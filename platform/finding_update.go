@@ -100,7 +100,7 @@ func (s Findings) authorizeTriage(ctx context.Context, u *FindingUpdate) (*field
 		}
 	}
 	c, found := u.Change.DecodeUpdate(s.kind.Fields)
-	v = append(v, found...)
+	v = slices.Concat(v, found, c.Conflicts(nil))
 	u.checkChange(c, s.p.now(), &v)
 	if err := s.checkAssignee(ctx, c, places, &v); err != nil {
 		return nil, err

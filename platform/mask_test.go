@@ -54,7 +54,10 @@ func TestAMaskDecidesWhichFieldsChange(t *testing.T) {
 		{body, []string{"*", "*"}, "", "updateMask updateMask"},
 		{body, []string{"nope"}, "", "updateMask"},
 		{body, []string{""}, "", "updateMask"},
-		{body, []string{" name"}, "", "updateMask"},
+		{body, []string{" name", "\tdescription\n", " sync_config . source"}, "", "updateMask"},
+		{body, []string{" name", "\tdescription\n", " sync_config.source "}, "name description sync_config", ""},
+		{body, []string{" * "}, all, ""},
+		{body, []string{" "}, "", "updateMask"},
 		{body, []string{"Name"}, "", "updateMask"},
 		{body, []string{"name.first"}, "", "updateMask"},
 		{body, []string{"sync_config.source"}, "sync_config", ""},
@@ -64,8 +67,9 @@ func TestAMaskDecidesWhichFieldsChange(t *testing.T) {
 		{body, []string{"sync_config..source"}, "", "updateMask"},
 		{body, []string{".sync_config"}, "", "updateMask"},
 		{body, []string{"sync_config.source.x"}, "", "updateMask"},
-		{body, []string{"sync_config.uniqueTags"}, "", "updateMask"},
-		{body, []string{"sync_config.expiration_time"}, "", "updateMask"},
+		{body, []string{"sync_config.uniqueTags"}, "", ""}, // What is fixed is compared with the stored values.
+		{body, []string{"sync_config.expiration_time", "sync_config.source"}, "sync_config", ""},
+		{`{"sync_config": {"uniqueTagz": true}}`, []string{"sync_config.uniqueTags"}, "", "sync_config.uniqueTagz"},
 		{body, []string{"bundles.0"}, "", "updateMask"},
 		{body, []string{"sync_config.`source"}, "", "updateMask"},
 		{`{"sync_config": 5}`, []string{"sync_config.source"}, "", "sync_config"},
@@ -77,7 +81,7 @@ func TestAMaskDecidesWhichFieldsChange(t *testing.T) {
 		{`{"sync_config": {"sourze": "a"}}`, []string{"name"}, "name", ""},
 		{`{"sync_config": 5}`, []string{"sync_config.source", "sync_config.google"}, "", "sync_config"}, // The object is read once for both.
 		{`{"sync_config": 5}`, []string{"sync_config.source", "nope"}, "", "updateMask"},                // The parts of a refused mask are not read.
-		{body, []string{"uid", "create_time", "updateTime", "nope"}, "", "updateMask updateMask updateMask updateMask"},
+		{body, []string{"uid", "create_time", "updateTime", "nope"}, "", "updateMask"},
 		// A mask ignores all fields that it does not list; * lists all.
 		{`{"name": 5, "nope": 1, "description": "d"}`, []string{"description"}, "description", ""},
 		{`{"name": 5, "nope": 1, "description": "d"}`, []string{"name"}, "name", "name"},

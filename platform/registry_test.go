@@ -138,6 +138,9 @@ func TestAReadmeIsTextOfItsRepo(t *testing.T) {
 		if got := violationFields(err); got != "updateMask" {
 			t.Errorf("got %v, want 'updateMask'", got)
 		}
+		if _, err = p.UpdateReadme(acme.owner, repo, inputWithMask[*platform.Readme](`{"uid": "`+string(repo)+`", "content": "x"}`, "uid", "content")); err != nil {
+			t.Errorf("a mask of an unchanged uid: %v", err)
+		}
 		kept, err := p.UpdateReadme(acme.owner, repo, body[*platform.Readme](`{}`))
 		must(t, err)
 		cleared, err := p.UpdateReadme(acme.owner, repo, body[*platform.Readme](`{"content": null}`))

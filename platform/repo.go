@@ -262,7 +262,7 @@ func (s Repos) updateReadme(ctx context.Context, uid UID, in fieldmask.Input[*Re
 		}
 	}
 	change, found := in.DecodeUpdate(readmeFields)
-	v = append(v, found...)
+	v = slices.Concat(v, found, change.Conflicts(&Readme{UID: uid}))
 	readme := *change.Row
 	v.checkText("content", readme.Content, maxReadmeBytes)
 	if slices.Contains(change.Claims, "uid") && change.Claimed.UID != uid {

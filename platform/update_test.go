@@ -100,12 +100,62 @@ func TestOutputOnlyFieldsAreRejectedUnlessUnchanged(t *testing.T) {
 			_, err := w.p.Groups.Update(acme.owner, acme.uid, inputWithMask[*platform.Group](in, "name"))
 			must(t, err)
 		}
-		for _, path := range []string{"verified", "kind", "status", "resource_limits", "create_time", "uid"} {
-			_, err := w.p.Groups.Update(acme.owner, acme.uid, inputWithMask[*platform.Group](`{}`, path))
-			if got := violationFields(err); got != "updateMask" {
-				t.Errorf("%s: %s, want updateMask", path, got)
+	})
+}
+
+// What a mask lists is applied, or it is what the resource has, or it is refused.
+func TestAMaskMayListWhatDoesNotChange(t *testing.T) {
+	onEachEngine(t, func(t *testing.T, w *world) {
+		acme := w.found("acme")
+		group, err := w.p.Groups.Get(acme.owner, acme.uid)
+		must(t, err)
+		created, err := group.CreateTime.MarshalJSON()
+		must(t, err)
+		for _, x := range []struct{ body, mask, want string }{
+			{`{"name": "acme", "description": "d"}`, "name,description,verified", ""}, // as the Terraform provider sends it
+			{`{"verified": false}`, "verified", ""},
+			{`{"verified": true}`, "verified", "updateMask"},
+			{`{"verified": "no"}`, "verified", "verified"},
+			{`{"verified": true, "description": "d"}`, "description", ""},
+			{`{}`, "kind,resource_limits", ""},
+			{`{"kind": "ORG_KIND_INFRA"}`, "kind", "updateMask"},
+			{`{}`, "status", "updateMask"},
+			{`{"status": "ORG_STATUS_READY"}`, "status", ""},
+			{`{"status": 2}`, "status", ""},
+			{`{}`, "create_time,uid", "updateMask updateMask"},
+			{`{"uid": "` + string(acme.uid) + `", "createTime": ` + string(created) + `}`, "createTime,uid", ""},
+			{`{"uid": "` + string(acme.uid) + `", "updateTime": "2020-01-01T00:00:00Z"}`, "updateTime", "updateMask"},
+			{`{"verified": true, "description": 5}`, "verified,description,nope", "description updateMask updateMask"},
+		} {
+			_, err := w.p.Groups.Update(acme.owner, acme.uid, inputWithMask[*platform.Group](x.body, strings.Split(x.mask, ",")...))
+			if (err == nil) != (x.want == "") || err != nil && violationFields(err) != x.want {
+				t.Errorf("%s with mask %s: %v, want %q", x.body, x.mask, err, x.want)
 			}
 		}
+		synced, err := w.p.Repos.Create(acme.owner, acme.uid, body[*platform.Repo](`{"name": "r", "sync_config": {"source": "s"}}`))
+		must(t, err)
+		plain, err := w.p.Repos.Create(acme.owner, acme.uid, body[*platform.Repo](`{"name": "p"}`))
+		must(t, err)
+		for _, x := range []struct{ body, mask, want string }{
+			{`{"sync_config": {"source": "new", "uniqueTags": false}}`, "sync_config.source,sync_config.uniqueTags", ""},
+			{`{"sync_config": {"source": "new", "uniqueTags": true}}`, "sync_config.source,sync_config.uniqueTags", "updateMask"},
+			{`{"sync_config": {"uniqueTags": true}}`, "sync_config.uniqueTags", "updateMask"},
+			{`{}`, "sync_config.unique_tags,sync_config.gracePeriod", ""},
+		} {
+			for _, repo := range []*platform.Repo{synced, plain} {
+				_, err := w.p.Repos.Update(acme.owner, repo.UID, inputWithMask[*platform.Repo](x.body, strings.Split(x.mask, ",")...))
+				if (err == nil) != (x.want == "") || err != nil && violationFields(err) != x.want {
+					t.Errorf("%s with mask %s of %s: %v, want %q", x.body, x.mask, repo.Name, err, x.want)
+				}
+			}
+		}
+		after, err := w.p.Groups.Get(acme.owner, acme.uid)
+		must(t, err)
+		if after.Verified || after.Kind != "" || after.Description != "d" || !after.CreateTime.Equal(group.CreateTime.Time) {
+			t.Errorf("the group became %+v, want only the description to have changed", after)
+		}
+		_, err = w.p.Groups.Update(acme.owner, missingBelow(acme.uid), inputWithMask[*platform.Group](`{}`, "verified"))
+		refusal(t, "a missing group", err, platform.CodeNotFound)
 	})
 }
 

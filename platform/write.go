@@ -196,7 +196,7 @@ func (r *resources[T, F]) authorizeUpdate(ctx context.Context, uid UID, in field
 	return c, v.sortByField(r.kind.fieldNames()).err()
 }
 
-// checkClaims rejects output-only fields of a body whose values differ from those
+// checkClaims rejects output-only fields of a body or a mask whose values differ from those
 // of the resource. A body with the uid of the resource is taken for the resource as
 // it was read: then volatile fields are not compared.
 func (r *resources[T, F]) checkClaims(ctx context.Context, uid UID, c *fieldmask.Change[T], v *violations) error {
@@ -205,7 +205,7 @@ func (r *resources[T, F]) checkClaims(ctx context.Context, uid UID, c *fieldmask
 		f := fieldmask.FindField(r.kind.Fields, name)
 		return v.has(name) || whole && (name == "uid" || f.Mode == fieldmask.Volatile)
 	})
-	if len(claims) == 0 || !uid.Valid() {
+	if len(claims) == 0 && len(c.Fixed) == 0 || !uid.Valid() {
 		return nil
 	}
 	current, err := r.getCurrent(ctx, uid)
@@ -217,6 +217,7 @@ func (r *resources[T, F]) checkClaims(ctx context.Context, uid UID, c *fieldmask
 			v.add(name, "is set by the service and cannot be changed; leave it out, or send the value that was read")
 		}
 	}
+	*v = append(*v, c.Conflicts(current)...)
 	return nil
 }
 

@@ -18,6 +18,8 @@ var _ = newKind(kind{
 			want: resource(fields{"name": "{group.name} alone"}.with(groupShown))},
 		{name: "an organisation of a name that is taken", do: call{rpc: "CreateGroup", fields: fields{"name": "{org.name}"}}, want: alreadyExists("iam/Group", "", "name")},
 		{name: "an organisation with a bad name", do: call{rpc: "CreateGroup", fields: fields{"name": "Acme"}}, want: invalid("name")},
+		{name: "a mask of what does not change", do: call{rpc: "UpdateGroup", target: "{full group}", fields: fields{"name": "crew"}, mask: []string{" name", "verified "}},
+			want: resource(fields{"name": "crew", "description": "All of us"}.with(groupShown))},
 		{name: "delete one with a group in it", setup: []call{{rpc: "CreateGroup", target: "{group}", fields: fields{"name": "inside"}}},
 			do: call{rpc: "DeleteGroup", target: "{group}"}, want: blockedFailure("RESOURCE_NOT_EMPTY")},
 		{name: "delete one with an identity in it", setup: []call{{rpc: "CreateIdentity", target: "{group}", fields: fields{"name": "inside"}}},

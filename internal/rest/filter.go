@@ -150,10 +150,14 @@ func values[R, V any](name string, parse func(string) (V, error), at func(*R) *[
 }
 
 // parseText rejects an empty value. The operation would treat it as absent, and list
-// everything for a client whose variable was not set.
+// everything for a client whose variable was not set. It accepts the number of a value of an enum,
+// as bodies do.
 func parseText[S ~string](s string) (S, error) {
 	if s == "" {
 		return "", errors.New("must not be empty")
+	}
+	if enum, ok := any(S("")).(interface{ Values() []string }); ok {
+		s = fieldmask.EnumName(s, enum.Values())
 	}
 	return S(s), nil
 }

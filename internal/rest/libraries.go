@@ -2,7 +2,6 @@ package rest
 
 import (
 	"net/http"
-	"reflect"
 
 	"atrium/platform"
 )
@@ -19,7 +18,7 @@ func librariesRoutes(p *platform.Platform) []route {
 		{
 			name: "GetArtifactCount", method: http.MethodGet, pattern: "/libraries/v2/artifacts/count",
 			capabilities: capabilityList(platform.CapLibrariesArtifactsList),
-			query:        []parameter{ecosystems}, answer: artifactCount{}, call: countArtifacts(p.Artifacts),
+			query:        parametersOf(counted), answer: artifactCount{}, call: countArtifacts(p.Artifacts),
 		},
 	}
 }
@@ -35,17 +34,20 @@ func listArtifactVersions(operations platform.ArtifactVersions) route {
 	return list
 }
 
-var ecosystems = parameter{name: "ecosystems", valueType: reflect.TypeFor[platform.Ecosystem](), repeated: true, required: true}
-
 type artifactCount struct {
 	Counts []*platform.EcosystemCount `json:"counts"`
+}
+
+// counted is the query of countArtifacts.
+var counted = []filter[[]platform.Ecosystem]{
+	values("ecosystems", parseText[platform.Ecosystem], func(asked *[]platform.Ecosystem) *[]platform.Ecosystem { return asked }).asRequired(),
 }
 
 func countArtifacts(operations platform.Artifacts) operation {
 	return func(r *request) (any, error) {
 		var asked []platform.Ecosystem
-		for _, e := range r.query[ecosystems.name] {
-			asked = append(asked, platform.Ecosystem(e))
+		if malformed := decodeFilters(r, counted, &asked); len(malformed) > 0 {
+			return nil, platform.Invalid(malformed...)
 		}
 		counts, err := operations.Counts(r.Context(), asked)
 		return artifactCount{counts}, err

@@ -1,6 +1,7 @@
 package rest
 
 import (
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -9,6 +10,13 @@ import (
 	"testing"
 	"time"
 
+	"google.golang.org/protobuf/reflect/protoreflect"
+	"google.golang.org/protobuf/reflect/protoregistry"
+
+	_ "atrium/gen/platform/iam/v2" // these packages register the contract of gRPC
+	_ "atrium/gen/platform/libraries/v2"
+	_ "atrium/gen/platform/registry/v2"
+	_ "atrium/gen/platform/vulnerabilities/v2"
 	"atrium/platform"
 )
 
@@ -152,4 +160,56 @@ func FuzzQueries(f *testing.F) {
 			}
 		}
 	})
+}
+
+// Clients of protocol buffers send enums by their numbers.
+func TestAnEnumMayBeANumber(t *testing.T) {
+	t.Parallel()
+	w := newPopulated(t)
+	w.create("/registry/v2/repos/"+w.org, `{"name":"fips","catalogTier":3}`)
+	numbers := wireNumbers()
+	tried := 0
+	for _, r := range routes(w.p) {
+		for _, p := range r.query {
+			enum, ok := reflect.Zero(p.valueType).Interface().(interface{ Values() []string })
+			if !ok || strings.Contains(r.pattern, "{") {
+				continue
+			}
+			for i, name := range enum.Values() {
+				if numbers[name] != i+1 {
+					t.Errorf("%s %s: %s has the number %d on the wire, and %d here", r.pattern, p.name, name, numbers[name], i+1)
+				}
+				byName := w.get(r.pattern + "?" + p.name + "=" + name)
+				byNumber := w.get(fmt.Sprintf("%s?%s=%d", r.pattern, p.name, i+1))
+				if byName.raw != byNumber.raw {
+					t.Errorf("%s: %s answers %s, and %d %s", r.pattern, name, byName.raw, i+1, byNumber.raw)
+				}
+				tried++
+			}
+			for _, wrong := range []string{"0", "-1", "99", "1.0", "01x"} {
+				if got := w.do(http.MethodGet, r.pattern+"?"+p.name+"="+wrong, "").expectStatus(http.StatusBadRequest); got.violations() != p.name {
+					t.Errorf("%s: %s=%s: %s", r.pattern, p.name, wrong, got.raw)
+				}
+			}
+		}
+	}
+	if tried < 40 {
+		t.Errorf("%d values were tried, want those of all enums", tried)
+	}
+	if got := w.get("/registry/v2/repos?tiers=3"); got.text("totalCount") != "1" {
+		t.Errorf("tiers=3 lists %s, want the repo fips", got.raw)
+	}
+}
+
+// wireNumbers returns the numbers of all values of enums in the contract of gRPC.
+func wireNumbers() map[string]int {
+	numbers := map[string]int{}
+	protoregistry.GlobalTypes.RangeEnums(func(e protoreflect.EnumType) bool {
+		for i := range e.Descriptor().Values().Len() {
+			value := e.Descriptor().Values().Get(i)
+			numbers[string(value.Name())] = int(value.Number())
+		}
+		return true
+	})
+	return numbers
 }

@@ -27,6 +27,7 @@ func TestAnUpdateChangesTheFieldsOfItsMask(t *testing.T) {
 		{"?update_mask=catalog_tier", `{"catalogTier":"CATALOG_TIER_AI","unknown":1,"description":5}`, "old|CATALOG_TIER_AI|[x]"},
 		{"?updateMask=catalogTier,aliases", `{"aliases":["y","z"]}`, "old||[y z]"},
 		{"?updateMask=catalogTier%2Cdescription", `{"catalog_tier":"CATALOG_TIER_AI"}`, "|CATALOG_TIER_AI|[x]"},
+		{"?updateMask=%20catalogTier,%20aliases%20", `{"aliases":["y","z"]}`, "old||[y z]"},
 		{"?updateMask=sync_config.source", `{"syncConfig":{"source":"s","google":"ignored"}}`, "old|CATALOG_TIER_BASE|[x]"},
 		{"", `{"catalogTier":4}`, "old|CATALOG_TIER_AI|[x]"},
 		// With *, all fields change.

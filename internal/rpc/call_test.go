@@ -72,6 +72,7 @@ func TestAnUpdateChangesWhatItsMaskNames(t *testing.T) {
 			&registryv2.Repo{Name: "one"},
 		},
 		{"camelCase is taken too", mask("catalogTier"), &registryv2.Repo{}, &registryv2.Repo{Name: "one", Description: "old", Bundles: []string{"b"}}},
+		{"white space is ignored", mask(" name ", "uid"), &registryv2.Repo{Name: "two"}, &registryv2.Repo{Name: "two", Description: "old", Bundles: []string{"b"}}},
 		{"everything", mask("*"), &registryv2.Repo{Name: "two"}, &registryv2.Repo{Name: "two"}},
 	} {
 		made := must[*registryv2.Repo](t)(c.repos.CreateRepo(t.Context(), &registryv2.CreateRepoRequest{
@@ -110,7 +111,7 @@ func TestViolationsAreThoseOfREST(t *testing.T) {
 			return err
 		},
 		"updateMask": func() error {
-			_, err := c.repos.UpdateRepo(t.Context(), &registryv2.UpdateRepoRequest{Repo: &registryv2.Repo{Uid: repo.GetUid()}, UpdateMask: mask("uid")})
+			_, err := c.repos.UpdateRepo(t.Context(), &registryv2.UpdateRepoRequest{Repo: &registryv2.Repo{Uid: repo.GetUid()}, UpdateMask: mask("createTime")})
 			return err
 		},
 		"name page_size skip order_by": func() error {

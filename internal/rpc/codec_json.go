@@ -23,7 +23,7 @@ type maskedFields map[string]bool
 
 // fieldsOfMask returns the fields that a mask lists.
 func fieldsOfMask(paths []string) maskedFields {
-	if len(paths) == 0 || slices.Equal(paths, []string{"*"}) {
+	if len(paths) == 0 || len(paths) == 1 && strings.TrimSpace(paths[0]) == "*" {
 		return nil
 	}
 	return fieldmask.ListFields(paths)

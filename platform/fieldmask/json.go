@@ -103,6 +103,15 @@ func UnmarshalEnum[E ~string](b []byte, value *E, values []E) error {
 	return nil
 }
 
+// EnumName returns the name of a value of an enum that is given by its number, such as 2, and
+// any other text as it is.
+func EnumName(text string, values []string) string {
+	if n, err := strconv.Atoi(text); err == nil && n > 0 && n <= len(values) && IsNumber([]byte(text)) {
+		return values[n-1]
+	}
+	return text
+}
+
 // Texts returns the values of an enum as texts.
 func Texts[E ~string](values []E) []string {
 	all := make([]string, len(values))

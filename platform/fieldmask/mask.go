@@ -46,8 +46,13 @@ type Input[T any] struct {
 
 // JSONInput makes an input from a JSON object with the fields of a kind in
 // camelCase or snake_case. mask is a field mask (AIP-134, AIP-161): nil changes the
-// fields that the body has, and "*" alone replaces every updatable field.
+// fields that the body has, and "*" alone replaces every updatable field. White space
+// around a path is ignored.
 func JSONInput[T any](body []byte, mask []string) Input[T] {
+	mask = slices.Clone(mask)
+	for i, path := range mask {
+		mask[i] = strings.TrimSpace(path)
+	}
 	return Input[T]{body: body, mask: mask}
 }
 
@@ -75,6 +80,7 @@ type Change[T any] struct {
 	Row    T
 	Fields []string // the fields of the kind that are written
 	Parts  []Part   // written parts of nested objects, whose other members stay
+	Fixed  []Part   // what the mask lists although no update changes it; see Conflicts
 
 	Claimed T        // values of output-only fields in the body
 	Claims  []string // names of these fields
@@ -109,7 +115,7 @@ func (in Input[T]) DecodeCreate(fields []Field, wasRead func(claimed T) bool) (T
 	return c.Row, v
 }
 
-// DecodeUpdate decodes the input of an update.
+// DecodeUpdate decodes the input of an update. The caller must also refuse what Conflicts finds.
 func (in Input[T]) DecodeUpdate(fields []Field) (*Change[T], []Violation) {
 	var v violations
 	listed := in.resolveMask(fields, &v)
@@ -130,6 +136,7 @@ type maskedFields struct {
 	partial bool // whether fields that are not listed are ignored
 	whole   []string
 	parts   []Part
+	fixed   []Part // no update changes these
 }
 
 func (m maskedFields) names() []string {
@@ -168,18 +175,20 @@ func (in Input[T]) resolveMask(fields []Field, v *violations) maskedFields {
 			v.add("updateMask", "* must stand alone")
 		case !known:
 			v.add("updateMask", "%q is not a field", TruncateForMessage(path))
-		case place.mode(fields) != Updatable:
-			v.add("updateMask", "%q cannot be changed", TruncateForMessage(place.String()))
 		case slices.ContainsFunc(m.parts, place.liesIn):
 		default:
 			m.parts = append(slices.DeleteFunc(m.parts, func(p Part) bool { return p.liesIn(place) }), place)
 		}
 	}
 	m.parts = slices.DeleteFunc(m.parts, func(p Part) bool {
-		if len(p.Steps) == 0 {
+		isFixed, isWhole := p.mode(fields) != Updatable, len(p.Steps) == 0
+		switch {
+		case isFixed:
+			m.fixed = append(m.fixed, p)
+		case isWhole:
 			m.whole = append(m.whole, p.Field)
 		}
-		return len(p.Steps) == 0
+		return isFixed || isWhole
 	})
 	if len(*v) > before {
 		m.parts = nil
@@ -192,7 +201,7 @@ func (in Input[T]) resolveMask(fields []Field, v *violations) maskedFields {
 // ignored, even unknown ones. Inside a listed field, unknown members are refused.
 func (in Input[T]) decode(fields []Field, listed maskedFields, v *violations) *Change[T] {
 	*v = append(*v, in.malformed...)
-	c := &Change[T]{Row: newValue[T](), Claimed: newValue[T](), Parts: listed.parts}
+	c := &Change[T]{Row: newValue[T](), Claimed: newValue[T](), Parts: listed.parts, Fixed: listed.fixed}
 	body, err := in.members()
 	if err != nil {
 		v.add("body", "%s", err)
@@ -201,15 +210,9 @@ func (in Input[T]) decode(fields []Field, listed maskedFields, v *violations) *C
 	for _, m := range append(body, in.listDefaults(fields, body)...) {
 		f := FindField(fields, m.name)
 		switch {
-		case listed.partial && f != nil && c.WritesPart(f.Name):
-			var parts []*Part
-			for i := range c.Parts {
-				if c.Parts[i].Field == f.Name {
-					parts = append(parts, &c.Parts[i])
-				}
-			}
+		case listed.partial && f != nil && len(c.partsOf(f.Name)) > 0:
 			_, t, _ := memberOf(reflect.TypeFor[T]().Elem(), f.Name)
-			readParts(m.value, t, f.Name, 0, parts, v)
+			readParts(m.value, t, f.Name, 0, c.partsOf(f.Name), v)
 		case listed.partial && (f == nil || !slices.Contains(listed.whole, f.Name)):
 		case f == nil:
 			v.add(TruncateForMessage(m.name), "is not a field of this resource")
@@ -227,6 +230,31 @@ func (in Input[T]) decode(fields []Field, listed maskedFields, v *violations) *C
 		*v = append(*v, c.Merge(newValue[T](), newValue[T]())...)
 	}
 	return c
+}
+
+// partsOf returns the parts of a field, written or not.
+func (c *Change[T]) partsOf(field string) (parts []*Part) {
+	for _, list := range [][]Part{c.Parts, c.Fixed} {
+		for i := range list {
+			if list[i].Field == field {
+				parts = append(parts, &list[i])
+			}
+		}
+	}
+	return parts
+}
+
+// Conflicts returns a violation for each path of the mask to what no update changes, unless the
+// body has the value that it has in current. If current is nil, none has.
+func (c *Change[T]) Conflicts(current T) []Violation {
+	var v violations
+	for _, p := range c.Fixed {
+		before := len(v)
+		if same := !reflect.ValueOf(current).IsNil() && hasPart(current, p, &v); !same && len(v) == before {
+			v.add("updateMask", "%q cannot be changed; leave it out, or send the value that was read", TruncateForMessage(p.String()))
+		}
+	}
+	return v
 }
 
 // listDefaults returns the defaults of the fields that the body leaves out.

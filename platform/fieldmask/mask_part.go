@@ -154,7 +154,7 @@ func SplitMask(mask string) []string {
 func ListFields(mask []string) map[string]bool {
 	listed := map[string]bool{}
 	for _, path := range mask {
-		if names, ok := splitPath(path); ok {
+		if names, ok := splitPath(strings.TrimSpace(path)); ok {
 			listed[CamelCase(names[0])] = true
 		}
 	}
@@ -237,6 +237,24 @@ func (c *Change[T]) Merge(current, row T) []Violation {
 		decodeField(row, p.Field, merged, &v)
 	}
 	return v
+}
+
+// hasPart reports whether a part of a resource has the value that it has in a body. An object
+// that a resource lacks has zero values.
+func hasPart[T any](resource T, p Part, v *violations) bool {
+	claimed := newValue[T]()
+	if len(p.Steps) == 0 {
+		if !IsNull(p.value) {
+			decodeField(claimed, p.Field, p.value, v)
+		}
+		return SameField(claimed, resource, p.Field)
+	}
+	*v = append(*v, (&Change[T]{Parts: []Part{p}}).Merge(resource, claimed)...)
+	if stored, err := fieldJSON(resource, p.Field); err == nil && IsNull(stored) {
+		resource = newValue[T]()
+		(&Change[T]{Parts: []Part{{Field: p.Field, Steps: p.Steps}}}).Merge(claimed, resource) // claimed without the part
+	}
+	return SameField(claimed, resource, p.Field)
 }
 
 // setPart sets a part of an object. A null value clears a member, or removes the
