@@ -10,13 +10,6 @@ import (
 	"testing"
 	"time"
 
-	"google.golang.org/protobuf/reflect/protoreflect"
-	"google.golang.org/protobuf/reflect/protoregistry"
-
-	_ "atrium/gen/platform/iam/v2" // these packages register the contract of gRPC
-	_ "atrium/gen/platform/libraries/v2"
-	_ "atrium/gen/platform/registry/v2"
-	_ "atrium/gen/platform/vulnerabilities/v2"
 	"atrium/platform"
 )
 
@@ -162,12 +155,12 @@ func FuzzQueries(f *testing.F) {
 	})
 }
 
-// Clients of protocol buffers send enums by their numbers.
+// Clients of protocol buffers send enums by their numbers, which internal/rpc compares with the
+// contract.
 func TestAnEnumMayBeANumber(t *testing.T) {
 	t.Parallel()
 	w := newPopulated(t)
 	w.create("/registry/v2/repos/"+w.org, `{"name":"fips","catalogTier":3}`)
-	numbers := wireNumbers()
 	tried := 0
 	for _, r := range routes(w.p) {
 		for _, p := range r.query {
@@ -176,9 +169,6 @@ func TestAnEnumMayBeANumber(t *testing.T) {
 				continue
 			}
 			for i, name := range enum.Values() {
-				if numbers[name] != i+1 {
-					t.Errorf("%s %s: %s has the number %d on the wire, and %d here", r.pattern, p.name, name, numbers[name], i+1)
-				}
 				byName := w.get(r.pattern + "?" + p.name + "=" + name)
 				byNumber := w.get(fmt.Sprintf("%s?%s=%d", r.pattern, p.name, i+1))
 				if byName.raw != byNumber.raw {
@@ -199,17 +189,4 @@ func TestAnEnumMayBeANumber(t *testing.T) {
 	if got := w.get("/registry/v2/repos?tiers=3"); got.text("totalCount") != "1" {
 		t.Errorf("tiers=3 lists %s, want the repo fips", got.raw)
 	}
-}
-
-// wireNumbers returns the numbers of all values of enums in the contract of gRPC.
-func wireNumbers() map[string]int {
-	numbers := map[string]int{}
-	protoregistry.GlobalTypes.RangeEnums(func(e protoreflect.EnumType) bool {
-		for i := range e.Descriptor().Values().Len() {
-			value := e.Descriptor().Values().Get(i)
-			numbers[string(value.Name())] = int(value.Number())
-		}
-		return true
-	})
-	return numbers
 }

@@ -11,6 +11,9 @@ import (
 	"google.golang.org/protobuf/reflect/protoregistry"
 
 	iamv2 "atrium/gen/platform/iam/v2"
+	librariesv2 "atrium/gen/platform/libraries/v2"
+	registryv2 "atrium/gen/platform/registry/v2"
+	vulnerabilitiesv2 "atrium/gen/platform/vulnerabilities/v2"
 	"atrium/platform"
 )
 
@@ -342,6 +345,31 @@ func TestEveryServiceOfTheLedgerIsServed(t *testing.T) {
 		name := file.pkg + "." + file.service
 		if !slices.Contains(served, name) {
 			t.Errorf("%s is not served", name)
+		}
+	}
+}
+
+// Queries and bodies of REST take enums by the positions of their values.
+func TestTheValuesOfEnumsHaveTheirNumbers(t *testing.T) {
+	t.Parallel()
+	for _, e := range []struct {
+		values []string
+		number func(string) int32
+	}{
+		{platform.CatalogTier("").Values(), func(s string) int32 { return registryv2.CatalogTier_value[s] }},
+		{platform.RelationshipType("").Values(), func(s string) int32 { return iamv2.RelationshipType_value[s] }},
+		{platform.OrgKind("").Values(), func(s string) int32 { return iamv2.OrgKind_value[s] }},
+		{platform.OrgStatus("").Values(), func(s string) int32 { return iamv2.OrgStatus_value[s] }},
+		{platform.Ecosystem("").Values(), func(s string) int32 { return librariesv2.Ecosystem_value[s] }},
+		{platform.ReviewState("").Values(), func(s string) int32 { return vulnerabilitiesv2.ReviewState_value[s] }},
+		{platform.EventType("").Values(), func(s string) int32 { return vulnerabilitiesv2.EventTypeFilter_value[s] }},
+		{platform.SeverityRating("").Values(), func(s string) int32 { return vulnerabilitiesv2.SeverityRating_value[s] }},
+		{platform.AdvisoryState("").Values(), func(s string) int32 { return vulnerabilitiesv2.AdvisoryState_value[s] }},
+	} {
+		for i, name := range e.values {
+			if got := e.number(name); got != int32(i)+1 {
+				t.Errorf("%s is number %d here, and %d in the contract", name, i+1, got)
+			}
 		}
 	}
 }
