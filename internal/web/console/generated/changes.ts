@@ -20,6 +20,20 @@ export const changes: Record<string, Change> = {
    }
   }
  },
+ "BatchDeleteTags": {
+  "needs": [
+   "tag.delete"
+  ],
+  "fields": {
+   "uids": {
+    "type": "list",
+    "required": true,
+    "about": "Their uids, 1 to 100, each once.",
+    "leastItems": 1,
+    "mostItems": 100
+   }
+  }
+ },
  "Bind": {
   "needs": [
    "role_bindings.create"
@@ -39,6 +53,10 @@ export const changes: Record<string, Change> = {
     "type": "text",
     "required": true,
     "about": "Uid of the role: a built-in one, or one of that group or above it."
+   },
+   "expireTime": {
+    "type": "time",
+    "about": "From then on the binding gives nothing; must be in the future. Default: it never expires."
    }
   }
  },
@@ -261,6 +279,83 @@ export const changes: Record<string, Change> = {
    }
   }
  },
+ "CreateRole": {
+  "needs": [
+   "roles.create"
+  ],
+  "fields": {
+   "parent": {
+    "type": "text",
+    "required": true,
+    "about": "Uid of the group it will live in."
+   },
+   "name": {
+    "type": "text",
+    "required": true,
+    "about": "1 to 255 of lower-case letters, digits, space, `.`, `_` and `-`; unique in the group.",
+    "least": 1,
+    "most": 255,
+    "pattern": "[a-z0-9 ._\\-]*",
+    "words": "lower-case letters, digits, space, ., _ and -"
+   },
+   "description": {
+    "type": "text",
+    "about": "",
+    "most": 512
+   },
+   "capabilities": {
+    "type": "list",
+    "about": "What it allows.",
+    "values": {
+     "GROUPS_CREATE": "Create groups.",
+     "GROUPS_UPDATE": "Change groups.",
+     "GROUPS_LIST": "Read and list groups.",
+     "GROUPS_DELETE": "Delete groups.",
+     "GROUP_INVITES_CREATE": "Create invites to groups.",
+     "GROUP_INVITES_LIST": "Read and list invites to groups.",
+     "GROUP_INVITES_DELETE": "Delete invites to groups.",
+     "ROLES_CREATE": "Create roles.",
+     "ROLES_UPDATE": "Change roles.",
+     "ROLES_LIST": "Read and list roles.",
+     "ROLES_DELETE": "Delete roles.",
+     "ROLE_BINDINGS_CREATE": "Create role bindings, for roles whose every capability one holds oneself.",
+     "ROLE_BINDINGS_UPDATE": "Change role bindings.",
+     "ROLE_BINDINGS_LIST": "Read and list role bindings.",
+     "ROLE_BINDINGS_DELETE": "Delete role bindings.",
+     "ACCOUNT_ASSOCIATIONS_CREATE": "Create a group's associations with cloud accounts.",
+     "ACCOUNT_ASSOCIATIONS_UPDATE": "Change a group's associations with cloud accounts.",
+     "ACCOUNT_ASSOCIATIONS_LIST": "Read and list a group's associations with cloud accounts.",
+     "ACCOUNT_ASSOCIATIONS_DELETE": "Delete a group's associations with cloud accounts.",
+     "IDENTITY_CREATE": "Create identities.",
+     "IDENTITY_UPDATE": "Change identities.",
+     "IDENTITY_LIST": "Read and list identities.",
+     "IDENTITY_DELETE": "Delete identities.",
+     "IDENTITY_PROVIDERS_CREATE": "Create identity providers and their group mappings.",
+     "IDENTITY_PROVIDERS_UPDATE": "Change identity providers.",
+     "IDENTITY_PROVIDERS_LIST": "Read and list identity providers and their group mappings.",
+     "IDENTITY_PROVIDERS_DELETE": "Delete identity providers and their group mappings.",
+     "SUBSCRIPTIONS_CREATE": "Create event subscriptions.",
+     "SUBSCRIPTIONS_LIST": "Read and list event subscriptions.",
+     "SUBSCRIPTIONS_DELETE": "Delete event subscriptions.",
+     "REPO_CREATE": "Create repos.",
+     "REPO_UPDATE": "Change repos and their readmes.",
+     "REPO_LIST": "Read and list repos and their readmes.",
+     "REPO_DELETE": "Delete repos.",
+     "TAG_CREATE": "Create tags, and move existing ones to another digest.",
+     "TAG_UPDATE": "Change tags.",
+     "TAG_LIST": "Read and list tags.",
+     "TAG_DELETE": "Delete tags.",
+     "MANIFEST_METADATA_LIST": "Read architectures and sizes of images.",
+     "LIBRARIES_ARTIFACTS_LIST": "Read library artifacts and their versions.",
+     "ADVISORIES_LIST": "Read and list advisories.",
+     "TERMS_ACCEPT": "Accept terms for a group.",
+     "TERMS_LIST": "List which terms a group has accepted.",
+     "FINDINGS_LIST": "Read and list findings: vulnerabilities of images.",
+     "FINDINGS_UPDATE": "Decide about findings."
+    }
+   }
+  }
+ },
  "CreateSubscription": {
   "needs": [
    "subscriptions.create"
@@ -353,6 +448,18 @@ export const changes: Record<string, Change> = {
    }
   }
  },
+ "DeleteRole": {
+  "needs": [
+   "roles.delete"
+  ],
+  "fields": {
+   "uid": {
+    "type": "text",
+    "required": true,
+    "about": "Its uid."
+   }
+  }
+ },
  "DeleteSubscription": {
   "needs": [
    "subscriptions.delete"
@@ -396,6 +503,10 @@ export const changes: Record<string, Change> = {
     "type": "text",
     "about": "Uid of the role: a built-in one, or one of that group or above it.",
     "required": true
+   },
+   "expireTime": {
+    "type": "time",
+    "about": "From then on the binding gives nothing; must be in the future. Default: it never expires."
    }
   }
  },
@@ -700,6 +811,96 @@ export const changes: Record<string, Change> = {
     "type": "text",
     "about": "Markdown, at most 256 KiB; null removes the readme, and left out it stays.",
     "mostBytes": 262144
+   }
+  }
+ },
+ "UpdateRole": {
+  "needs": [
+   "roles.update"
+  ],
+  "fields": {
+   "uid": {
+    "type": "text",
+    "required": true,
+    "about": "Its uid."
+   },
+   "name": {
+    "type": "text",
+    "about": "1 to 255 of lower-case letters, digits, space, `.`, `_` and `-`; unique in the group.",
+    "required": true,
+    "least": 1,
+    "most": 255,
+    "pattern": "[a-z0-9 ._\\-]*",
+    "words": "lower-case letters, digits, space, ., _ and -"
+   },
+   "description": {
+    "type": "text",
+    "about": "",
+    "most": 512
+   },
+   "capabilities": {
+    "type": "list",
+    "values": {
+     "GROUPS_CREATE": "Create groups.",
+     "GROUPS_UPDATE": "Change groups.",
+     "GROUPS_LIST": "Read and list groups.",
+     "GROUPS_DELETE": "Delete groups.",
+     "GROUP_INVITES_CREATE": "Create invites to groups.",
+     "GROUP_INVITES_LIST": "Read and list invites to groups.",
+     "GROUP_INVITES_DELETE": "Delete invites to groups.",
+     "ROLES_CREATE": "Create roles.",
+     "ROLES_UPDATE": "Change roles.",
+     "ROLES_LIST": "Read and list roles.",
+     "ROLES_DELETE": "Delete roles.",
+     "ROLE_BINDINGS_CREATE": "Create role bindings, for roles whose every capability one holds oneself.",
+     "ROLE_BINDINGS_UPDATE": "Change role bindings.",
+     "ROLE_BINDINGS_LIST": "Read and list role bindings.",
+     "ROLE_BINDINGS_DELETE": "Delete role bindings.",
+     "ACCOUNT_ASSOCIATIONS_CREATE": "Create a group's associations with cloud accounts.",
+     "ACCOUNT_ASSOCIATIONS_UPDATE": "Change a group's associations with cloud accounts.",
+     "ACCOUNT_ASSOCIATIONS_LIST": "Read and list a group's associations with cloud accounts.",
+     "ACCOUNT_ASSOCIATIONS_DELETE": "Delete a group's associations with cloud accounts.",
+     "IDENTITY_CREATE": "Create identities.",
+     "IDENTITY_UPDATE": "Change identities.",
+     "IDENTITY_LIST": "Read and list identities.",
+     "IDENTITY_DELETE": "Delete identities.",
+     "IDENTITY_PROVIDERS_CREATE": "Create identity providers and their group mappings.",
+     "IDENTITY_PROVIDERS_UPDATE": "Change identity providers.",
+     "IDENTITY_PROVIDERS_LIST": "Read and list identity providers and their group mappings.",
+     "IDENTITY_PROVIDERS_DELETE": "Delete identity providers and their group mappings.",
+     "SUBSCRIPTIONS_CREATE": "Create event subscriptions.",
+     "SUBSCRIPTIONS_LIST": "Read and list event subscriptions.",
+     "SUBSCRIPTIONS_DELETE": "Delete event subscriptions.",
+     "REPO_CREATE": "Create repos.",
+     "REPO_UPDATE": "Change repos and their readmes.",
+     "REPO_LIST": "Read and list repos and their readmes.",
+     "REPO_DELETE": "Delete repos.",
+     "TAG_CREATE": "Create tags, and move existing ones to another digest.",
+     "TAG_UPDATE": "Change tags.",
+     "TAG_LIST": "Read and list tags.",
+     "TAG_DELETE": "Delete tags.",
+     "MANIFEST_METADATA_LIST": "Read architectures and sizes of images.",
+     "LIBRARIES_ARTIFACTS_LIST": "Read library artifacts and their versions.",
+     "ADVISORIES_LIST": "Read and list advisories.",
+     "TERMS_ACCEPT": "Accept terms for a group.",
+     "TERMS_LIST": "List which terms a group has accepted.",
+     "FINDINGS_LIST": "Read and list findings: vulnerabilities of images.",
+     "FINDINGS_UPDATE": "Decide about findings."
+    },
+    "about": "What it allows."
+   }
+  }
+ },
+ "VerifyIdentityProvider": {
+  "needs": [
+   "identity_providers.update",
+   "role_bindings.create"
+  ],
+  "fields": {
+   "uid": {
+    "type": "text",
+    "required": true,
+    "about": "Its uid."
    }
   }
  }
