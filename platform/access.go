@@ -77,14 +77,19 @@ const (
 )
 
 // checkMayGrant fails unless the actor holds on uid every capability that it
-// grants there. Nobody can grant more than they hold.
-func (a *Actor) checkMayGrant(granted capabilitySet, uid UID) error {
-	if missing := granted.without(a.capabilitySetOn(uid)); missing != 0 {
-		err := permissionDenied(missing.list()[0], uid)
-		err.Message = "Permission denied: you cannot grant capabilities on " + string(uid) + " that you do not hold there: " + missing.String()
-		return err
+// grants there until end, for as long; zero means for ever. Nobody can grant more than they hold,
+// nor for longer.
+func (a *Actor) checkMayGrant(granted capabilitySet, uid UID, end Time) error {
+	missing, why := granted.without(a.capabilitySetOn(uid)), "that you do not hold there: "
+	if missing == 0 {
+		missing, why = granted.without(a.capabilitySetUntil(uid, end)), "for longer than you hold them there; give the binding an expireTime that is not after that of yours: "
 	}
-	return nil
+	if missing == 0 {
+		return nil
+	}
+	err := permissionDenied(missing.list()[0], uid)
+	err.Message = "Permission denied: you cannot grant capabilities on " + string(uid) + " " + why + missing.String()
+	return err
 }
 
 // readableBy reports whether the actor may read the resource uid of the kind.

@@ -55,6 +55,7 @@ type Actor struct {
 type grant struct {
 	scope UID
 	set   capabilitySet
+	end   Time // when the role binding expires; zero means never
 }
 
 // A mappedGroup is an external group of an identity provider that the token lists.
@@ -273,9 +274,9 @@ func limitToHome(bound []Grant) []grant {
 		home := g.Identity.Parent()
 		switch {
 		case g.Group.Within(home):
-			grants = append(grants, grant{g.Group, setOf(g.Capabilities)})
+			grants = append(grants, grant{g.Group, setOf(g.Capabilities), g.ExpireTime})
 		case home.Within(g.Group):
-			grants = append(grants, grant{home, setOf(g.Capabilities)})
+			grants = append(grants, grant{home, setOf(g.Capabilities), g.ExpireTime})
 		}
 	}
 	return grants
@@ -307,6 +308,16 @@ func (a *Actor) capabilitySetOn(uid UID) capabilitySet {
 		}
 	}
 	return set
+}
+
+// capabilitySetUntil returns every capability that the actor will still hold on uid at a time; zero means
+// for ever.
+func (a *Actor) capabilitySetUntil(uid UID, end Time) capabilitySet {
+	lasting := *a
+	lasting.grants = slices.DeleteFunc(slices.Clone(a.grants), func(g grant) bool {
+		return !g.end.IsZero() && (end.IsZero() || g.end.Before(end.Time))
+	})
+	return lasting.capabilitySetOn(uid)
 }
 
 // holdsAnywhere reports whether the actor holds a capability on any resource.

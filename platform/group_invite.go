@@ -120,7 +120,7 @@ func (s GroupInvites) Create(ctx context.Context, parent UID, in fieldmask.Input
 	made.KeyID, made.Hash = code.keyID, code.hash()
 	shown := *made
 	err = s.p.store.Write(ctx, func(tx Tx) error {
-		if err := s.p.Roles.requireMayGrant(ctx, tx, "roleUid", made.RoleUID, parent); err != nil {
+		if err := s.p.Roles.requireMayGrant(ctx, tx, "roleUid", made.RoleUID, parent, Time{}); err != nil {
 			return err
 		}
 		if err := s.rows(tx).Insert(ctx, made); err != nil {

@@ -107,6 +107,7 @@ type Grant struct {
 	Group        UID
 	Role         UID
 	Capabilities []Capability
+	ExpireTime   Time // time from which it gives nothing; zero means never
 
 	ExternalGroup string // the external group of an identity provider that is mapped to Role
 }

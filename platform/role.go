@@ -159,7 +159,7 @@ func (s Roles) Create(ctx context.Context, parent UID, in fieldmask.Input[*Role]
 		return nil, s.recordIfDenied(ctx, "created", parent, err)
 	}
 	return s.insert(ctx, parent, role, func(tx Tx) error {
-		return requireMayGrant(ctx, tx, setOf(role.Capabilities), parent)
+		return requireMayGrant(ctx, tx, setOf(role.Capabilities), parent, Time{})
 	})
 }
 
@@ -180,7 +180,7 @@ func (s Roles) Update(ctx context.Context, uid UID, in fieldmask.Input[*Role]) (
 			}
 			capabilities = now[0].Capabilities
 		}
-		return requireMayGrant(ctx, tx, setOf(capabilities), uid.Parent())
+		return requireMayGrant(ctx, tx, setOf(capabilities), uid.Parent(), Time{})
 	})
 }
 
@@ -207,10 +207,11 @@ func (s Roles) checkNotBuiltIn(ctx context.Context, uid UID) error {
 	return failedPrecondition("BUILT_IN_ROLE", string(uid), "built-in roles cannot be changed")
 }
 
-// requireMayGrant fails unless the caller currently holds the capabilities on uid.
+// requireMayGrant fails unless the caller currently holds the capabilities on uid, and until end; zero means
+// for ever.
 // It must be called in the transaction that grants them. The lock prevents a
 // concurrent revocation.
-func requireMayGrant(ctx context.Context, tx Tx, set capabilitySet, uid UID) error {
+func requireMayGrant(ctx context.Context, tx Tx, set capabilitySet, uid UID, end Time) error {
 	actor, err := requireCaller(ctx)
 	if err != nil {
 		return err
@@ -221,7 +222,7 @@ func requireMayGrant(ctx context.Context, tx Tx, set capabilitySet, uid UID) err
 	if actor, err = actor.withCurrentGrants(ctx, tx); err != nil {
 		return err
 	}
-	return actor.checkMayGrant(set, uid)
+	return actor.checkMayGrant(set, uid, end)
 }
 
 // requireMayGrantAll fails unless the caller currently holds everything that grants give. The
@@ -235,16 +236,16 @@ func requireMayGrantAll(ctx context.Context, tx Tx, given []Grant) error {
 		return err
 	}
 	for _, g := range given {
-		if err := actor.checkMayGrant(setOf(g.Capabilities), g.Group); err != nil {
+		if err := actor.checkMayGrant(setOf(g.Capabilities), g.Group, g.ExpireTime); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// requireMayGrant fails unless the caller may grant a role on uid. field is the field of the
+// requireMayGrant fails unless the caller may grant a role on uid until end. field is the field of the
 // request that names the role. A role can be bound only within its group.
-func (s Roles) requireMayGrant(ctx context.Context, tx Tx, field string, role, uid UID) error {
+func (s Roles) requireMayGrant(ctx context.Context, tx Tx, field string, role, uid UID, end Time) error {
 	var v violations
 	if roleReference.checkReach(&v, field, role, uid); len(v) > 0 {
 		return v.err()
@@ -257,5 +258,5 @@ func (s Roles) requireMayGrant(ctx context.Context, tx Tx, field string, role, u
 	if err != nil {
 		return err
 	}
-	return requireMayGrant(ctx, tx, setOf(found.Capabilities), uid)
+	return requireMayGrant(ctx, tx, setOf(found.Capabilities), uid, end)
 }

@@ -302,7 +302,7 @@ func (s RoleBindings) checkMayBind(ctx context.Context, tx Tx, group UID, b *Rol
 	if err != nil {
 		return nil, err
 	}
-	return identity, s.p.Roles.requireMayGrant(ctx, tx, "roleUid", b.RoleUID, group)
+	return identity, s.p.Roles.requireMayGrant(ctx, tx, "roleUid", b.RoleUID, group, b.ExpireTime)
 }
 
 // findDuplicate returns the error that names the binding which exists already. place returns

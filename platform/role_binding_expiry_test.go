@@ -1,6 +1,7 @@
 package platform_test
 
 import (
+	"context"
 	"errors"
 	"slices"
 	"sync"
@@ -204,5 +205,43 @@ func TestNobodyExtendsABindingThatGivesMoreThanTheyHold(t *testing.T) {
 			_, err := w.p.RoleBindings.Update(binder, bound, body[*platform.RoleBinding](`{"expireTime": %s}`, end))
 			expectRefused(t, "another end", err, platform.CodePermissionDenied)
 		}
+	})
+}
+
+// Nobody who holds a role for a while makes it last, for themselves or for others.
+func TestNobodyGrantsForLongerThanTheyHold(t *testing.T) {
+	onEachEngine(t, func(t *testing.T, w *world) {
+		w.inRealTime()
+		acme := w.found("acme")
+		end, later := w.endIn(time.Hour), w.endIn(2*time.Hour)
+		own := w.bindUntil(acme.uid, w.member(acme.uid, "guest"), platform.OwnerRole, end)
+		friend := w.member(acme.uid, "friend")
+		guest := func() context.Context { return w.as("guest") }
+		bind := func(fields string) error {
+			_, err := w.p.RoleBindings.Create(guest(), acme.uid, body[*platform.RoleBinding](`{"identityUid": %q, "roleUid": %q%s}`, friend, platform.ViewerRole, fields))
+			return err
+		}
+		change := func(end string) error {
+			_, err := w.p.RoleBindings.Update(guest(), own, body[*platform.RoleBinding](`{"expireTime": %s}`, end))
+			return err
+		}
+		for what, try := range map[string]func() error{
+			"a lasting binding":  func() error { return bind("") },
+			"a longer binding":   func() error { return bind(`, "expireTime": "` + later.String() + `"`) },
+			"an own lasting one": func() error { return change("null") },
+			"an own longer one":  func() error { return change(`"` + later.String() + `"`) },
+			"an invite": func() error {
+				_, err := w.p.GroupInvites.Create(guest(), acme.uid, body[*platform.GroupInvite](`{"roleUid": %q, "ttl": "3600s"}`, platform.ViewerRole))
+				return err
+			},
+			"a role": func() error {
+				_, err := w.p.Roles.Create(guest(), acme.uid, body[*platform.Role](`{"name": "all", "capabilities": ["repo.list"]}`))
+				return err
+			},
+		} {
+			expectRefused(t, what, try(), platform.CodePermissionDenied)
+		}
+		must(t, bind(`, "expireTime": "`+end.String()+`"`))
+		must(t, change(`"`+end.String()+`"`))
 	})
 }

@@ -92,10 +92,10 @@ func TestAScopeIsTheReadablePartOfTheRequest(t *testing.T) {
 		actor := &Actor{Identities: []UID{rootA + seg("f")}}
 		for range f.IntN(4) {
 			set := []Capability{CapRolesList, CapGroupsList, CapRepoList}[:1+f.IntN(3)]
-			actor.grants = append(actor.grants, grant{f.some(), setOf(set)})
+			actor.grants = append(actor.grants, grant{f.some(), setOf(set), Time{}})
 		}
 		if f.IntN(3) == 0 {
-			actor.grants = append(actor.grants, grant{rootA, setOf([]Capability{CapRolesList, CapGroupsList, CapRepoList})})
+			actor.grants = append(actor.grants, grant{rootA, setOf([]Capability{CapRolesList, CapGroupsList, CapRepoList}), Time{}})
 		}
 		asked := f.randomFilter()
 		inGroups := slices.DeleteFunc(slices.Clone(f.rows), UID.IsRoot) // All kinds except groups are in groups.

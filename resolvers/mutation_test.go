@@ -154,7 +154,7 @@ func TestEverythingWrongWithAnInputIsReportedAtOnce(t *testing.T) {
 		{`createRepo(input: {parent: $org, name: "NO", description: "a\nb", syncConfig: {source: ""}}) { repo { uid } }`, "name description syncConfig.source"},
 		{`createIdentity(input: {parent: $org, name: "", claimMatch: {}}) { identity { uid } }`, "name claimMatch.issuer claimMatch.subject"},
 		{`createTag(input: {parent: "x", name: "-", digest: "sha1"}) { tag { uid } }`, "parent name digest"},
-		{`updateRepo(input: {uid: $org, name: null, updateMask: ["uid", "nope"]}) { repo { uid } }`, "updateMask updateMask"},
+		{`updateRepo(input: {uid: $org, name: null, updateMask: ["uid", "nope"]}) { repo { uid } }`, "updateMask"},
 		{`updateRepoReadme(input: {uid: "", content: "x"}) { repo { uid } }`, "uid"},
 		{`batchCreateRoleBindings(input: {parent: $org, requests: [{roleBinding: {identityUid: $org}}, {roleBinding: {identityUid: "x", roleUid: "y"}}]}) { roleBindings { uid } }`,
 			"requests[0].roleBinding.roleUid requests[1].roleBinding.identityUid requests[1].roleBinding.roleUid"},

@@ -58,7 +58,7 @@ func importSBOM(ctx context.Context, d destination, source SBOMSource, o Options
 	err = l.pipeline.finish(err)
 	sum := Summary{Kinds: []KindCounts{r.sboms.kind}, Unreadable: l.unreadable}
 	if err == nil {
-		sum.Untagged, err = d.countUntagged(ctx, r.stored())
+		sum.Untagged, err = d.countUntagged(ctx, r.listStored())
 	}
 	return sum, err
 }
@@ -125,8 +125,8 @@ type sbomImport struct {
 	largest  map[sbomKey]contender
 }
 
-// stored lists the images whose documents were to be imported.
-func (r *sbomImport) stored() []platform.ImageKey {
+// listStored lists the images whose documents were to be imported.
+func (r *sbomImport) listStored() []platform.ImageKey {
 	images := make([]platform.ImageKey, 0, len(r.largest))
 	for key := range r.largest {
 		images = append(images, key.ImageKey)

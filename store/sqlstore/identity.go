@@ -134,11 +134,11 @@ func (s tables) StaticIdentities(ctx context.Context, issuer, subject string) ([
 // Grants reads the roles that are bound to identities.
 func (s tables) Grants(ctx context.Context, uids []platform.UID) ([]platform.Grant, error) {
 	q := newStatement(s.dialect)
-	q.add("SELECT b.identity, b.parent, b.role, r.capabilities FROM role_binding b JOIN role r ON r.uid = b.role WHERE b.identity ? AND ", uidKeyList(uids)).addUnexpired("b")
+	q.add("SELECT b.identity, b.parent, b.role, r.capabilities, b.expire_time FROM role_binding b JOIN role r ON r.uid = b.role WHERE b.identity ? AND ", uidKeyList(uids)).addUnexpired("b")
 	var grants []platform.Grant
 	err := s.conn.Run(ctx, q.build(func(scan func(...any) error) error {
 		var g platform.Grant
-		err := scan(keyOf(&g.Identity), keyOf(&g.Group), keyOf(&g.Role), jsonColumn{&g.Capabilities})
+		err := scan(keyOf(&g.Identity), keyOf(&g.Group), keyOf(&g.Role), jsonColumn{&g.Capabilities}, timeColumn{&g.ExpireTime})
 		grants = append(grants, g)
 		return err
 	}))

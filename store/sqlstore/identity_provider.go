@@ -95,11 +95,11 @@ func (p *storedProvider) UnmarshalJSON(text []byte) error {
 // ProvisionedGrants reads the roles that are bound to the identities of a provider.
 func (s tables) ProvisionedGrants(ctx context.Context, provider platform.UID) ([]platform.Grant, error) {
 	q := newStatement(s.dialect)
-	q.add("SELECT DISTINCT b.parent, b.role, r.capabilities FROM identity i JOIN role_binding b ON b.identity = i.uid JOIN role r ON r.uid = b.role WHERE i.provider = ? AND ", provider).addUnexpired("b")
+	q.add("SELECT DISTINCT b.parent, b.role, r.capabilities, b.expire_time FROM identity i JOIN role_binding b ON b.identity = i.uid JOIN role r ON r.uid = b.role WHERE i.provider = ? AND ", provider).addUnexpired("b")
 	var grants []platform.Grant
 	err := s.conn.Run(ctx, q.build(func(scan func(...any) error) error {
 		g := platform.Grant{Identity: provider}
-		err := scan(keyOf(&g.Group), keyOf(&g.Role), jsonColumn{&g.Capabilities})
+		err := scan(keyOf(&g.Group), keyOf(&g.Role), jsonColumn{&g.Capabilities}, timeColumn{&g.ExpireTime})
 		grants = append(grants, g)
 		return err
 	}))

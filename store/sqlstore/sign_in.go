@@ -184,6 +184,7 @@ func (found *signIns) add(scan func(...any) error) error {
 	found.rows = append(found.rows, found.row)
 	found.text = binary.AppendVarint(found.text, found.row.part)
 	found.text = binary.AppendVarint(found.text, found.row.seen.UnixMicro())
+	found.text = binary.AppendVarint(found.text, found.row.ends.UnixMicro())
 	return nil
 }
 
@@ -206,7 +207,7 @@ func (found *signIns) decode(row signInRow) error {
 	var i platform.Identity
 	var g platform.Grant
 	var text, external string
-	i.LastSeenTime = row.seen
+	i.LastSeenTime, g.ExpireTime = row.seen, row.ends
 	for n, to := range [signInTexts]sql.Scanner{
 		keyOf(&provider.UID), keyOf(&provider.DefaultRole), jsonColumn{&provider.OIDC}, textColumn{&text},
 		keyOf(&i.UID), jsonColumn{&i.ClaimMatch}, jsonColumn{&i.StaticKeys}, textColumn{&external},
