@@ -302,7 +302,7 @@ await check('search finds by the keyboard, and back leads back', async () => {
   await open(page, '/console/acme/~repos');
   await page.keyboard.press('Control+k');
   await page.keyboard.type('checkout');
-  await page.getByRole('option').filter({ hasText: 'Repo' }).first().waitFor();
+  await page.getByRole('group', { name: 'Repos' }).getByRole('option').first().waitFor();
   await page.keyboard.press('ArrowDown');
   await page.keyboard.press('ArrowUp');
   await page.keyboard.press('Enter');

@@ -91,6 +91,9 @@ func (p graphQL) typeOf(object *ast.Definition, field string) string {
 	return object.Fields.ForName(field).Type.Name()
 }
 
+// onlyInGraph has the types of fields that REST does not show.
+var onlyInGraph = map[string]bool{"Image": true, "AdvisorySummary": true, "FindingSummary": true, "AffectedVersions": true, "Exploitation": true}
+
 // selection selects every field of a type that is not a link to another kind.
 func (p graphQL) selection(name string) string {
 	definition := p.schema.Types[name]
@@ -105,7 +108,7 @@ func (p graphQL) selection(name string) string {
 		case len(field.Arguments) > 0 || strings.HasPrefix(field.Name, "__") || field.Name == "viewerCapabilities" || field.Name == "path" || global: // Only GraphQL has these fields.
 		case fieldType.IsLeafType():
 			selected = append(selected, field.Name)
-		case fieldType.Kind != ast.Object || fieldType.Name == "Image" || fieldType.Name == "AdvisorySummary" || fieldType.Name == "FindingSummary" || fieldType.Name == "AffectedVersions" || strings.HasSuffix(fieldType.Name, "Edge") || slices.Contains(fieldType.Interfaces, "Node"):
+		case fieldType.Kind != ast.Object || onlyInGraph[fieldType.Name] || strings.HasSuffix(fieldType.Name, "Edge") || slices.Contains(fieldType.Interfaces, "Node"):
 		default:
 			selected = append(selected, field.Name+" "+p.selection(fieldType.Name))
 		}

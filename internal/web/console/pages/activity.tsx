@@ -77,10 +77,10 @@ function Log({ uid, types }: { uid: string; types?: string[] }) {
       </div>}
       <section aria-label="Audit log">
         {notice ? <div className="card">{notice}</div>
-          : <List label="Events" rows={runs} keyOf={({ run }) => run.first.id} height={height} measured busy={loading} end={list.readMore} render={({ heading, run }) => <>{heading && <h2 className="day-heading">{heading}</h2>}<RunOfEvents events={run.events} opened={opened} onToggle={toggle} bodies={bodies} more={list.more && run === runs.at(-1)?.run} /></>} />}
+          : <List label="Events" rows={runs} keyOf={({ run }) => run.first.id} height={height} measured busy={loading} end={() => { if (scrollY > 0) list.readMore(); }} render={({ heading, run }) => <>{heading && <h2 className="day-heading">{heading}</h2>}<RunOfEvents events={run.events} opened={opened} onToggle={toggle} bodies={bodies} more={list.more && run === runs.at(-1)?.run} /></>} />}
       </section>
       {!refused && <ListProblems list={list} />}
-      {!notice && !list.stopped && <p className="end" aria-live="polite">{list.more ? 'Loading more …' : rows.length > 20 ? `End of the log: ${plural(rows.length, 'event')}.` : ''}</p>}
+      {!notice && !list.stopped && <p className="end" aria-live="polite">{list.more ? <button type="button" onClick={list.readMore}>Show more</button> : rows.length > 20 ? `End of the log: ${plural(rows.length, 'event')}.` : ''}</p>}
     </>
   );
 }
