@@ -155,7 +155,7 @@ func TestAMaskMayListWhatDoesNotChange(t *testing.T) {
 			t.Errorf("the group became %+v, want only the description to have changed", after)
 		}
 		_, err = w.p.Groups.Update(acme.owner, missingBelow(acme.uid), inputWithMask[*platform.Group](`{}`, "verified"))
-		refusal(t, "a missing group", err, platform.CodeNotFound)
+		expectRefused(t, "a missing group", err, platform.CodeNotFound)
 	})
 }
 

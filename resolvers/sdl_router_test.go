@@ -8,6 +8,7 @@ import (
 	"github.com/vektah/gqlparser/v2"
 	"github.com/vektah/gqlparser/v2/ast"
 	"github.com/vektah/gqlparser/v2/parser"
+	"github.com/vektah/gqlparser/v2/validator/rules"
 )
 
 // A router adds up @cost and @listSize as their specification says. It does not know Atrium.
@@ -134,7 +135,7 @@ func TestARouterCountsTheCostThatAtriumCounts(t *testing.T) {
 		`{ repos(first: 1, skip: 1000) { nodes { name } } }`:                                             true,
 		`{ groups(first: 10) { nodes { whoCan(capability: REPO_LIST, first: 5) { nodes { name } } } } }`: true,
 	} {
-		operation, errs := gqlparser.LoadQuery(schemaOf(), query)
+		operation, errs := gqlparser.LoadQueryWithRules(schemaOf(), query, rules.NewDefaultRules())
 		if errs != nil {
 			t.Fatal(errs)
 		}

@@ -134,12 +134,12 @@ func askForTunnel(conn net.Conn, proxy *url.URL, target string) error {
 	}
 	// What the reader takes beyond the answer is nothing: the host does not speak first.
 	answer, err := http.ReadResponse(bufio.NewReader(io.LimitReader(conn, maxHeaders)), request)
-	switch {
-	case err != nil:
+	if err != nil {
 		return err
-	case answer.StatusCode != http.StatusOK:
-		return fmt.Errorf("it answered %s to CONNECT %s", answer.Status, target)
-	default:
-		return nil
 	}
+	if answer.StatusCode != http.StatusOK {
+		err = fmt.Errorf("it answered %s to CONNECT %s", answer.Status, target)
+	}
+	_ = answer.Body.Close() // connections end as their dialler says
+	return err
 }

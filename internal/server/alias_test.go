@@ -106,7 +106,7 @@ func (s *aliasedServer) callStub(ctx context.Context, method protoreflect.Method
 		return nil, err
 	}
 	options = append(options, connect.WithSchema(method), connect.WithResponseInitializer(func(_ connect.Spec, message any) error {
-		*message.(*dynamicpb.Message) = *dynamicpb.NewMessage(method.Output()) //nolint:forcetypeassert // the type of the client
+		*message.(*dynamicpb.Message) = *dynamicpb.NewMessage(method.Output())
 		return nil
 	}))
 	path := "/" + string(method.Parent().FullName()) + "/" + string(method.Name())
@@ -159,7 +159,7 @@ func TestStubsOfAnotherPackageWorkInEveryProtocol(t *testing.T) {
 	s := newAliasedServer(t, Config{})
 	for _, version := range []string{"v2", "v2beta1"} {
 		service := check(readStubs(t, testAlias, version).FindDescriptorByName(protoreflect.FullName(testAlias + ".registry." + version + ".ReposService")))(t)
-		methods := service.(protoreflect.ServiceDescriptor).Methods() //nolint:forcetypeassert // its name says so
+		methods := service.(protoreflect.ServiceDescriptor).Methods()
 		for protocol, option := range map[string]connect.ClientOption{
 			"grpc": connect.WithGRPC(), "grpc-web": connect.WithGRPCWeb(), "connect": connect.WithClientOptions(), "connect-json": connect.WithProtoJSON(),
 		} {
