@@ -67,7 +67,7 @@ var indexedConditions = []string{
 // sortedOrders names the orders that no index has.
 var sortedOrders = []string{
 	"Advisory.DELETE_TIME", "EventSubscription.UPDATE_TIME", "Identity.EMAIL", "Role.UPDATE_TIME",
-	"RoleBinding.GROUP_NAME", "RoleBinding.IDENTITY_NAME", "RoleBinding.ROLE_NAME", "Tag.DIGEST",
+	"RoleBinding.GROUP_NAME", "RoleBinding.IDENTITY_NAME", "RoleBinding.ROLE_NAME", "Tag.DIGEST", "Tag.OPEN_SEVERITY",
 	"Finding.EPSS", "Finding.PACKAGE", "Finding.DUE", "Finding.UPDATE_TIME",
 }
 

@@ -193,7 +193,7 @@ func TestTheVersionIsAFlagToo(t *testing.T) {
 func TestShellsCompleteCommandsAndFlags(t *testing.T) {
 	t.Parallel()
 	for words, want := range map[string]string{
-		"":                "backup\nbootstrap\n", // These are the first commands.
+		"":                "backup\nbench\nbootstrap\n", // These are the first commands.
 		"mig":             "migrate\n",
 		"migrate|":        "status\nup\n",
 		"migrate|s":       "status\n",

@@ -41,11 +41,13 @@ func (o Options) refuseUnknown(w http.ResponseWriter, r *http.Request) {
 // WriteError answers err in the protocol of the request. Authentication and limits, which
 // run before the services, use it too.
 func (o Options) WriteError(w http.ResponseWriter, r *http.Request, err error) {
-	shown := o.presentError(r.Context(), r.URL.Path, w.Header().Get(apierror.RequestIDHeader), err)
-	apierror.SetHeaders(w.Header(), platform.AsError(err))
+	shown, reason := o.presentError(r.Context(), r.URL.Path, w.Header().Get(apierror.RequestIDHeader), err), platform.AsError(err)
+	apierror.SetHeaders(w.Header(), reason)
 	if isGRPC(r) {
 		omitLength(w.Header())
-		discardMessage(w, r)
+		if reason.Code != platform.CodeResourceExhausted && reason.Code != platform.CodeUnavailable { // a busy server reads nothing
+			discardMessage(w, r)
+		}
 	}
 	_ = connect.NewErrorWriter().Write(w, r, shown) // fails only if the client has disconnected
 }

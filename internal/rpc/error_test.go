@@ -259,7 +259,7 @@ func TestARefusedCallIsAnsweredAfterItsMessage(t *testing.T) {
 		message := strings.NewReader("\x00\x00\x00\x00\x00")
 		r := httptest.NewRequest(http.MethodPost, registryv2connect.ReposServiceListReposProcedure, message)
 		r.Header.Set("Content-Type", media)
-		Options{}.WriteError(httptest.NewRecorder(), r, platform.Unavailable("test", nil))
+		Options{}.WriteError(httptest.NewRecorder(), r, platform.Unauthenticated("test"))
 		if message.Len() != want {
 			t.Errorf("%s: %d bytes of the message are left, want %d", media, message.Len(), want)
 		}
