@@ -112,6 +112,9 @@ func sortedErrors(errs []map[string]any) string {
 		if path, _ := err["path"].([]any); len(path) > 1 || extensions["code"] == "INTERNAL" {
 			delete(err, "locations")
 		}
+		if message, _ := err["message"].(string); strings.HasPrefix(message, `Variable "$`) {
+			err = map[string]any{"message": "a variable has a wrong value"} // which one of several is found first is random
+		}
 		text, _ := json.Marshal(err) // It was JSON before.
 		texts[i] = string(text)
 	}

@@ -51,7 +51,7 @@ func TestABindingThatHasExpiredGivesNothing(t *testing.T) {
 	t.Parallel()
 	storetest.EachURL(t, func(t *testing.T, url string) {
 		w := newReplicas(t, url, "acme", func(p *platform.Platform) auth.Directory { return p })
-		end := platform.At(w.now(t).Add(2 * time.Second))
+		end := platform.At(w.now(t).Add(4 * time.Second))
 		binding := w.bindUntil(t, end)
 		query := fmt.Sprintf(`{ repos(childrenOf: %q) { nodes { name } } }`, w.org)
 		ways := map[string]func() bool{}
