@@ -170,7 +170,7 @@ export function usePages<Data, Row, Variables extends { after?: string | null }>
   const client = useClient(), { key: entry, returned } = useLocation();
   const wanted = JSON.stringify([nameOf(document), variables]), key = entry + wanted;
   const [state, setState] = useState<Pages<Data, Row> & { key: string }>(() => ({ rows: [], after: null, more: false, problems: [], stopped: [], ...(returned && keptPages.get(key) as Pages<Data, Row>), key: returned && keptPages.has(key) ? wanted : '' }));
-  const [round, setRound] = useState(0), version = useChanged(), [first] = useState(version);
+  const [round, setRound] = useState(0), version = useChanged();
   const reading = useRef<AbortController>(undefined);
 
   /** Begins to read. What was being read before is dropped, because it may no longer follow the rows. */
@@ -203,8 +203,7 @@ export function usePages<Data, Row, Variables extends { after?: string | null }>
 
   useEffect(() => {
     if (pause) return;
-    if (returned && round === 0 && version === first && keptPages.has(key)) setState({ ...keptPages.get(key) as Pages<Data, Row>, key: wanted });
-    else void readAgain(begin());
+    void readAgain(begin()); // A reader who comes back sees the pages that they left until this has read them again.
     return () => { reading.current?.abort(); end(); };
   }, [client, wanted, pause, round, version]);
 

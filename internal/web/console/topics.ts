@@ -13,7 +13,7 @@ export const topics: Topic[] = [
       ...verbs('iam.external_group_role_mappings', 'created', 'deleted'), ...verbs('iam.group', 'issuer_allowed', 'issuer_revoked'),
     ],
   },
-  { value: 'access', name: 'Access', types: [...verbs('iam.roles', 'created', 'updated', 'deleted'), ...verbs('iam.rolebindings', 'created', 'updated', 'deleted')] },
+  { value: 'access', name: 'Access', types: [...verbs('iam.roles', 'created', 'updated', 'deleted'), ...verbs('iam.rolebindings', 'created', 'updated', 'deleted', 'expired')] },
   { value: 'repos', name: 'Repos', types: verbs('platform.registry.repo', 'created', 'updated', 'deleted') },
   { value: 'tags', name: 'Tags', types: verbs('platform.registry.tag', 'created', 'deleted') },
   { value: 'findings', name: 'Findings', types: verbs('vulnerabilities.finding', 'opened', 'resolved', 'changed', 'triaged') },
