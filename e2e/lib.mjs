@@ -83,6 +83,28 @@ export const run = (program, args, env = {}, cwd = import.meta.dirname) => new P
   child.on('close', (code) => done({ code, text, out }));
 });
 
+const children = [];
+process.on('exit', () => children.forEach((child) => child.kill('SIGKILL')));
+
+/** Starts a program, which ends with the suite. `said` of it has what it has printed. */
+export function start(program, args, env = {}, cwd = import.meta.dirname) {
+  const child = spawn(program, args, { cwd, env: { ...process.env, ...env }, stdio: ['ignore', 'pipe', 'pipe'] });
+  children.push(child);
+  child.said = '';
+  for (const stream of [child.stdout, child.stderr]) stream.setEncoding('utf8').on('data', (chunk) => { child.said += chunk; });
+  return child;
+}
+
+/** Waits until `found` returns something. A child must not end before that. */
+export async function until(found, child) {
+  for (;;) {
+    const value = await found();
+    if (value) return value;
+    if (child) assert.equal(child.exitCode, null, child.said);
+    await new Promise((go) => setTimeout(go, 50));
+  }
+}
+
 /** How long a suite waits for what must come, in seconds. It comes soon, unless the machine is busy. */
 export const patience = 120;
 

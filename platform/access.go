@@ -82,7 +82,7 @@ const (
 func (a *Actor) checkMayGrant(granted capabilitySet, uid UID, end Time) error {
 	missing, why := granted.without(a.capabilitySetOn(uid)), "that you do not hold there: "
 	if missing == 0 {
-		missing, why = granted.without(a.capabilitySetUntil(uid, end)), "for longer than you hold them there; give the binding an expireTime that is not after that of yours: "
+		missing, why = granted.without(a.capabilitySetUntil(uid, end)), "for longer than your own binding lasts; set an expireTime that is not later, or ask somebody whose binding does not expire: "
 	}
 	if missing == 0 {
 		return nil

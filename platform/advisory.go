@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"atrium/platform/affected"
-	"atrium/platform/ecosystem"
 	"atrium/platform/fieldmask"
 )
 
@@ -308,7 +307,7 @@ type AdvisoryFilter struct {
 	MinScore   *float64         `json:",omitempty"` // the score is at least this one
 	Withdrawn  bool             `json:",omitempty"` // whether withdrawn advisories are included
 
-	Affecting ImageKey `json:",omitzero"` // it has findings in this repo, or in this image of it
+	Affecting ImageKey `json:",omitzero"` // the image whose list it is: page tokens belong to it, and the scope narrows to it
 
 	Names []string `json:",omitempty"` // the id, an alias or an upstream id is one of these
 
@@ -349,12 +348,6 @@ func (f *AdvisoryFilter) check(v *violations) {
 		v.add("minScore", "must be between 0 and 10")
 	}
 }
-
-// NameRule returns the rule by which the name of the artifact is compared.
-func (a *Advisory) NameRule() ecosystem.NameRule { return ecosystem.NameRuleOf(a.ArtifactType) }
-
-// NormalName returns the normal form of the name of the artifact.
-func (a *Advisory) NormalName() string { return a.NameRule().Normalize(a.ArtifactName) }
 
 var advisoryKind = Kind[*Advisory]{
 	Name: "Advisory", Plural: "advisories", Area: areaVulnerabilities, Number: 7, Event: "vulnerabilities.advisory", Parent: "Group", LevelsInside: 1,
@@ -423,36 +416,6 @@ type (
 	// AffectedEvent is where a range begins or ends.
 	AffectedEvent = affected.Event
 )
-
-// ListOfImages reads, for each image, the same page of the advisories with findings in it that are not
-// resolved, with one read; of a whole repo, if the digest is "". Who may see findings may see their
-// advisories, whichever groups these lie in.
-func (s Advisories) ListOfImages(ctx context.Context, req ListRequest[*AdvisoryFilter], images []ImageKey) ([]Page[*Advisory], []error) {
-	req.Filter = fillFilter(req.Filter)
-	return s.readEach(ctx, len(images), func(i int) (ListRequest[*AdvisoryFilter], Query[*AdvisoryFilter], error) {
-		own := req
-		own.Filter = changeFilter(req.Filter, func(f *AdvisoryFilter) { f.Affecting = images[i] }) // page tokens belong to the image
-		scope, err := s.affecting(ctx, images[i], req.UIDP)
-		if err != nil {
-			return own, Query[*AdvisoryFilter]{}, err
-		}
-		q, err := s.buildQuery(ctx, own)
-		q.Filter, q.Scope = req.Filter, scope
-		return own, q, err
-	})
-}
-
-// affecting returns the scope of the advisories with findings in an image that are not resolved.
-func (s Advisories) affecting(ctx context.Context, image ImageKey, f UIDFilter) (Scope, error) {
-	if _, err := require(ctx, image.Repo, findingKind.reading()...); err != nil {
-		return Scope{}, err
-	}
-	scope := s.kind.narrowScope(f, []UID{image.Repo.Root(), FeedGroup})
-	for i := range scope.branches {
-		scope.branches[i].Affecting = image
-	}
-	return scope, nil
-}
 
 // AffectedVersions reads which versions advisories affect that the caller has read, with one read.
 // Those whose feed does not say it are left out.

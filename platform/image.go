@@ -180,6 +180,27 @@ func (s Images) ListAffected(ctx context.Context, req ListRequest[*ImageFilter],
 	return s.lists.also(CapFindingsList).List(ctx, req)
 }
 
+// maxImagesAtOnce limits the images whose tags one statement reads.
+const maxImagesAtOnce = 500
+
+// CountUntagged counts the images whose findings do not count, because the only tags that point to them are deprecated or
+// those of signatures, or there are none.
+func (s Images) CountUntagged(ctx context.Context, images []ImageKey) (untagged int, err error) {
+	live := ListRequest[*TagFilter]{PageSize: 1, Parts: PartItems, Filter: &TagFilter{Deprecated: new(bool), Without: []TagClass{TagClassReferrer}}}
+	for some := range slices.Chunk(images, maxImagesAtOnce) {
+		pages, errs := s.p.Tags.ListOfImages(ctx, live, some)
+		for i, page := range pages {
+			if errs[i] != nil {
+				return 0, errs[i]
+			}
+			if len(page.Items) == 0 {
+				untagged++
+			}
+		}
+	}
+	return untagged, nil
+}
+
 // Get reads one image.
 func (s Images) Get(ctx context.Context, key ImageKey) (*Image, error) {
 	images, errs := s.GetMany(ctx, []ImageKey{key})

@@ -139,22 +139,6 @@ func IssuerFileURL(issuer string) string {
 	return strings.TrimSuffix(issuer, "/") + "/.well-known/atrium-organisation"
 }
 
-// recheckRegularly calls Recheck at intervals until ctx ends.
-func (s Issuers) recheckRegularly(ctx context.Context) {
-	tick := time.NewTicker(recheckTick)
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-			if err := s.Recheck(ctx); err != nil {
-				s.p.options.Logger.Warn("rechecking the files of issuers failed; trying again later", "error", err)
-			}
-		}
-	}
-}
-
 // Recheck checks the files of issuers again that were not checked for a day. It
 // removes a proof if the file no longer lists the organisation, or could not be
 // read for a week. One failed check after a pause, in which nobody checked, is not enough.

@@ -173,6 +173,22 @@ func (p *Platform) AwaitOther(ctx context.Context, wait func()) { p.store.AwaitO
 // must also poll.
 func (p *Platform) Changed() <-chan struct{} { return p.store.Changed() }
 
+// repeat calls run at intervals until ctx ends, and logs a warning if it fails.
+func (p *Platform) repeat(ctx context.Context, interval time.Duration, run func(context.Context) error, warning string) {
+	tick := time.NewTicker(interval)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+			if err := run(ctx); err != nil && ctx.Err() == nil {
+				p.options.Logger.Warn(warning, "error", err)
+			}
+		}
+	}
+}
+
 // Run does the background work of the process until ctx ends.
 func (p *Platform) Run(ctx context.Context) {
 	ctx = InBackground(ctx)
@@ -182,9 +198,13 @@ func (p *Platform) Run(ctx context.Context) {
 			p.options.Logger.Warn("not receiving notifications from other replicas; polling every second instead", "error", err)
 		})
 	})
-	following.Go(func() { p.Issuers.recheckRegularly(ctx) })
+	following.Go(func() {
+		p.repeat(ctx, recheckTick, p.Issuers.Recheck, "rechecking the files of issuers failed; trying again later")
+	})
 	following.Go(func() { p.Findings.follow(ctx) })
-	following.Go(func() { p.RoleBindings.expireRegularly(ctx) })
+	following.Go(func() {
+		p.repeat(ctx, expiryTick, p.RoleBindings.DeleteExpired, "role bindings that have expired were not deleted; they give nothing all the same, and are deleted later")
+	})
 	defer following.Wait()
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()

@@ -136,7 +136,7 @@ func newBinding(group, identity, role UID, now Time) *RoleBinding {
 }
 
 // Create binds a role to an identity on a group. The caller must hold everything
-// that the role grants there.
+// that the role grants there, for as long as the binding lasts.
 func (s RoleBindings) Create(ctx context.Context, parent UID, in fieldmask.Input[*RoleBinding]) (*RoleBinding, error) {
 	bindings, err := s.createAll(ctx, parent, []fieldmask.Input[*RoleBinding]{in}, "created", func(int) string { return "" })
 	if err != nil {
@@ -326,7 +326,7 @@ func (s RoleBindings) findDuplicate(ctx context.Context, parent UID, bindings []
 }
 
 // Update changes the identity, the role or the end of a binding. The caller must hold everything
-// that the binding then grants.
+// that the binding then grants, for as long as it lasts.
 func (s RoleBindings) Update(ctx context.Context, uid UID, in fieldmask.Input[*RoleBinding]) (*RoleBinding, error) {
 	change, err := s.authorizeUpdate(ctx, uid, in)
 	if err != nil {

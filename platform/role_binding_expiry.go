@@ -29,22 +29,6 @@ func (b *RoleBinding) checkExpiry(ctx context.Context, r Reader, prefix string, 
 // what one search returns.
 const expiryTick, expiredAtOnce = time.Second, 100
 
-// expireRegularly calls DeleteExpired at intervals until ctx ends.
-func (s RoleBindings) expireRegularly(ctx context.Context) {
-	tick := time.NewTicker(expiryTick)
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-			if err := s.DeleteExpired(ctx); err != nil && ctx.Err() == nil {
-				s.p.options.Logger.Warn("role bindings that have expired were not deleted; they give nothing all the same, and are deleted later", "error", err)
-			}
-		}
-	}
-}
-
 // DeleteExpired deletes all role bindings that have expired, and records an event for each. Several
 // processes may do so at the same time. Run calls it at intervals.
 func (s RoleBindings) DeleteExpired(ctx context.Context) error {

@@ -2,7 +2,7 @@
 // lets another server reach an issuer, a sink and a registry only through a proxy.
 
 import assert from 'node:assert/strict';
-import { spawn, spawnSync } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import { generateKeyPairSync } from 'node:crypto';
 import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import http from 'node:http';
@@ -12,7 +12,7 @@ import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { SignJWT, exportJWK } from 'jose';
-import { check, finish, run } from '../lib.mjs';
+import { check, finish, run, start, until } from '../lib.mjs';
 
 const here = import.meta.dirname, root = join(here, '../..');
 const program = process.env.ATRIUM_PROGRAM ?? assert.fail('ATRIUM_PROGRAM is not set');
@@ -32,24 +32,6 @@ if (!process.env.ATRIUM_PROXIES) {
 const page = readFileSync(join(root, 'docs/proxies.md'), 'utf8');
 const configuration = (kind) => page.match(new RegExp(`^\`\`\`${kind} proxy\n(.*?)^\`\`\`$`, 'ms'))?.[1] ?? assert.fail(`the page has no configuration of ${kind}`);
 
-const children = [];
-process.on('exit', () => children.forEach((child) => child.kill('SIGKILL')));
-function start(command, args, env) {
-  const child = spawn(command, args, { cwd: folder, env: { ...process.env, ...env }, stdio: ['ignore', 'pipe', 'pipe'] });
-  children.push(child);
-  child.said = '';
-  for (const stream of [child.stdout, child.stderr]) stream.setEncoding('utf8').on('data', (chunk) => { child.said += chunk; });
-  return child;
-}
-/** Waits until found returns something. A child must not end before that. */
-async function until(found, child) {
-  for (;;) {
-    const value = await found();
-    if (value) return value;
-    if (child) assert.equal(child.exitCode, null, child.said);
-    await new Promise((go) => setTimeout(go, 50));
-  }
-}
 const listen = (server) => new Promise((done) => server.listen(0, '127.0.0.1', () => done(server.address().port)));
 /** Returns a port that is free at the moment. */
 async function freePort() {

@@ -2,11 +2,10 @@
 // for browsers and PKCE, and a separate server that accepts their tokens.
 
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
 import { createHash, randomBytes } from 'node:crypto';
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { check, finish, run, temporaryFolder } from '../lib.mjs';
+import { check, finish, run, start, temporaryFolder, until } from '../lib.mjs';
 
 const program = process.env.ATRIUM_PROGRAM ?? assert.fail('ATRIUM_PROGRAM is not set');
 const page = readFileSync(join(import.meta.dirname, '../../docs/sign-in.md'), 'utf8');
@@ -16,25 +15,9 @@ const host = `127.0.0.1:${23000 + process.pid % 20000}`, issuer = `http://${host
 const ours = (text) => text.replaceAll('127.0.0.1:3010', host);
 const database = `sqlite:${join(temporaryFolder(), 'atrium.db')}`;
 
-const children = [];
 // The module is resolved from the folder of the file.
 const module = join(import.meta.dirname, `../bin/provider-${process.pid}.mjs`);
-process.on('exit', () => { children.forEach((child) => child.kill('SIGKILL')); rmSync(module, { force: true }); });
-function start(command, args, env) {
-  const child = spawn(command, args, { env: { ...process.env, ...env }, stdio: ['ignore', 'pipe', 'pipe'] });
-  children.push(child);
-  child.said = '';
-  for (const stream of [child.stdout, child.stderr]) stream.setEncoding('utf8').on('data', (chunk) => { child.said += chunk; });
-  return child;
-}
-async function until(found, child) {
-  for (;;) {
-    const value = await found();
-    if (value) return value;
-    assert.equal(child.exitCode, null, child.said);
-    await new Promise((go) => setTimeout(go, 100));
-  }
-}
+process.on('exit', () => rmSync(module, { force: true }));
 
 let organisation, site;
 await check('the command of the page creates the owner', async () => {

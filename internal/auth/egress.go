@@ -132,7 +132,7 @@ func askForTunnel(conn net.Conn, proxy *url.URL, target string) error {
 	if err := request.Write(conn); err != nil {
 		return err
 	}
-	// What the reader takes beyond the answer is nothing: the host does not speak first.
+	// The reader takes nothing beyond the answer, because the host does not speak first.
 	answer, err := http.ReadResponse(bufio.NewReader(io.LimitReader(conn, maxHeaders)), request)
 	if err != nil {
 		return err
@@ -140,6 +140,6 @@ func askForTunnel(conn net.Conn, proxy *url.URL, target string) error {
 	if answer.StatusCode != http.StatusOK {
 		err = fmt.Errorf("it answered %s to CONNECT %s", answer.Status, target)
 	}
-	_ = answer.Body.Close() // connections end as their dialler says
+	_ = answer.Body.Close() // The caller closes the connection.
 	return err
 }

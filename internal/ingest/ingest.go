@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -183,9 +182,7 @@ func newDestination(p *platform.Platform, o Options, options platform.ImportOpti
 			}
 			return images, nil
 		},
-		countUntagged: func(ctx context.Context, images []platform.ImageKey) (untagged int, err error) {
-			return countUntagged(ctx, p, images)
-		},
+		countUntagged: p.Images.CountUntagged,
 		listSources: func(ctx context.Context, registry string) ([]platform.RepoSource, error) {
 			return p.Repos.Sources(ctx, o.Group, registry)
 		},
@@ -193,26 +190,6 @@ func newDestination(p *platform.Platform, o Options, options platform.ImportOpti
 			return p.Tags.Prune(ctx, source, keep, options)
 		},
 	}
-}
-
-// maxImagesAtOnce limits the images whose tags one statement reads.
-const maxImagesAtOnce = 500
-
-// countUntagged counts the images to which no tag points that is not deprecated.
-func countUntagged(ctx context.Context, p *platform.Platform, images []platform.ImageKey) (untagged int, err error) {
-	live := platform.ListRequest[*platform.TagFilter]{PageSize: 1, Parts: platform.PartItems, Filter: &platform.TagFilter{Deprecated: new(bool)}}
-	for some := range slices.Chunk(images, maxImagesAtOnce) {
-		pages, errs := p.Tags.ListOfImages(ctx, live, some)
-		for i, page := range pages {
-			if errs[i] != nil {
-				return 0, errs[i]
-			}
-			if len(page.Items) == 0 {
-				untagged++
-			}
-		}
-	}
-	return untagged, nil
 }
 
 // A reporter counts the records of an import, and reports problems and progress to

@@ -43,17 +43,18 @@ func (o Options) refuseUnknown(w http.ResponseWriter, r *http.Request) {
 func (o Options) WriteError(w http.ResponseWriter, r *http.Request, err error) {
 	shown, reason := o.presentError(r.Context(), r.URL.Path, w.Header().Get(apierror.RequestIDHeader), err), platform.AsError(err)
 	apierror.SetHeaders(w.Header(), reason)
-	if isGRPC(r) {
+	if IsGRPC(r) {
 		omitLength(w.Header())
-		if reason.Code != platform.CodeResourceExhausted && reason.Code != platform.CodeUnavailable { // a busy server reads nothing
+		if reason.Code != platform.CodeResourceExhausted && reason.Code != platform.CodeUnavailable { // A busy server reads nothing.
 			discardMessage(w, r)
 		}
 	}
 	_ = connect.NewErrorWriter().Write(w, r, shown) // fails only if the client has disconnected
 }
 
-// isGRPC reports whether a request has the protocol gRPC, whose responses end with trailers.
-func isGRPC(r *http.Request) bool {
+// IsGRPC reports whether a request has the protocol gRPC, which needs HTTP/2 and whose responses end
+// with trailers.
+func IsGRPC(r *http.Request) bool {
 	media := r.Header.Get("Content-Type")
 	return strings.HasPrefix(media, "application/grpc") && !strings.HasPrefix(media, "application/grpc-web")
 }

@@ -166,7 +166,7 @@ func withRequestID(next http.Handler) http.Handler {
 			own.URL = &url.URL{Path: path, RawQuery: r.URL.RawQuery}
 		}
 		delete(own.Header, "Accept-Encoding")
-		if isGRPC(r) {
+		if IsGRPC(r) {
 			omitLength(w.Header())
 		}
 		own.Header[apierror.RequestIDHeader] = []string{w.Header().Get(apierror.RequestIDHeader)}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"atrium/internal/rest"
+	"atrium/internal/rpc"
 )
 
 // isStream reports whether the body of a request is a stream of messages with prefixes, as in
@@ -16,12 +17,6 @@ func isStream(r *http.Request) bool {
 	media := r.Header.Get("Content-Type")
 	return strings.HasPrefix(media, "application/grpc") && !strings.HasPrefix(media, "application/grpc-web-text") ||
 		strings.HasPrefix(media, "application/connect+")
-}
-
-// isGRPC reports whether a request needs HTTP/2.
-func isGRPC(r *http.Request) bool {
-	media := r.Header.Get("Content-Type")
-	return media == "application/grpc" || strings.HasPrefix(media, "application/grpc+") || strings.HasPrefix(media, "application/grpc;")
 }
 
 // A protocolTransport sends gRPC over HTTP/2 also to a service without TLS.
@@ -37,7 +32,7 @@ func newProtocolTransport(usual *http.Transport) *protocolTransport {
 
 // RoundTrip sends a request.
 func (t *protocolTransport) RoundTrip(r *http.Request) (*http.Response, error) {
-	if r.URL.Scheme == "http" && isGRPC(r) {
+	if r.URL.Scheme == "http" && rpc.IsGRPC(r) {
 		return t.grpc.RoundTrip(r)
 	}
 	return t.usual.RoundTrip(r)

@@ -34,23 +34,24 @@ func (s tables) AdvisoryActivity(ctx context.Context, a platform.ActivityQuery) 
 // FindingActivity sums the changes of the number of open findings per interval, from the first one until now.
 func (s tables) FindingActivity(ctx context.Context, a platform.ActivityQuery) (changes []platform.OpenChange, err error) {
 	first, length := dayNumber(a.From), int64(a.Length/(24*time.Hour))
+	var run []*dbconn.Statement
 	for _, b := range a.Scope.Branches() {
-		q := newStatement(s.dialect).add("SELECT (t.day - ?) / ?", first, length)
+		q := newStatement(s.dialect).addSlow("SELECT (t.day - ?) / ?", first, length)
 		for rank := range len(platform.OpenCounts{}) {
 			q.add(fmt.Sprintf(", CAST(SUM(t.r%d) AS BIGINT)", rank))
 		}
 		q.add(" FROM open_finding_change t WHERE t.parent >= ? AND t.parent < ? AND t.day >= ? GROUP BY 1", packUID(b.UID), pastSubtree(b.UID), first)
-		err = s.reads.Run(ctx, q.build(func(scan func(...any) error) error {
+		run = append(run, q.build(func(scan func(...any) error) error {
 			var c platform.OpenChange
 			err := scan(&c.Interval, &c.By[0], &c.By[1], &c.By[2], &c.By[3], &c.By[4], &c.By[5])
 			changes = append(changes, c)
 			return err
 		}))
-		if err != nil {
-			return nil, err
-		}
 	}
-	return changes, nil
+	if len(run) == 0 {
+		return nil, nil
+	}
+	return changes, s.reads.Run(ctx, run...)
 }
 
 // dayNumber returns the number of days from 1970 until the day of t, in UTC.
