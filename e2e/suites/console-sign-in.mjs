@@ -191,7 +191,7 @@ await check('a session that expires without a refresh token leaves an open form 
   expired = tab.bearer;
   await tab.clock.fastForward(3_700_000);
   await tab.getByRole('button', { name: 'Create the group' }).click();
-  await tab.getByText('Your session has expired.').waitFor();
+  await tab.getByRole('dialog').getByText('Your session has expired.').waitFor();
   const before = streams;
   await tab.clock.fastForward(60_000);
   assert.equal(streams, before, 'the stream does not wait');

@@ -31,14 +31,14 @@ export function foldEvents(events: HappeningFragment[]): Run[] {
 
 /** Returns the records of the events whose resource is gone, because they have its name. Those of findings are long, and are left out. */
 export function useBodies(events: HappeningFragment[]): ReadonlyMap<string, unknown> {
-  const ids = events.filter(({ resource, kind }) => !resource && !kind?.startsWith('VULNERABILITIES')).map(({ id }) => id).slice(0, 100);
+  const ids = events.filter(({ resource, kind }) => !resource && !kind?.startsWith('VULNERABILITIES')).map(({ id }) => id).slice(0, 200);
   const { data } = useData(Bodies, { ids }, { pause: ids.length === 0, fresh: false, keep: true });
   return new Map((data?.nodes ?? []).flatMap((node) => (node?.__typename === 'Event' ? [[node.id, node.body] as const] : [])));
 }
 
 /** This list shows events as sentences. */
 export function Events({ events, compact = false, most }: { events: HappeningFragment[]; compact?: boolean; most?: number }) {
-  const [opened, toggle] = useOpened(), bodies = useBodies(events);
+  const [opened, toggle] = useOpened(), bodies = useBodies(compact ? [] : events); // A compact list does without a request of its own.
   return <ol className={compact ? 'events compact' : 'events'}>{foldEvents(events).slice(0, most).map(({ first, events: same }) => <li key={first.id}><RunOfEvents events={same} compact={compact} opened={opened} onToggle={toggle} bodies={bodies} /></li>)}</ol>;
 }
 

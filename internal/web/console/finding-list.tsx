@@ -40,7 +40,8 @@ export function FindingList({ uid, name, held, inRepo = false }: { uid: string; 
   const toggle = (one: string) => setOpened((old) => { const next = new Set(old); if (!next.delete(one)) next.add(one); return next; });
   const filtered = query !== '' || rated.length + digests.length + packages.length > 0 || exploited || days > 0, counted = (rating: SeverityRating) => (numbers ? view.of(numbers)[rating.toLowerCase() as 'high'] : 0);
   const knownExploited = numbers ? view.of(numbers).knownExploited : 0;
-  const shownRatings = ratings.filter((rating) => rated.includes(rating) || counted(rating) > 0);
+  // Until the numbers are there, the ratings that most findings have keep the place of the filters.
+  const shownRatings = numbers ? ratings.filter((rating) => rated.includes(rating) || counted(rating) > 0) : ratings.slice(0, 4);
   return (
     <>
       <div className="tabs" role="group" aria-label="Which findings">{views.map((one) => (
@@ -52,12 +53,13 @@ export function FindingList({ uid, name, held, inRepo = false }: { uid: string; 
           <option value="severity">Highest severity first</option><option value="newest">Newest first</option>
         </select>
         {held && total != null && total > 1 && total <= mostDecided && !loading && <Decide held={held} label={`Decide about all ${count(total)}`} about={plural(total, 'finding')} fixed={{ within: uid, where }} />}
+        {!started && <button type="button" aria-hidden disabled style={{ visibility: 'hidden' }}>Decide about all 00</button> /* It keeps the place of the button. */}
         <ExportLinks what="findings" within={uid} formats={['csv', 'json', 'sarif']} disabled={total === 0} filter={exportFilter(where)} />
         <span className="total" role="status">{total != null && !loading ? plural(total, 'finding') : ' '}</span>
       </div>
       {(shownRatings.length > 1 || filtered || knownExploited > 0) && <div className="filters tight">
         <Toggles label="Severity" chosen={rated} onChange={(next) => narrow({ severity: joinValues(next) })}
-          options={shownRatings.map((rating) => ({ value: rating, name: <Severity rating={rating} />, count: view.total ? undefined : count(counted(rating)) }))} />
+          options={shownRatings.map((rating) => ({ value: rating, name: <Severity rating={rating} />, count: view.total || !numbers ? undefined : count(counted(rating)) }))} />
         {(knownExploited > 0 || exploited) && <Toggles label="Exploitation" chosen={exploited ? ['yes'] : []} onChange={([one]) => narrow({ exploited: one })} options={[{ value: 'yes', name: 'Known to be exploited', count: view.total ? undefined : count(knownExploited) }]} />}
         {days > 0 && <Toggles label="First seen" chosen={['yes']} onChange={() => narrow({ since: undefined })} options={[{ value: 'yes', name: `New in the last ${plural(days, 'day')} ×` }]} />}
         {packages.length > 0 && <Toggles label="Package" chosen={packages} onChange={(next) => narrow({ package: joinValues(next) })} options={packages.map((value) => ({ value, name: `Package ${value}` }))} />}

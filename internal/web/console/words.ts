@@ -73,7 +73,8 @@ export const manyOf = ({ kind, type }: HappeningFragment): string => {
 
 /** Returns the name of a resource in the record of a change, which outlives the resource. */
 function nameInBody(body: unknown): string {
-  const { name, repoName, email, sink, externalGroupId, keyId } = (body ?? {}) as Record<string, unknown>;
+  const { name, repoName, email, sink, externalGroupId, keyId, role, identity } = (body ?? {}) as Record<string, unknown>;
+  if (role && identity) return [nameInBody(role), nameInBody(identity)].filter(Boolean).join(' for ');
   const found = name ?? repoName ?? email ?? sink ?? externalGroupId ?? keyId;
   return typeof found === 'string' ? found.replace(/^https:\/\//, '') : '';
 }
