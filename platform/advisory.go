@@ -307,7 +307,7 @@ type AdvisoryFilter struct {
 	MinScore   *float64         `json:",omitempty"` // the score is at least this one
 	Withdrawn  bool             `json:",omitempty"` // whether withdrawn advisories are included
 
-	Affecting ImageKey `json:",omitzero"` // the image whose list it is: page tokens belong to it, and the scope narrows to it
+	Affecting ImageKey `json:",omitzero"` // it has findings in this repo, or in this image of it
 
 	Names []string `json:",omitempty"` // the id, an alias or an upstream id is one of these
 

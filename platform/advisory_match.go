@@ -21,13 +21,15 @@ func (s Advisories) ListOfImages(ctx context.Context, req ListRequest[*AdvisoryF
 	req.Filter = fillFilter(req.Filter)
 	return s.readEach(ctx, len(images), func(i int) (ListRequest[*AdvisoryFilter], Query[*AdvisoryFilter], error) {
 		own := req
-		own.Filter = changeFilter(req.Filter, func(f *AdvisoryFilter) { f.Affecting = images[i] }) // page tokens belong to the image
+		own.Filter = changeFilter(req.Filter, func(f *AdvisoryFilter) { f.Affecting = images[i] })
 		scope, err := s.affecting(ctx, images[i], req.UIDP)
 		if err != nil {
 			return own, Query[*AdvisoryFilter]{}, err
 		}
 		q, err := s.buildQuery(ctx, own)
-		q.Filter, q.Scope = req.Filter, scope
+		if q.Scope = scope; own.PageToken == "" {
+			q.Filter = req.Filter // One read serves all images, and the scopes say which.
+		}
 		return own, q, err
 	})
 }

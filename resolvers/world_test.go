@@ -11,7 +11,9 @@ import (
 	"reflect"
 	"regexp"
 	"strings"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"atrium/internal/apierror"
 	endpoint "atrium/internal/graphql"
@@ -48,7 +50,7 @@ func newWorld(t testing.TB) *world {
 
 func newWorldAt(t testing.TB, url string) *world {
 	t.Helper()
-	p, err := platform.New(t.Context(), storetest.Open(t, url), platform.Options{AllowSignup: true, AllowIssuers: true})
+	p, err := platform.New(t.Context(), storetest.Open(t, url), platform.Options{AllowSignup: true, AllowIssuers: true, Clock: newClock()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -61,6 +63,19 @@ func newWorldAt(t testing.TB, url string) *world {
 	settings.Limits = limit.Limits{} // Documents may have any size.
 	w.handler = serve(p, nil, settings)
 	return w
+}
+
+// newClock returns a clock that shows each millisecond once, so that what is made later is newer.
+func newClock() func() time.Time {
+	var last atomic.Int64
+	return func() time.Time {
+		for {
+			before := last.Load()
+			if now := max(time.Now().UnixMilli(), before+1); last.CompareAndSwap(before, now) {
+				return time.UnixMilli(now)
+			}
+		}
+	}
 }
 
 // serve returns the endpoint of p, as the program serves it. Known callers may read the

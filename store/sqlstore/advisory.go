@@ -125,6 +125,9 @@ func whereAdvisory(f *platform.AdvisoryFilter, s *statement) {
 	if f.MinScore != nil {
 		s.add(" AND substr(t.severity, 2) >= ?", platform.ScoreKey(*f.MinScore))
 	}
+	if f.Affecting.Repo != "" {
+		s.addNarrowing(affecting(f.Affecting))
+	}
 	if f.Feed != nil {
 		s.addNamed(f.Feed.Names())
 		s.addLatest(f.Feed.Scope())
