@@ -45,7 +45,7 @@ export function FindingList({ uid, name, held, inRepo = false }: { uid: string; 
   return (
     <>
       <div className="tabs" role="group" aria-label="Which findings">{views.map((one) => (
-        <button key={one.value} type="button" aria-pressed={one === view} onClick={() => narrow({ show: one.value || undefined })}>{one.name} {numbers && <small>{count(one.total?.(numbers) ?? one.of(numbers).total)}</small>}</button>
+        <button key={one.value} type="button" aria-pressed={one === view} onClick={() => narrow({ show: one.value || undefined })}>{one.name} {numbers ? <small>{count(one.total?.(numbers) ?? one.of(numbers).total)}</small> : <small aria-hidden style={{ visibility: 'hidden' }}>00</small> /* It keeps the place of the count. */}</button>
       ))}</div>
       <div className="filters">
         <Find value={query} label="Find by advisory or package" onChange={(q) => narrow({ q }, { replace: query !== '' && q !== '' })} />
