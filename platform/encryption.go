@@ -6,6 +6,7 @@ import (
 	"crypto/cipher"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 )
 
@@ -77,74 +78,100 @@ func (e *encryption) check(now Time) Key {
 	return e.sealKey(Key{ID: 1, Purpose: checkKeys, Material: []byte(checkContent), CreateTime: now})
 }
 
-// matches reports whether a store is encrypted with e. present is false if the
-// store has no check yet.
-func (e *encryption) matches(ctx context.Context, r Reader) (present, same bool, err error) {
+// findCurrent returns which of all a store is encrypted with, or nil if it is none of them. present is
+// false if the store has no check yet.
+func findCurrent(ctx context.Context, r Reader, all []*encryption) (current *encryption, present bool, err error) {
 	checks, err := r.Keys(ctx, checkKeys)
 	if err != nil || len(checks) == 0 {
-		return false, false, err
+		return nil, false, err
 	}
-	_, err = e.openKey(checks[0])
-	return true, err == nil, nil
+	for _, e := range all {
+		if _, err := e.openKey(checks[0]); err == nil {
+			return e, true, nil
+		}
+	}
+	return nil, true, nil
 }
 
-// openEncryption loads the encryption key, or creates one if there is none. A lock serialises
+// openEncryption loads the encryption keys, or creates one if there is none. A lock serialises
 // replicas that start at the same time.
 func (p *Platform) openEncryption(ctx context.Context) error {
 	if p.options.NoSecrets {
 		return nil
 	}
-	if p.options.EncryptionKey == nil {
-		p.options.Logger.Warn("secrets are encrypted with a key kept in the database; set --encryption-key to keep it elsewhere")
-	}
-	return p.store.Write(ctx, func(tx Tx) (err error) {
+	err := p.store.Write(ctx, func(tx Tx) (err error) {
 		if err = tx.Lock(ctx, encryptionLock); err == nil {
-			p.secrets, err = p.establishEncryption(ctx, tx)
+			p.secrets, err = p.establishEncryptions(ctx, tx)
 		}
 		return err
 	})
+	if err == nil && p.options.EncryptionKey == nil && p.options.NextEncryptionKey == nil {
+		p.options.Logger.Warn("secrets are encrypted with a key kept in the database; set --encryption-key to keep it elsewhere")
+	}
+	return err
 }
 
-// establishEncryption returns the encryption of a store if its key is that of the
-// options. A new store has no check yet and gets one.
-func (p *Platform) establishEncryption(ctx context.Context, tx Tx) (*encryption, error) {
-	material := p.options.EncryptionKey
+// establishEncryptions returns the encryptions that this process knows. It fails unless the store has one of
+// them. A new store has no check yet and gets that of the first.
+func (p *Platform) establishEncryptions(ctx context.Context, tx Tx) ([]*encryption, error) {
 	own, err := tx.Keys(ctx, ownKeys)
 	if err != nil {
 		return nil, err
 	}
-	if material == nil && len(own) == 0 {
-		if checks, err := tx.Keys(ctx, checkKeys); err != nil || len(checks) > 0 {
-			return nil, errors.Join(err, wrongKey("the database was encrypted with an --encryption-key, but none is given; start with that key"))
-		}
-		made, err := newAESKey()
-		if err != nil {
-			return nil, err
-		}
-		own = []Key{{ID: 1, Purpose: ownKeys, Material: made, CreateTime: p.now()}}
-		if err := tx.PutKey(ctx, own[0]); err != nil {
-			return nil, err
-		}
-	}
-	if material == nil {
-		material = own[len(own)-1].Material
-	}
-	e, err := newEncryption(material)
+	keys, err := p.encryptionKeys(ctx, tx, own)
 	if err != nil {
 		return nil, err
 	}
-	present, same, err := e.matches(ctx, tx)
-	switch {
-	case err != nil:
+	known, err := encryptions(keys)
+	if err != nil {
 		return nil, err
-	case present && !same && len(own) > 0:
-		return nil, wrongKey("the database has its own encryption key, which differs from --encryption-key; start without --encryption-key, or run `atrium change-encryption-key` first")
-	case present && !same:
-		return nil, wrongKey("the database was encrypted with another --encryption-key; start with that key, or run `atrium change-encryption-key` with both keys")
-	case present:
-		return e, nil
 	}
-	return e, tx.PutKey(ctx, e.check(p.now()))
+	current, present, err := findCurrent(ctx, tx, known)
+	switch {
+	case err != nil || current != nil:
+		return known, err
+	case !present:
+		return known, tx.PutKey(ctx, known[0].check(p.now()))
+	case len(own) > 0:
+		return nil, wrongKey("the database has its own encryption key, which differs from --encryption-key; start without --encryption-key, or run `atrium change-encryption-key` first")
+	case len(known) == 0:
+		return nil, wrongKey("the database was encrypted with an --encryption-key, but none is given; start with that key")
+	default:
+		return nil, wrongKey("the database was encrypted with another --encryption-key; start with that key, or run `atrium change-encryption-key` with both keys")
+	}
+}
+
+// encryptionKeys returns the keys of the options. In place of --encryption-key it returns the store's own key, which
+// a new store gets.
+func (p *Platform) encryptionKeys(ctx context.Context, tx Tx, own []Key) ([]Key, error) {
+	keys := own
+	if p.options.EncryptionKey != nil {
+		keys = []Key{{Material: p.options.EncryptionKey}}
+	}
+	if len(keys) == 0 {
+		made, err := p.makeOwnKey(ctx, tx)
+		if err != nil {
+			return nil, err
+		}
+		keys = made
+	}
+	if p.options.NextEncryptionKey != nil {
+		keys = append(slices.Clip(keys), Key{Material: p.options.NextEncryptionKey})
+	}
+	return keys, nil
+}
+
+// makeOwnKey gives a new store a key of its own. It does nothing to a store that has been encrypted.
+func (p *Platform) makeOwnKey(ctx context.Context, tx Tx) ([]Key, error) {
+	if checks, err := tx.Keys(ctx, checkKeys); err != nil || len(checks) > 0 {
+		return nil, err
+	}
+	made, err := newAESKey()
+	if err != nil {
+		return nil, err
+	}
+	key := Key{ID: 1, Purpose: ownKeys, Material: made, CreateTime: p.now()}
+	return []Key{key}, tx.PutKey(ctx, key)
 }
 
 func wrongKey(description string) error {
@@ -173,36 +200,41 @@ func deleteKeys(ctx context.Context, tx Tx, keys []Key) error {
 	return nil
 }
 
-// checkEncryption fails if the store is no longer encrypted with the key of this
-// process. In a transaction that holds encryptionLock, the result stays valid.
+// currentEncryption returns the encryption of the store, which is one of those that this process
+// knows. In a transaction that holds encryptionLock, the result stays valid.
+func (p *Platform) currentEncryption(ctx context.Context, r Reader) (*encryption, error) {
+	current, _, err := findCurrent(ctx, r, p.secrets)
+	if err == nil && current == nil {
+		err = Unavailable("the encryption key of the database was changed: restart this server with the new one", nil)
+	}
+	return current, err
+}
+
+// checkEncryption fails if this process no longer knows the key with which the store is encrypted.
 func (p *Platform) checkEncryption(ctx context.Context, r Reader) error {
 	if p.secrets == nil {
 		return nil
 	}
-	_, same, err := p.secrets.matches(ctx, r)
-	if err == nil && !same {
-		err = Unavailable("the encryption key of the database was changed: restart this server with the new one", nil)
-	}
+	_, err := p.currentEncryption(ctx, r)
 	return err
-}
-
-// lockEncryption prevents changes of the encryption key until tx ends. It must be
-// called before encrypted data is stored.
-func (p *Platform) lockEncryption(ctx context.Context, tx Tx) error {
-	if err := tx.LockShared(ctx, encryptionLock); err != nil {
-		return err
-	}
-	return p.checkEncryption(ctx, tx)
 }
 
 var errNoSecrets = errors.New("this command has no encryption key")
 
-// encryptSecret encrypts a secret of a resource for the store.
-func (p *Platform) encryptSecret(secret string, owner UID) ([]byte, error) {
+// encryptSecret encrypts a secret of a resource that tx stores. The encryption key does not change until
+// tx ends.
+func (p *Platform) encryptSecret(ctx context.Context, tx Tx, secret string, owner UID) ([]byte, error) {
 	if p.secrets == nil {
 		return nil, errNoSecrets
 	}
-	return p.secrets.seal([]byte(secret), string(owner)), nil
+	if err := tx.LockShared(ctx, encryptionLock); err != nil {
+		return nil, err
+	}
+	current, err := p.currentEncryption(ctx, tx)
+	if err != nil {
+		return nil, err
+	}
+	return current.seal([]byte(secret), string(owner)), nil
 }
 
 // decryptSecret decrypts the result of encryptSecret for the same owner.
@@ -210,9 +242,9 @@ func (p *Platform) decryptSecret(hidden []byte, owner UID) (string, error) {
 	if p.secrets == nil {
 		return "", errNoSecrets
 	}
-	secret, err := p.secrets.open(hidden, string(owner))
-	if err != nil {
-		return "", fmt.Errorf("a secret of %s cannot be decrypted: %w", owner, err)
+	secret, ok := openAny(p.secrets, hidden, string(owner))
+	if !ok {
+		return "", fmt.Errorf("a secret of %s cannot be decrypted", owner)
 	}
 	return string(secret), nil
 }

@@ -86,8 +86,9 @@ type KeyChange struct {
 }
 
 // ChangeEncryptionKey encrypts all secrets of a store with a new key, in one
-// transaction. It returns how many were discarded. Running servers must be
-// restarted with the new key: until then they are not ready and store no secrets.
+// transaction. It returns how many were discarded. Running servers that have the new key as
+// Options.NextEncryptionKey go on. The others must be restarted with the new key: until then they are
+// not ready and store no secrets.
 func ChangeEncryptionKey(ctx context.Context, store Store, c KeyChange) (discarded int, err error) {
 	err = store.Write(ctx, func(tx Tx) error {
 		if err := tx.Lock(ctx, encryptionLock); err != nil {
@@ -116,11 +117,11 @@ func (c KeyChange) apply(ctx context.Context, tx Tx) (discarded int, err error) 
 	if err != nil {
 		return 0, err
 	}
-	known, err := c.isKnownKey(ctx, tx, append(opened, next))
+	current, present, err := findCurrent(ctx, tx, append(opened, next))
 	if err != nil {
 		return 0, err
 	}
-	if !known && !c.Discard {
+	if present && current == nil && !c.Discard {
 		return 0, wrongKey("the database was encrypted with another key than --encryption-key; if that key is lost, use --discard to remove the secrets that cannot be decrypted")
 	}
 	unread, err := reseal(ctx, tx, next, opened, c.Discard)
@@ -134,15 +135,4 @@ func (c KeyChange) apply(ctx context.Context, tx Tx) (discarded int, err error) 
 		return 0, err
 	}
 	return unread, tx.PutKey(ctx, next.check(c.Now))
-}
-
-// isKnownKey reports whether a store is encrypted with one of the keys, or has no
-// check yet.
-func (KeyChange) isKnownKey(ctx context.Context, tx Tx, keys []*encryption) (bool, error) {
-	for _, e := range keys {
-		if present, same, err := e.matches(ctx, tx); err != nil || same || !present {
-			return err == nil, err
-		}
-	}
-	return false, nil
 }

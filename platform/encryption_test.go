@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"log/slog"
 	"slices"
 	"strings"
 	"sync"
@@ -165,6 +166,73 @@ func TestTheEncryptionKeyIsChangedBesideRunningServers(t *testing.T) {
 		}
 		if _, err := next.Repos.List(acme.owner, repoList{PageSize: 1, PageToken: page.NextPageToken()}); err != nil {
 			w.Errorf("a page token from before: %v", err)
+		}
+	})
+}
+
+// A server with both keys goes on while the key of the database changes, and stores nothing that
+// the next key alone does not decrypt.
+func TestAServerWithBothKeysGoesOnWhileTheKeyChanges(t *testing.T) {
+	eachEncrypted(t, func(_ *testing.T, w *world) {
+		acme := w.found("acme")
+		sub := w.subscribe(acme.uid)
+		both := platform.Options{EncryptionKey: firstKey, NextEncryptionKey: secondKey}
+		servers := map[string]*platform.Platform{"before": w.replica(w.store, both)}
+		w.isOtherKey("the next key too early", w.starts(secondKey), "another --encryption-key")
+		_, err := w.changeKey(firstKey, secondKey, false)
+		must(w, err)
+		servers["afterwards"] = w.replica(w.store, both)
+		alone := w.replica(w.store, platform.Options{EncryptionKey: secondKey})
+
+		for name, p := range servers {
+			must(w, p.Ready(w.Context()))
+			if secret, err := w.fault(p, sub.UID); secret != sub.Secret {
+				w.Errorf("started %s: the secret is %q, want %q: %v", name, secret, sub.Secret, err)
+			}
+			must(w, p.RotateKeys(w.Context()))
+			made, err := p.Subscriptions.Create(w.operator(), acme.uid, body[*platform.Subscription](`{"sink": "https://%s.example.com/"}`, w.name()))
+			must(w, err)
+			rotated, err := p.Subscriptions.RotateSecret(w.operator(), made.UID)
+			must(w, err)
+			if secret, err := w.fault(alone, made.UID); secret != rotated.Secret {
+				w.Errorf("started %s: it stored the secret %q, want %q: %v", name, secret, rotated.Secret, err)
+			}
+			_, err = p.IdentityProviders.Create(acme.owner, acme.uid, body[*platform.IdentityProvider](
+				`{"name": %q, "defaultRole": %q, "oidc": {"issuer": "https://okta.example.com", "clientId": "c", "clientSecret": "hush"}}`, w.name(), platform.ViewerRole))
+			must(w, err)
+		}
+		if n, err := w.changeKey(secondKey, thirdKey, false); n != 0 || err != nil {
+			w.Errorf("%d secrets are lost: %v, want 0", n, err)
+		}
+	})
+}
+
+// The key of a database that keeps its own key moves to a key that it does not keep.
+func TestAServerGoesOnWhileAnOwnKeyIsReplaced(t *testing.T) {
+	onEachEngine(t, func(_ *testing.T, w *world) {
+		sub := w.subscribe(w.found("acme").uid)
+		next := platform.Options{NextEncryptionKey: firstKey}
+		server := w.replica(w.store, next)
+		_, err := w.changeKey(nil, firstKey, false)
+		must(w, err)
+		for _, p := range []*platform.Platform{server, w.replica(w.store, next)} {
+			must(w, p.Ready(w.Context()))
+			if secret, err := w.fault(p, sub.UID); secret != sub.Secret {
+				w.Errorf("the secret is %q, want %q: %v", secret, sub.Secret, err)
+			}
+		}
+		expectRefused(w, "a server without the next key", w.p.Ready(w.Context()), platform.CodeUnavailable)
+	})
+}
+
+// An operator who forgets the key must not read first that secrets are encrypted with a key of the database.
+func TestAMissingEncryptionKeyGivesTheErrorAlone(t *testing.T) {
+	eachEncrypted(t, func(_ *testing.T, w *world) {
+		var log bytes.Buffer
+		_, err := platform.New(w.Context(), w.store, platform.Options{Logger: slog.New(slog.NewTextHandler(&log, nil))})
+		w.isOtherKey("no key", err, "none is given")
+		if log.Len() > 0 {
+			w.Errorf("logged %s, want nothing", &log)
 		}
 	})
 }

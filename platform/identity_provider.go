@@ -183,11 +183,10 @@ func (s IdentityProviders) Create(ctx context.Context, parent UID, in fieldmask.
 	if err != nil {
 		return nil, s.recordIfDenied(ctx, "created", parent, err)
 	}
-	if err := s.encryptClientSecret(made); err != nil {
-		return nil, err
-	}
+	given := made.OIDC
 	return s.insert(ctx, parent, made, func(tx Tx) error {
-		if err := s.lockForSecret(ctx, tx, made); err != nil {
+		made.OIDC = given // with the secret, also if the transaction is retried
+		if err := s.encryptClientSecret(ctx, tx, made); err != nil {
 			return err
 		}
 		if err := s.p.Roles.requireMayGrant(ctx, tx, "defaultRole", made.DefaultRole, parent, Time{}); err != nil {
@@ -213,26 +212,18 @@ func (s IdentityProviders) readProof(ctx context.Context, tx Tx, p *IdentityProv
 
 // encryptClientSecret replaces the client secret of p by its encrypted form, so
 // that no response and no event contains it.
-func (s IdentityProviders) encryptClientSecret(p *IdentityProvider) (err error) {
+func (s IdentityProviders) encryptClientSecret(ctx context.Context, tx Tx, p *IdentityProvider) (err error) {
 	p.EncryptedSecret = []byte{}
 	if p.OIDC == nil {
 		return nil
 	}
 	if p.OIDC.ClientSecret.Text != "" {
-		p.EncryptedSecret, err = s.p.encryptSecret(p.OIDC.ClientSecret.Text, p.UID)
+		p.EncryptedSecret, err = s.p.encryptSecret(ctx, tx, p.OIDC.ClientSecret.Text, p.UID)
 	}
 	withoutSecret := *p.OIDC // the input must stay unchanged, because the transaction can be retried
 	withoutSecret.ClientSecret = Secret{}
 	p.OIDC = &withoutSecret
 	return err
-}
-
-// lockForSecret prevents changes of the encryption key while p is stored.
-func (s IdentityProviders) lockForSecret(ctx context.Context, tx Tx, p *IdentityProvider) error {
-	if len(p.EncryptedSecret) == 0 {
-		return nil
-	}
-	return s.p.lockEncryption(ctx, tx)
 }
 
 // Update changes an identity provider. An absent client secret stays as it is.
@@ -247,10 +238,7 @@ func (s IdentityProviders) Update(ctx context.Context, uid UID, in fieldmask.Inp
 		if err != nil {
 			return err
 		}
-		if err := s.keepStored(current, change); err != nil {
-			return err
-		}
-		if err := s.lockForSecret(ctx, tx, change.Row); err != nil {
+		if err := s.keepStored(ctx, tx, current, change); err != nil {
 			return err
 		}
 		role := current.DefaultRole
@@ -283,7 +271,7 @@ func (s IdentityProviders) requireMayGrantUsers(ctx context.Context, tx Tx, prov
 
 // keepStored keeps the stored correlation rule when the configuration changes,
 // and the stored secret when no new one is given.
-func (s IdentityProviders) keepStored(current *IdentityProvider, change *fieldmask.Change[*IdentityProvider]) error {
+func (s IdentityProviders) keepStored(ctx context.Context, tx Tx, current *IdentityProvider, change *fieldmask.Change[*IdentityProvider]) error {
 	if !change.Writes("oidc") {
 		return nil
 	}
@@ -292,7 +280,7 @@ func (s IdentityProviders) keepStored(current *IdentityProvider, change *fieldma
 	if p.OIDC == nil || p.OIDC.ClientSecret.Given {
 		change.Fields = append(change.Fields, "clientSecret")
 	}
-	if err := s.encryptClientSecret(p); err != nil {
+	if err := s.encryptClientSecret(ctx, tx, p); err != nil {
 		return err
 	}
 	rule := current.correlationRule()

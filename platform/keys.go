@@ -1,6 +1,7 @@
 package platform
 
 import (
+	"cmp"
 	"context"
 	"crypto/ecdsa"
 	"crypto/elliptic"
@@ -40,12 +41,14 @@ func (p *Platform) keys(ctx context.Context, r Reader, purpose string) ([]Key, e
 		return nil, err
 	}
 	for i, k := range keys {
-		if keys[i], err = p.secrets.openKey(k); err != nil {
-			if changed := p.checkEncryption(ctx, r); changed != nil {
-				return nil, changed
-			}
-			return nil, fmt.Errorf("key %s cannot be decrypted: %w", k.owner(), err)
+		if !k.Sealed {
+			continue
 		}
+		material, ok := openAny(p.secrets, k.Material, k.owner())
+		if !ok {
+			return nil, cmp.Or(p.checkEncryption(ctx, r), fmt.Errorf("key %s cannot be decrypted", k.owner()))
+		}
+		keys[i].Material, keys[i].Sealed = material, false
 	}
 	return keys, nil
 }
@@ -73,7 +76,8 @@ func (p *Platform) changeKeys(ctx context.Context, purpose string, newKey func()
 		if err := tx.Lock(ctx, encryptionLock); err != nil {
 			return err
 		}
-		if err := p.checkEncryption(ctx, tx); err != nil {
+		current, err := p.currentEncryption(ctx, tx)
+		if err != nil {
 			return err
 		}
 		if keys, err = p.keys(ctx, tx, purpose); err != nil {
@@ -88,7 +92,7 @@ func (p *Platform) changeKeys(ctx context.Context, purpose string, newKey func()
 		}
 		keys = append(keys, made)
 		if slices.Contains(sealedKeys, purpose) {
-			made = p.secrets.sealKey(made)
+			made = current.sealKey(made)
 		}
 		return tx.PutKey(ctx, made)
 	})

@@ -15,6 +15,9 @@ type Options struct {
 	Clock         func() time.Time // nil means time.Now
 	AllowSignup   bool             // whether identities of organisations may create organisations
 	EncryptionKey []byte           // AES-256 key that encrypts secrets in the store; nil means a key in the database
+	// NextEncryptionKey is the key to which ChangeEncryptionKey changes the store while this process runs; nil
+	// means none.
+	NextEncryptionKey []byte
 	// NoSecrets is for commands: keys are neither read nor created, and page tokens are
 	// valid only in this process.
 	NoSecrets    bool
@@ -54,7 +57,7 @@ type Platform struct {
 
 	store   Store
 	options Options
-	secrets *encryption // nil if Options.NoSecrets is set
+	secrets []*encryption // those that this process knows, of which the store has one; nil if Options.NoSecrets is set
 
 	broadcast *broadcast // sends new events to the live feeds
 

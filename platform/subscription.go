@@ -119,10 +119,10 @@ func (s Subscriptions) CreateConditional(ctx context.Context, parent UID, in fie
 	}
 	made.Findings = findings
 	secret := "whsec_" + newSecret()
-	if made.EncryptedSecret, err = s.p.encryptSecret(secret, made.UID); err != nil {
-		return nil, err
-	}
-	made, err = s.insert(ctx, parent, made, func(tx Tx) error { return s.p.lockEncryption(ctx, tx) })
+	made, err = s.insert(ctx, parent, made, func(tx Tx) (err error) {
+		made.EncryptedSecret, err = s.p.encryptSecret(ctx, tx, secret, made.UID)
+		return err
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -148,14 +148,10 @@ const testEventType = eventPrefix + "events.subscription.test.v1"
 // subscriptions.create.
 func (s Subscriptions) RotateSecret(ctx context.Context, uid UID) (*Subscription, error) {
 	secret := "whsec_" + newSecret()
-	hidden, err := s.p.encryptSecret(secret, uid)
-	if err != nil {
-		return nil, err
-	}
-	rotated, err := s.updateInternal(ctx, uid, func(tx Tx, sub *Subscription) ([]string, error) {
+	rotated, err := s.updateInternal(ctx, uid, func(tx Tx, sub *Subscription) (fields []string, err error) {
 		sub.OldEncryptedSecret, sub.OldSecretUntil = sub.EncryptedSecret, At(s.p.now().Add(secretOverlap))
-		sub.EncryptedSecret = hidden
-		return []string{"secret", "oldSecret"}, s.p.lockEncryption(ctx, tx)
+		sub.EncryptedSecret, err = s.p.encryptSecret(ctx, tx, secret, uid)
+		return []string{"secret", "oldSecret"}, err
 	})
 	if err != nil {
 		return nil, err

@@ -22,18 +22,34 @@ func (k *keyFlags) check(f *faults) {
 	k.key = encryptionKey(f, "encryption-key", k.EncryptionKey)
 }
 
+// keyChangeFlags set the encryption key of the database and the one that replaces it.
+type keyChangeFlags struct {
+	keyFlags
+	NewEncryptionKey string `secret:"" placeholder:"KEY" help:"Key that replaces --encryption-key by atrium change-encryption-key, in the same form. Servers that have both keys go on while it changes."`
+
+	newKey []byte
+}
+
+func (k *keyChangeFlags) check(f *faults) {
+	k.keyFlags.check(f)
+	k.newKey = encryptionKey(f, "new-encryption-key", k.NewEncryptionKey)
+	if k.key != nil && slices.Equal(k.key, k.newKey) {
+		f.add("new-encryption-key", "must differ from --encryption-key")
+	}
+}
+
 type rotateKeysCommand struct {
 	databaseFlags
-	keyFlags
+	keyChangeFlags
 }
 
 func (c *rotateKeysCommand) check(f *faults) {
 	c.databaseFlags.check(f)
-	c.keyFlags.check(f)
+	c.keyChangeFlags.check(f)
 }
 
 func (c *rotateKeysCommand) run(ctx context.Context, p program) error {
-	db, err := c.openExisting(ctx, platform.Options{EncryptionKey: c.key})
+	db, err := c.openExisting(ctx, platform.Options{EncryptionKey: c.key, NextEncryptionKey: c.newKey})
 	if err != nil {
 		return err
 	}
@@ -47,30 +63,23 @@ func (c *rotateKeysCommand) run(ctx context.Context, p program) error {
 
 type changeEncryptionKeyCommand struct {
 	databaseFlags
-	keyFlags
-	NewEncryptionKey string `secret:"" placeholder:"KEY" help:"Key that replaces --encryption-key, in the same form. Required."`
-	Discard          bool   `help:"Remove the secrets that --encryption-key does not decrypt, because their key is lost."`
-
-	newKey []byte
+	keyChangeFlags
+	Discard bool `help:"Remove the secrets that --encryption-key does not decrypt, because their key is lost."`
 }
 
 func (c *changeEncryptionKeyCommand) check(f *faults) {
 	c.databaseFlags.check(f)
-	c.keyFlags.check(f)
+	c.keyChangeFlags.check(f)
 	f.require("new-encryption-key", c.NewEncryptionKey)
-	c.newKey = encryptionKey(f, "new-encryption-key", c.NewEncryptionKey)
-	if c.key != nil && slices.Equal(c.key, c.newKey) {
-		f.add("new-encryption-key", "must differ from --encryption-key")
-	}
 }
 
 // Help returns the detailed help.
 func (c *changeEncryptionKeyCommand) Help() string {
-	return `Encrypts all secrets in the database with another key, in one transaction. Without --encryption-key it replaces the key
-that is stored in the database.
+	return `Encrypts all secrets in the database with --new-encryption-key, in one transaction. Without --encryption-key it replaces the
+key that is stored in the database.
 
-The command may run while servers use the database. Restart them with the new key afterwards: until then, /readyz answers
-503, they store no secrets, and deliveries of events wait.
+The command may run while servers use the database. Those that were started with both keys go on. Restart the others with the
+new key as --encryption-key afterwards: until then, /readyz answers 503, they store no secrets, and deliveries of events wait.
 
 With --discard, a subscription whose secret was removed gets no events until its secret is rotated, and the client secret
 of an identity provider must be set again.`
@@ -92,6 +101,6 @@ func (c *changeEncryptionKeyCommand) run(ctx context.Context, p program) error {
 	if discarded > 0 {
 		_, err = fmt.Fprintf(p.stdout, "removed %d secrets and keys that could not be decrypted\n", discarded)
 	}
-	_, said := fmt.Fprintln(p.stdout, "the database is encrypted with the new key; restart every server with it as --encryption-key")
+	_, said := fmt.Fprintln(p.stdout, "the database is encrypted with the new key; restart every server with it as --encryption-key, and without --new-encryption-key")
 	return errors.Join(err, said)
 }

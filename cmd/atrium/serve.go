@@ -15,7 +15,7 @@ import (
 
 type serveCommand struct {
 	databaseFlags
-	keyFlags
+	keyChangeFlags
 	graphqlFlags
 	limitFlags
 	answerFlags
@@ -50,7 +50,7 @@ const defaultAudience = "atrium"
 func (c *serveCommand) check(f *faults) {
 	c.databaseFlags.check(f)
 	c.checkReadURLs(f)
-	c.keyFlags.check(f)
+	c.keyChangeFlags.check(f)
 	c.graphqlFlags.check(f)
 	c.limitFlags.check(f)
 	c.answerFlags.check(f)
@@ -146,7 +146,7 @@ func (c *serveCommand) config(p program, logger *slog.Logger) server.Config {
 		Address: c.Addr, DatabaseURL: c.DatabaseURL, DirectURL: c.DatabaseDirectURL, ReadURLs: c.ReadDatabaseURL, Credentials: c.credentials(p), Migrate: c.Migrate, Version: version, Logger: logger, Development: c.Dev, NoPlayground: !c.Playground,
 		NoConsole: !c.Console, ConsoleIssuer: c.ConsoleIssuer, ConsoleClientID: c.ConsoleClientID, ConsoleScope: c.ConsoleScope, ConsoleParameters: c.parameters,
 		Core: platform.Options{
-			AllowSignup: c.AllowSignup, EncryptionKey: c.key, SinkPorts: c.SinkPort, SharedIssuers: c.shared, Logger: logger,
+			AllowSignup: c.AllowSignup, EncryptionKey: c.key, NextEncryptionKey: c.newKey, SinkPorts: c.SinkPort, SharedIssuers: c.shared, Logger: logger,
 			AuditRetention: c.AuditRetention, DeliveryRetention: c.DeliveryRetention,
 		},
 		Audience: c.Audience, TrustedIssuers: c.TrustIssuer, PrivateIssuers: c.PrivateIssuer, PrivateSinks: c.PrivateSink, TrustedProxies: c.proxies, Origins: c.CORSOrigin,

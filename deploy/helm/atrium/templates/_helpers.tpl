@@ -102,6 +102,10 @@ capabilities: {drop: [ALL]}
 - name: ATRIUM_ENCRYPTION_KEY_FILE
   value: /etc/atrium/secrets/{{ . }}
 {{- end }}
+{{- with .Values.secrets.newEncryptionKeyKey }}
+- name: ATRIUM_NEW_ENCRYPTION_KEY_FILE
+  value: /etc/atrium/secrets/{{ . }}
+{{- end }}
 {{- else -}}
 - name: ATRIUM_DATABASE_URL
   valueFrom: {secretKeyRef: {name: {{ .Values.secrets.name | quote }}, key: {{ .Values.secrets.databaseURLKey | quote }}}}
@@ -115,6 +119,10 @@ capabilities: {drop: [ALL]}
 {{- end }}
 {{- with .Values.secrets.encryptionKeyKey }}
 - name: ATRIUM_ENCRYPTION_KEY
+  valueFrom: {secretKeyRef: {name: {{ $.Values.secrets.name | quote }}, key: {{ . | quote }}}}
+{{- end }}
+{{- with .Values.secrets.newEncryptionKeyKey }}
+- name: ATRIUM_NEW_ENCRYPTION_KEY
   valueFrom: {secretKeyRef: {name: {{ $.Values.secrets.name | quote }}, key: {{ . | quote }}}}
 {{- end }}
 {{- end -}}
