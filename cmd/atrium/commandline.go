@@ -91,7 +91,7 @@ func parse(args []string, p program) (picked command, err error) {
 		}
 	}()
 	f := &faults{}
-	settings := newSources(p.env, f)
+	settings := newSources(p.lookup, f)
 	parser, err := newParser(p, f, settings)
 	if err != nil {
 		return nil, err

@@ -63,7 +63,7 @@ func (*completeCommand) check(*faults) {}
 
 func (c *completeCommand) run(_ context.Context, p program) error {
 	f := &faults{}
-	parser, err := newParser(p, f, newSources(p.env, f))
+	parser, err := newParser(p, f, newSources(p.lookup, f))
 	if err != nil {
 		return err
 	}

@@ -17,16 +17,22 @@ import (
 // A program holds what a command may use of its process.
 type program struct {
 	name   string // name as the person typed it
-	env    func(name string) string
+	lookup func(name string) (value string, isSet bool)
 	stdin  io.Reader
 	stdout io.Writer // receives results
 	stderr io.Writer // receives logs, progress and errors
 }
 
+// env returns the value of an environment variable, or "" if it is not set.
+func (p program) env(name string) string {
+	value, _ := p.lookup(name)
+	return value
+}
+
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop) // a second signal ends the program immediately
-	err := run(ctx, os.Args[1:], program{os.Args[0], os.Getenv, os.Stdin, os.Stdout, os.Stderr})
+	err := run(ctx, os.Args[1:], program{os.Args[0], os.LookupEnv, os.Stdin, os.Stdout, os.Stderr})
 	if err != nil {
 		_, _ = fmt.Fprintln(plainWriter{os.Stderr}, "atrium:", explain(err))
 	}

@@ -16,8 +16,16 @@ import (
 func atrium(t *testing.T, env map[string]string, args ...string) (stdout, stderr string, err error) {
 	t.Helper()
 	var out, errOut bytes.Buffer
-	err = run(t.Context(), args, program{"atrium", func(name string) string { return env[name] }, strings.NewReader(""), &out, &errOut})
+	err = run(t.Context(), args, program{"atrium", variables(env), strings.NewReader(""), &out, &errOut})
 	return out.String(), errOut.String(), err
+}
+
+// variables returns the lookup of an environment.
+func variables(env map[string]string) func(string) (string, bool) {
+	return func(name string) (string, bool) {
+		value, isSet := env[name]
+		return value, isSet
+	}
 }
 
 // mustRun runs the program on a database. It must succeed.
@@ -65,7 +73,7 @@ func launch(t *testing.T, env map[string]string, args ...string) *running {
 	ctx, stop := context.WithCancel(t.Context())
 	r := &running{t: t, stop: stop, ended: make(chan error, 1), stdout: &lockedBuffer{}, stderr: &lockedBuffer{}}
 	go func() {
-		r.ended <- run(ctx, args, program{"atrium", func(name string) string { return env[name] }, strings.NewReader(""), r.stdout, r.stderr})
+		r.ended <- run(ctx, args, program{"atrium", variables(env), strings.NewReader(""), r.stdout, r.stderr})
 	}()
 	t.Cleanup(func() { stop(); <-r.ended })
 	return r

@@ -15,9 +15,10 @@ import (
 
 // sources finds the values of flags that are not on the command line. The first source
 // that has a value wins: the environment variable, the file that the variable with _FILE
-// names, or the file of --config.
+// names, or the file of --config. A variable that is set and empty gives a flag its default,
+// whatever the file of --config has.
 type sources struct {
-	env    func(string) string
+	lookup func(string) (value string, isSet bool)
 	faults *faults
 	file   string         // path of --config; "" means none
 	given  map[string]any // the values in that file, by flag
@@ -25,8 +26,8 @@ type sources struct {
 	opened bool
 }
 
-func newSources(env func(string) string, f *faults) *sources {
-	return &sources{env: env, faults: f, from: map[string]string{}}
+func newSources(lookup func(string) (string, bool), f *faults) *sources {
+	return &sources{lookup: lookup, faults: f, from: map[string]string{}}
 }
 
 // unset lists the flags that are allowed only on the command line.
@@ -50,6 +51,10 @@ func (s *sources) Resolve(kctx *kong.Context, _ *kong.Path, flag *kong.Flag) (an
 	if value := s.variable(flag); value != nil {
 		return value, nil
 	}
+	if _, isSet := s.lookup(variable(flag.Name)); isSet && s.given[flag.Name] != nil {
+		s.from[flag.Name] = "default, since $" + variable(flag.Name) + " is empty"
+		return nil, nil
+	}
 	if value, given := s.given[flag.Name]; given {
 		s.from[flag.Name] = s.file
 		return value, nil
@@ -57,8 +62,12 @@ func (s *sources) Resolve(kctx *kong.Context, _ *kong.Path, flag *kong.Flag) (an
 	return nil, nil
 }
 
-// variable returns the value of a flag in the environment. An empty variable counts as
-// unset.
+func (s *sources) env(name string) string {
+	value, _ := s.lookup(name)
+	return value
+}
+
+// variable returns the value of a flag in the environment, or nil if it is empty.
 func (s *sources) variable(flag *kong.Flag) any {
 	name := variable(flag.Name)
 	if negated := variable("no-" + flag.Name); flag.Tag.Has("negatable") && s.env(negated) != "" {

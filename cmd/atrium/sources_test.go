@@ -26,7 +26,7 @@ func writeFile(t *testing.T, name, content string) string {
 // parseServe returns the flags of serve as the program parses them.
 func parseServe(t *testing.T, env map[string]string, args ...string) *serveCommand {
 	t.Helper()
-	picked, err := parse(append([]string{"serve"}, args...), program{env: func(name string) string { return env[name] }})
+	picked, err := parse(append([]string{"serve"}, args...), program{lookup: variables(env)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -58,6 +58,25 @@ group: for another command
 	}
 	if c := parseServe(t, nil, "--config", file); c.LogLevel != "debug" || c.Addr != "127.0.0.1:7" {
 		t.Errorf("by the flag: %+v, want LogLevel 'debug' and Addr '127.0.0.1:7'", c)
+	}
+}
+
+// The attack is a setting of the file that a deployment cannot take back in its environment.
+func TestAnEmptyVariableOverridesTheConfigurationFile(t *testing.T) {
+	t.Parallel()
+	file := writeFile(t, "atrium.yaml", "metrics-addr: 127.0.0.1:9\nrate-limit: 7\nmigrate: false\naudience: [a, b]\nlog-level: debug\n")
+	empty := map[string]string{"ATRIUM_CONFIG": file, "ATRIUM_METRICS_ADDR": "", "ATRIUM_RATE_LIMIT": "", "ATRIUM_MIGRATE": "", "ATRIUM_AUDIENCE": ""}
+	c := parseServe(t, empty)
+	if c.MetricsAddr != nil || c.RateLimit != nil || !c.Migrate || !slices.Equal(c.Audience, []string{defaultAudience}) || c.LogLevel != "debug" {
+		t.Errorf("parsed %+v, want the defaults and LogLevel 'debug'", c)
+	}
+	key := strings.Repeat("ab", 32)
+	if c := parseServe(t, map[string]string{"ATRIUM_ENCRYPTION_KEY": "", "ATRIUM_ENCRYPTION_KEY_FILE": writeFile(t, "key", key)}); c.EncryptionKey != key {
+		t.Errorf("the key is %q, want that of the file that its _FILE variable names", c.EncryptionKey)
+	}
+	out, _, err := atrium(t, empty, "config")
+	if err != nil || !strings.Contains(out, "audience: [atrium] # default, since $ATRIUM_AUDIENCE is empty\n") || !strings.Contains(out, "log-level: debug # "+file) {
+		t.Errorf("%v: printed\n%s", err, out)
 	}
 }
 
@@ -164,8 +183,8 @@ func TestEveryCommandTakesTheConfigurationThatIsPrinted(t *testing.T) {
 		t.Fatal(err)
 	}
 	file, f := writeFile(t, "c.yaml", out), &faults{}
-	p := program{env: func(string) string { return "" }, stdout: io.Discard, stderr: io.Discard}
-	parser, err := newParser(p, f, newSources(p.env, f))
+	p := program{lookup: variables(nil), stdout: io.Discard, stderr: io.Discard}
+	parser, err := newParser(p, f, newSources(p.lookup, f))
 	if err != nil {
 		t.Fatal(err)
 	}
