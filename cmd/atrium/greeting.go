@@ -1,13 +1,15 @@
 package main
 
 import (
+	"errors"
 	"io"
+	"syscall"
 
 	"atrium/internal/demo"
 	"atrium/internal/server"
 )
 
-// greet prints how to reach a server in development mode.
+// greet prints how to reach a server in development mode. The server continues if nobody reads that.
 func (c *serveCommand) greet(p program, at server.Start) error {
 	if !c.Dev { // the log contains it
 		return nil
@@ -31,6 +33,9 @@ func (c *serveCommand) greet(p program, at server.Start) error {
 			"Organisation   " + demo.Name + " is " + string(at.Organisation) + "\n"
 	}
 	_, err := io.WriteString(p.stdout, text)
+	if errors.Is(err, syscall.EPIPE) { // the reader of the output has ended
+		return nil
+	}
 	return err
 }
 

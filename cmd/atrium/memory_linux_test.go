@@ -7,8 +7,6 @@ import (
 	"net"
 	"net/http"
 	"os"
-	"os/exec"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"sync"
@@ -34,10 +32,7 @@ func TestNoCallerRaisesTheProcessAboveItsMemory(t *testing.T) {
 	if os.Getenv(memoryVariable) == "" {
 		t.Skip(memoryVariable + " is not set")
 	}
-	binary := filepath.Join(t.TempDir(), "atrium")
-	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", binary, ".").CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
+	binary := build(t)
 	storetest.EachURL(t, func(t *testing.T, url string) {
 		server := spawn(t, binary, url)
 		token := strings.TrimSpace(mustRun(t, url, "token"))

@@ -6,8 +6,6 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"os"
-	"os/exec"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -137,10 +135,7 @@ func TestManyConnectionsAreAnswered(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	binary := filepath.Join(t.TempDir(), "atrium")
-	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", binary, ".").CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
+	binary := build(t)
 	for _, engine := range []func(testing.TB) string{storetest.SQLite, storetest.Postgres} { // One after the other, because of the times.
 		url := engine(t)
 		name, _, _ := strings.Cut(url, ":")

@@ -33,10 +33,7 @@ func TestNoEventIsLostOrMadeUpWhenTheServerIsKilled(t *testing.T) {
 	if err != nil {
 		kills = 1
 	}
-	binary := filepath.Join(t.TempDir(), "atrium")
-	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", binary, ".").CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
+	binary := build(t)
 	storetest.EachURL(t, func(t *testing.T, url string) {
 		sink := &countingSink{t: t, ids: map[string]string{}, received: map[string]time.Time{}}
 		receiver := httptest.NewServer(sink)
@@ -91,6 +88,16 @@ type process struct {
 	url    string
 	stdout *lockedBuffer
 	cmd    *exec.Cmd
+}
+
+// build builds the program and returns its path.
+func build(t *testing.T) string {
+	t.Helper()
+	binary := filepath.Join(t.TempDir(), "atrium")
+	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", binary, ".").CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	return binary
 }
 
 // spawn starts the program with these additional environment variables.
