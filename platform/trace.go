@@ -1,6 +1,7 @@
 package platform
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"sync"
@@ -37,7 +38,10 @@ type Facts struct {
 	Kind       string // kind of the resource of the first operation
 	UID        UID    // UID of that resource, or of the listed group
 	Identities []UID  // UIDs of the caller's identities
+	Issuer     string // issuer and subject of the caller's token
+	Subject    string
 	Codes      []Code // codes of the errors in the response, each once; empty means success
+	Denial     *Error // the first UNAUTHENTICATED or PERMISSION_DENIED in the response, or nil
 	Limit      string // the limit that the request exceeded
 	Cost       int    // cost of a GraphQL document
 }
@@ -102,10 +106,22 @@ func (t *Trace) traceParent() string {
 // NoteOperation notes the name of the operation in the API.
 func (t *Trace) NoteOperation(name string) { t.note(func(f *Facts) { f.Operation = name }) }
 
-// NoteCaller notes the identities of the caller.
+// Organisation returns the organisation of the caller, or "" if it has none or is not known. The first one
+// stands for a caller of several.
+func (f Facts) Organisation() UID {
+	first := UID("")
+	for _, uid := range f.Identities {
+		if root := uid.Root(); first == "" || root < first {
+			first = root
+		}
+	}
+	return first
+}
+
+// NoteCaller notes the identities of the caller, and the issuer and the subject of its token.
 func (t *Trace) NoteCaller(a *Actor) {
 	if a != nil {
-		t.note(func(f *Facts) { f.Identities = a.Identities })
+		t.note(func(f *Facts) { f.Identities, f.Issuer, f.Subject = a.Identities, a.Issuer, a.Subject })
 	}
 }
 
@@ -116,6 +132,14 @@ func (t *Trace) NoteCode(code Code) {
 			f.Codes = append(f.Codes, code)
 		}
 	})
+}
+
+// NoteError notes an error in the response.
+func (t *Trace) NoteError(e *Error) {
+	t.NoteCode(e.Code)
+	if e.Code == CodeUnauthenticated || e.Code == CodePermissionDenied {
+		t.note(func(f *Facts) { f.Denial = cmp.Or(f.Denial, e) })
+	}
 }
 
 // NoteRestart discards the facts, because the request is run again.

@@ -70,10 +70,10 @@ func IsHidden(ctx context.Context, shown *platform.Error) bool {
 	return hidden && !errors.Is(ctx.Err(), context.Canceled)
 }
 
-// Report notes the code of an error in the trace. If IsHidden returns true for the error,
+// Report notes an error in the trace. If IsHidden returns true for the error,
 // Report logs it with the attributes.
 func (e Errors) Report(ctx context.Context, shown *platform.Error, requestID string, attributes ...any) {
-	platform.TraceOf(ctx).NoteCode(shown.Code)
+	platform.TraceOf(ctx).NoteError(shown)
 	if !IsHidden(ctx, shown) {
 		return
 	}

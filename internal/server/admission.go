@@ -1,10 +1,7 @@
 package server
 
 import (
-	"log/slog"
 	"net/netip"
-	"sync"
-	"time"
 
 	"atrium/internal/server/admission"
 	"atrium/internal/telemetry"
@@ -38,25 +35,4 @@ func peer(remote string) string {
 		}
 	}
 	return "peer " + address.String()
-}
-
-// refusals log requests that were not admitted: one line for all of an interval.
-type refusals struct {
-	lock   sync.Mutex
-	last   time.Time
-	number int // since last
-}
-
-const refusalInterval = 10 * time.Second
-
-// log counts a refusal, and logs it if none has been logged for some time.
-func (s *refusals) log(logger *slog.Logger, f finished) {
-	s.lock.Lock()
-	defer s.lock.Unlock()
-	s.number++
-	if time.Since(s.last) < refusalInterval {
-		return
-	}
-	logger.Warn("requests are refused; this is the latest of them", "limit", f.facts.Limit, "refused", s.number, "request_id", f.trace.ID, "remote", f.trace.Remote, "identity", joinUIDs(f.facts.Identities))
-	s.last, s.number = time.Now(), 0
 }

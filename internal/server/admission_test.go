@@ -49,7 +49,8 @@ func TestRefusalsAreStructuredInEveryProtocol(t *testing.T) {
 	var logs bytes.Buffer
 	options := rest.Options{Logger: slog.New(slog.NewJSONHandler(&logs, nil))}
 	never := http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("a request is admitted") })
-	handler := addOuterLayers(limitHandler(Config{RateLimit: 1, RateBurst: 0}, never), options, (&Config{Logger: options.Logger}).newRecorder(), nil)
+	recorder := (&Config{Logger: options.Logger}).newRecorder()
+	handler := addOuterLayers(limitHandler(Config{RateLimit: 1, RateBurst: 0}, never), options, recorder, nil)
 	for path, c := range map[string]struct{ contentType, code string }{
 		"/registry/v2/repos": {"application/json", `"code":8`},
 		"/graphql":           {"application/json", `"code":"RESOURCE_EXHAUSTED"`},
@@ -86,7 +87,8 @@ func TestRefusalsAreStructuredInEveryProtocol(t *testing.T) {
 			}
 		}
 	}
-	if n := strings.Count(logs.String(), "\n"); n != 1 || !strings.Contains(logs.String(), "requests are refused") {
+	recorder.refusals.flush()
+	if n := strings.Count(logs.String(), "\n"); n != 1 || !strings.Contains(logs.String(), `"refused":8`) || !strings.Contains(logs.String(), "requests are refused") {
 		t.Errorf("%d lines are logged, want 1: %s", n, logs.String())
 	}
 }

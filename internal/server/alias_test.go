@@ -35,9 +35,10 @@ const (
 // An aliasedServer is a server with an alias, and the token of an owner.
 type aliasedServer struct {
 	*httptest.Server
-	token string
-	org   string
-	logs  *bytes.Buffer
+	issuer *auth.Issuer
+	token  string
+	org    string
+	logs   *bytes.Buffer
 }
 
 func newAliasedServer(t *testing.T, c Config) *aliasedServer {
@@ -45,6 +46,7 @@ func newAliasedServer(t *testing.T, c Config) *aliasedServer {
 	s := &aliasedServer{logs: new(bytes.Buffer)}
 	p := check(platform.New(t.Context(), storetest.Open(t, storetest.SQLite(t)), platform.Options{}))(t)
 	issuer := check(newDevelopmentIssuer())(t)
+	s.issuer = issuer
 	operator := platform.WithActor(t.Context(), platform.NewOperator("test"))
 	s.org = string(check(p.Groups.Bootstrap(operator, "acme", auth.DevelopmentIssuer, "owner"))(t).Group.UID)
 	s.token = check(issuer.Mint("owner", "atrium", time.Hour, nil))(t)

@@ -134,6 +134,7 @@ type Start struct {
 func Run(ctx context.Context, c Config) error {
 	c.DrainTimeout = cmp.Or(c.DrainTimeout, DefaultDrainTimeout)
 	c.draining, c.recorder = ctx.Done(), c.newRecorder()
+	defer c.recorder.refusals.flush()
 	c.ready = &readiness{draining: c.draining}
 	c.Metrics.WatchReady(c.ready.observe)
 	last := &shutdown{within: c.ShutdownTimeout(), logger: c.Logger}

@@ -33,14 +33,14 @@ type recorder struct {
 
 	publicURL string // URL of the service; "" if it is not known
 
-	refusals refusals
+	refusals *refusals
 }
 
 // maxOperationNames is how many GraphQL operations have counters of their own.
 const maxOperationNames = 100
 
 func (c *Config) newRecorder() *recorder {
-	return &recorder{logger: c.Logger, metrics: c.Metrics, traces: c.Traces, system: databaseSystem(c.DatabaseURL), slow: c.Slow, names: telemetry.NewNames(maxOperationNames), publicURL: strings.TrimRight(c.PublicURL, "/")}
+	return &recorder{refusals: &refusals{logger: c.Logger}, logger: c.Logger, metrics: c.Metrics, traces: c.Traces, system: databaseSystem(c.DatabaseURL), slow: c.Slow, names: telemetry.NewNames(maxOperationNames), publicURL: strings.TrimRight(c.PublicURL, "/")}
 }
 
 // recordRequests records each request and its result. It runs before all layers that can
@@ -194,9 +194,9 @@ func (r *recorder) finish(f finished, more ...slog.Attr) {
 	r.count(f)
 }
 
-// recordRefusal counts a request that was not admitted, and may log it.
+// recordRefusal counts a request that was not admitted, which is logged together with others.
 func (r *recorder) recordRefusal(f finished) {
-	r.refusals.log(r.logger, f)
+	r.refusals.add(f)
 	r.count(f)
 }
 
@@ -231,6 +231,9 @@ func appendFacts(attributes []slog.Attr, f finished) []slog.Attr {
 	if len(f.facts.Codes) > 1 {
 		attributes = append(attributes, slog.Any("codes", codeNames(f.facts.Codes)))
 	}
+	if f.facts.Denial != nil {
+		attributes = appendDenial(attributes, f.facts)
+	}
 	text("limit", f.facts.Limit)
 	number("cost", int64(f.facts.Cost))
 	if n := f.trace.Statements.Load(); n > 0 {
@@ -240,6 +243,21 @@ func appendFacts(attributes []slog.Attr, f finished) []slog.Attr {
 	text("trace_id", f.trace.TraceID)
 	return attributes
 }
+
+// appendDenial appends why a caller was denied, and who it is by its token, since it may have no identity.
+func appendDenial(attributes []slog.Attr, f platform.Facts) []slog.Attr {
+	attributes = append(attributes, slog.String("reason", f.Denial.Reason), slog.String("message", cut(f.Denial.Message)))
+	if capability := f.Denial.Metadata["capability"]; capability != "" {
+		attributes = append(attributes, slog.String("capability", capability))
+	}
+	if f.Issuer != "" {
+		attributes = append(attributes, slog.String("issuer", cut(f.Issuer)), slog.String("subject", cut(f.Subject)))
+	}
+	return attributes
+}
+
+// cut returns the start of a text that clients choose.
+func cut(text string) string { return text[:min(len(text), maxLoggedPath)] }
 
 // milliseconds returns a duration in milliseconds with three decimals.
 func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
@@ -313,7 +331,8 @@ func (r *recorder) admitOperations(c *admission.Controller) func(context.Context
 		leave, limit, err := c.AdmitOperation(ctx)
 		if limit != "" {
 			trace := cmp.Or(platform.TraceOf(ctx), &platform.Trace{})
-			facts := platform.Facts{Limit: limit, Identities: platform.ActorOf(ctx).Identities}
+			actor := platform.ActorOf(ctx)
+			facts := platform.Facts{Limit: limit, Identities: actor.Identities, Issuer: actor.Issuer, Subject: actor.Subject}
 			r.recordRefusal(finished{
 				protocol: "graphql-ws", trace: trace, facts: facts, code: platform.AsError(err).Code.String(), took: time.Since(start),
 			})

@@ -86,7 +86,7 @@ func (f *refuser) refuse(w http.ResponseWriter, r *http.Request, limit string, e
 		}
 		answer = f.render(key, r, err)
 	}
-	trace.NoteCode(e.Code)
+	trace.NoteError(e)
 	maps.Copy(w.Header(), answer.sent)
 	w.WriteHeader(answer.status)
 	_, _ = w.Write(answer.body.Bytes())

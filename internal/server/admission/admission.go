@@ -91,7 +91,13 @@ func (q *request) admit(r *http.Request) (limit string, err error) {
 	authorization := r.Header["Authorization"]
 	if len(authorization) == 1 {
 		q.token = q.callers.hash(authorization[0])
-		q.presumed = q.callers.find(q.token, time.Now())
+		caller := q.callers.find(q.token, time.Now())
+		q.presumed = caller.key
+		defer func() {
+			if err != nil { // the authentication, which notes the caller of other requests, does not run
+				platform.TraceOf(q.ctx).NoteCaller(caller.actor)
+			}
+		}()
 	}
 	key := q.presumed
 	if key.Caller == "" {
@@ -130,7 +136,7 @@ func (q *request) identify(actor *platform.Actor) (limit string, err error) {
 	switch {
 	case q.presumed == key:
 	case key.Organisation != "":
-		q.callers.remember(q.token, key, actor.Expires)
+		q.callers.remember(q.token, key, actor)
 	case q.presumed.Caller != "": // the caller belongs to no organisation any more
 		q.callers.forget(q.token)
 	}

@@ -24,6 +24,7 @@ type tokenHash uint64
 
 type caller struct {
 	key     Key
+	actor   *platform.Actor // its identities, and the issuer and the subject of its token
 	expires time.Time
 }
 
@@ -40,22 +41,23 @@ func newCallers() *callers {
 
 func (c *callers) hash(token string) tokenHash { return tokenHash(maphash.String(c.seed, token)) }
 
-// find returns the caller of the last request with a token, or an empty key.
-func (c *callers) find(token tokenHash, now time.Time) Key {
+// find returns the caller of the last request with a token, or one with an empty key.
+func (c *callers) find(token tokenHash, now time.Time) caller {
 	c.lock.Lock()
 	defer c.lock.Unlock()
 	last, found := c.known.Get(token)
 	if !found || now.After(last.expires) {
-		return Key{}
+		return caller{}
 	}
-	return last.key
+	return *last
 }
 
 // remember keeps the caller of a request.
-func (c *callers) remember(token tokenHash, key Key, expires time.Time) {
+func (c *callers) remember(token tokenHash, key Key, of *platform.Actor) {
 	c.lock.Lock()
 	defer c.lock.Unlock()
-	c.known.Add(token, &caller{key, expires})
+	actor := &platform.Actor{Issuer: of.Issuer, Subject: of.Subject, Identities: of.Identities}
+	c.known.Add(token, &caller{key, actor, of.Expires})
 }
 
 // forget forgets the caller of a token that is no longer valid.

@@ -309,11 +309,11 @@ func TestATokenWithoutAnOrganisationIsForgotten(t *testing.T) {
 	token := g.callers.hash("a token")
 	member := &platform.Actor{Identities: []platform.UID{platform.UID(strings.Repeat("a", 40) + "/1")}, Expires: time.Now().Add(time.Hour)}
 	for _, actor := range []*platform.Actor{member, {Issuer: "https://issuer.example.com", Subject: "ann", Expires: member.Expires}} {
-		q := &request{Controller: g, token: token, presumed: g.callers.find(token, time.Now())}
+		q := &request{Controller: g, token: token, presumed: g.callers.find(token, time.Now()).key}
 		if _, err := q.identify(actor); err != nil {
 			t.Fatal(err)
 		}
-		if known := g.callers.find(token, time.Now()); (known.Caller != "") != (actor == member) {
+		if known := g.callers.find(token, time.Now()).key; (known.Caller != "") != (actor == member) {
 			t.Errorf("the token of %v is presumed to be that of %v", actor.Identities, known)
 		}
 	}
