@@ -9,13 +9,13 @@ type Observer interface {
 	// time since the event was recorded.
 	EventRead(lag time.Duration)
 
-	// DeliveryTried is called after each attempt of a delivery, with the resulting
+	// DeliveryTried is called after each attempt of a delivery to a sink, with the resulting
 	// state. lag is the time since the event was recorded.
-	DeliveryTried(state DeliveryState, lag time.Duration)
+	DeliveryTried(sink string, state DeliveryState, lag time.Duration)
 }
 
 // noopObserver discards all measurements.
 type noopObserver struct{}
 
-func (noopObserver) EventRead(time.Duration)                    {}
-func (noopObserver) DeliveryTried(DeliveryState, time.Duration) {}
+func (noopObserver) EventRead(time.Duration)                            {}
+func (noopObserver) DeliveryTried(string, DeliveryState, time.Duration) {}

@@ -91,13 +91,17 @@ func (w Webhooks) getBegun(ctx context.Context, tx Tx, begun *Delivery) (d *Deli
 // delivery meanwhile. again reports whether a further attempt of the delivery is planned.
 func (w Webhooks) EndAttempt(ctx context.Context, begun *Dispatch, a Attempt) (again bool, err error) {
 	var became *Delivery
+	var health *Subscription
 	var more bool
 	err = w.p.store.Write(ctx, func(tx Tx) (err error) {
-		became, more, err = w.storeAttempt(ctx, tx, begun.Delivery, a)
+		became, health, more, err = w.storeAttempt(ctx, tx, begun.Delivery, a)
 		return err
 	})
 	if err == nil && became != nil && begun.Event != nil {
-		w.p.options.Observer.DeliveryTried(became.State, w.p.now().Sub(begun.Event.Time.Time))
+		w.p.options.Observer.DeliveryTried(begun.Sink, became.State, w.p.now().Sub(begun.Event.Time.Time))
+	}
+	if err == nil && health != nil {
+		w.logHealth(health, a)
 	}
 	if err == nil && more {
 		if failed := w.failPending(ctx, begun.Delivery.UID.Parent()); failed != nil {
@@ -107,30 +111,44 @@ func (w Webhooks) EndAttempt(ctx context.Context, begun *Dispatch, a Attempt) (a
 	return err == nil && became != nil && became.Stage == StageQueued, err
 }
 
-// storeAttempt records an attempt and returns the resulting delivery. more reports whether
-// the attempt has disabled the subscription, and more of its deliveries must be failed.
-func (w Webhooks) storeAttempt(ctx context.Context, tx Tx, begun *Delivery, a Attempt) (d *Delivery, more bool, err error) {
+// logHealth logs that the sink of a subscription has begun to fail, works again, or gets no more events.
+func (w Webhooks) logHealth(s *Subscription, a Attempt) {
+	logger := w.p.options.Logger.With("subscription", s.UID, "sink", s.Sink)
+	switch {
+	case !s.DisableTime.IsZero():
+		logger.Warn("a subscription was disabled and gets no more events; enable it when its sink works", "error", s.DisableReason)
+	case s.FailingSince.IsZero():
+		logger.Info("a sink works again")
+	default:
+		logger.Warn("a sink fails; its deliveries are attempted again for days, and then the subscription is disabled", "error", a.failure())
+	}
+}
+
+// storeAttempt records an attempt and returns the resulting delivery, and the subscription if its health has
+// changed. more reports whether the attempt has disabled the subscription, and more of its deliveries must be failed.
+func (w Webhooks) storeAttempt(ctx context.Context, tx Tx, begun *Delivery, a Attempt) (d *Delivery, health *Subscription, more bool, err error) {
 	d, mine, err := w.getBegun(ctx, tx, begun)
 	if err != nil || !mine {
-		return d, false, err
+		return d, nil, false, err
 	}
 	subscriptions, err := tx.Subscriptions().Get(ctx, Keys{uids: []UID{d.UID.Parent()}})
 	if err != nil || len(subscriptions) == 0 {
-		return nil, false, err
+		return nil, nil, false, err
 	}
 	s := subscriptions[0]
 	now, err := tx.Now(ctx)
 	if err != nil {
-		return nil, false, err
+		return nil, nil, false, err
 	}
 	d.recordAttempt(a, now, rand.Float64(), w.p.options.DeliveryTimeScale) //nolint:gosec // jitter is no secret
 	if err := tx.DeliveryWriter().Update(ctx, d, deliveryProgress...); err != nil {
-		return nil, false, err
+		return nil, nil, false, err
 	}
 	if s.recordAttempt(a, now) {
+		health = s
 		more, err = w.updateHealth(ctx, tx, s)
 	}
-	return d, more, err
+	return d, health, more, err
 }
 
 // updateHealth stores the health of the sink of a subscription. If the subscription is

@@ -1,8 +1,11 @@
 package platform_test
 
 import (
+	"bytes"
 	"context"
 	"fmt"
+	"log/slog"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -140,6 +143,37 @@ func TestADeliveryIsRetriedOnScheduleAndThenFails(t *testing.T) {
 		}
 		_, err = w.p.Deliveries.Redeliver(w.with(platform.ViewerRole, acme.uid, acme.uid), []platform.UID{d})
 		expectRefused(t, "a viewer", err, platform.CodePermissionDenied)
+	})
+}
+
+// An operator must read in the log which sink fails and why, once and not for each attempt.
+func TestTheLogSaysWhenASinkBeginsAndCeasesToFail(t *testing.T) {
+	onEachEngine(t, func(t *testing.T, w *world) {
+		var logs bytes.Buffer
+		w.p = w.replica(w.store, platform.Options{Logger: slog.New(slog.NewTextHandler(&logs, nil))})
+		acme := w.found("acme")
+		sub := w.subscribe(acme.uid, "dev.atrium.api.platform.registry.repo.created.v1")
+		logs.Reset()
+		for _, c := range []struct {
+			attempt platform.Attempt
+			want    string
+		}{
+			{platform.Attempt{Status: 500}, `level=WARN msg="a sink fails; its .* error="the sink responded with status 500"`},
+			{platform.Attempt{Error: "the host does not exist"}, ""},
+			{platform.Attempt{Status: 204}, `level=INFO msg="a sink works again" subscription=` + string(sub.UID) + " sink=" + sub.Sink},
+			{platform.Attempt{Status: 204}, ""},
+			{platform.Attempt{Status: 410}, `level=WARN msg="a subscription was disabled .* error="the sink responded with status 410"`},
+		} {
+			w.repo(acme.uid)
+			w.relay()
+			for _, d := range w.claimUIDs() {
+				w.end(d, c.attempt)
+			}
+			if got := logs.String(); c.want == "" && got != "" || !regexp.MustCompile(c.want).MatchString(got) || strings.Count(got, "\n") > 1 {
+				t.Errorf("%+v: logged %q, want one line that matches %q", c.attempt, got, c.want)
+			}
+			logs.Reset()
+		}
 	})
 }
 

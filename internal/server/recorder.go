@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	gqlgen "github.com/99designs/gqlgen/graphql"
@@ -15,9 +16,11 @@ import (
 
 	"atrium/internal/apierror"
 	"atrium/internal/graphql"
+	"atrium/internal/graphql/limit"
 	"atrium/internal/rpc"
 	"atrium/internal/server/admission"
 	"atrium/internal/telemetry"
+	"atrium/internal/web"
 	"atrium/platform"
 )
 
@@ -30,17 +33,34 @@ type recorder struct {
 	system  string             // name of the database in the semantic conventions of OpenTelemetry
 	slow    time.Duration      // requests and statements that take longer are warnings; 0 means none
 	names   *telemetry.Names   // names of GraphQL operations
+	sinks   *telemetry.Names   // hosts of sinks that have failed
 
 	publicURL string // URL of the service; "" if it is not known
 
 	refusals *refusals
 }
 
-// maxOperationNames is how many GraphQL operations have counters of their own.
-const maxOperationNames = 100
+// Limits of what has counters of its own: GraphQL operations, and hosts of sinks.
+const (
+	maxOperationNames = 100
+	maxSinkNames      = 100
+)
 
 func (c *Config) newRecorder() *recorder {
-	return &recorder{refusals: &refusals{logger: c.Logger}, logger: c.Logger, metrics: c.Metrics, traces: c.Traces, system: databaseSystem(c.DatabaseURL), slow: c.Slow, names: telemetry.NewNames(maxOperationNames), publicURL: strings.TrimRight(c.PublicURL, "/")}
+	return &recorder{refusals: &refusals{logger: c.Logger}, logger: c.Logger, metrics: c.Metrics, traces: c.Traces, system: databaseSystem(c.DatabaseURL), slow: c.Slow, names: telemetry.NewNames(maxOperationNames, c.knownOperations()...), sinks: telemetry.NewNames(maxSinkNames), publicURL: strings.TrimRight(c.PublicURL, "/")}
+}
+
+// consoleOperations are the names of the operations that the console sends.
+var consoleOperations = sync.OnceValue(func() []string { return limit.OperationNames(web.ConsoleDocuments()) })
+
+// knownOperations returns the names of the GraphQL operations that always have counters of their own, however many
+// names other clients invent: those of trusted documents and of the console.
+func (c *Config) knownOperations() []string {
+	known := c.GraphQL.Trusted.OperationNames()
+	if c.NoConsole {
+		return known
+	}
+	return append(known, consoleOperations()...)
 }
 
 // recordRequests records each request and its result. It runs before all layers that can

@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"net/url"
 	"strings"
 	"time"
 
@@ -63,6 +64,19 @@ func cutSQL(statements []*store.Statement) string {
 func (r *recorder) EventRead(lag time.Duration) { r.metrics.CountEventRead(lag) }
 
 // DeliveryTried counts an attempt of a delivery.
-func (r *recorder) DeliveryTried(state platform.DeliveryState, lag time.Duration) {
-	r.metrics.CountDelivery(strings.ToLower(string(state)), lag, state == platform.DeliveryDelivered)
+func (r *recorder) DeliveryTried(sink string, state platform.DeliveryState, lag time.Duration) {
+	delivered := state == platform.DeliveryDelivered
+	r.metrics.CountDelivery(strings.ToLower(string(state)), lag, delivered)
+	if !delivered {
+		r.metrics.CountDeliveryFailure(r.sinks.Limit(hostOf(sink), true))
+	}
+}
+
+// hostOf returns the host of a sink, with its port if the URL has one.
+func hostOf(sink string) string {
+	u, err := url.Parse(sink)
+	if err != nil {
+		return ""
+	}
+	return u.Host
 }

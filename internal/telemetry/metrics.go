@@ -42,6 +42,7 @@ type Metrics struct {
 	feedLag         prometheus.Histogram
 	deliveryLag     prometheus.Histogram
 	deliveries      *prometheus.CounterVec
+	failures        *prometheus.CounterVec
 	imported        *prometheus.CounterVec
 }
 
@@ -75,6 +76,7 @@ func New(version string) *Metrics {
 	m.feedLag = m.histogram("atrium_event_feed_lag_seconds", "The time from recording an event to giving it to live feeds.", slowBuckets)
 	m.deliveryLag = m.histogram("atrium_event_delivery_lag_seconds", "The time from recording an event to its delivery.", slowBuckets)
 	m.deliveries = m.counters("atrium_delivery_attempts_total", "Attempts to deliver an event, by what became of the delivery.", "state")
+	m.failures = m.counters("atrium_delivery_failures_total", "Attempts to deliver an event that failed, by host of the sink; other stands for all after the first 100 that have failed.", "sink")
 	m.imported = m.counters("atrium_import_records_total", "Records that this import has read.", "source")
 	return m
 }

@@ -16,10 +16,11 @@ const maxNameBytes = 64
 
 // NewNames returns Names that keep the known names and up to limit others.
 func NewNames(limit int, known ...string) *Names {
-	n := &Names{limit: limit + len(known), known: map[string]bool{}}
+	n := &Names{known: map[string]bool{}}
 	for _, name := range known {
 		n.known[name] = true
 	}
+	n.limit = limit + len(n.known)
 	return n
 }
 

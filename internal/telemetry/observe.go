@@ -99,6 +99,13 @@ func (m *Metrics) CountDelivery(state string, lag time.Duration, delivered bool)
 	}
 }
 
+// CountDeliveryFailure counts an attempt that failed at the host of a sink.
+func (m *Metrics) CountDeliveryFailure(host string) {
+	if m != nil {
+		m.failures.WithLabelValues(host).Inc()
+	}
+}
+
 // CountImported counts records that an import has read from a source.
 func (m *Metrics) CountImported(source string, records int) {
 	if m != nil {

@@ -77,6 +77,7 @@ func TestNilMetricsRecordNothing(t *testing.T) {
 	m.CountRoundTrip([]string{"x"}, 0, false)
 	m.CountEventRead(0)
 	m.CountDelivery("x", 0, true)
+	m.CountDeliveryFailure("x")
 	m.CountImported("x", 1)
 	m.WatchPool(nil)
 	m.WatchGate(nil)

@@ -18,6 +18,7 @@ import (
 	"github.com/vektah/gqlparser/v2"
 	"github.com/vektah/gqlparser/v2/ast"
 	"github.com/vektah/gqlparser/v2/gqlerror"
+	"github.com/vektah/gqlparser/v2/parser"
 	"github.com/vektah/gqlparser/v2/validator/rules"
 
 	"atrium/internal/graphql/refusal"
@@ -67,6 +68,29 @@ func unknownDocument() *gqlerror.Error {
 // together with its hash once, and only the hash from then on.
 type persistedQueries struct {
 	kept *documentCache[string]
+}
+
+// OperationNames returns the names of all operations in t; nil has none.
+func (t *TrustedDocuments) OperationNames() []string {
+	if t == nil {
+		return nil
+	}
+	return OperationNames(t.byID)
+}
+
+// OperationNames returns the names of all operations in documents by id. It ignores documents that are not valid.
+func OperationNames(byID map[string]string) []string {
+	var names []string
+	for _, text := range byID {
+		document, err := parser.ParseQuery(&ast.Source{Input: text})
+		if err != nil {
+			continue
+		}
+		for _, operation := range document.Operations {
+			names = append(names, operation.Name)
+		}
+	}
+	return names
 }
 
 // find finds the document of a hash, or checks the hash of a document.

@@ -1,0 +1,60 @@
+package server
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"atrium/internal/telemetry"
+	"atrium/platform"
+)
+
+// The attack is a client that invents names of operations until no other name is counted.
+func TestInventedNamesOfOperationsHideNoTrustedOnes(t *testing.T) {
+	t.Parallel()
+	manifest := filepath.Join(t.TempDir(), "documents.json")
+	if err := os.WriteFile(manifest, []byte(`{"a": "query OfTheOperator { ping }"}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	settings := DefaultGraphQL()
+	settings.Trusted = check(ReadTrustedDocuments(manifest))(t)
+	r := (&Config{GraphQL: settings}).newRecorder()
+	count := func(name string) string {
+		return r.operation(finished{protocol: "graphql", code: "OK", facts: platform.Facts{Operation: name}})
+	}
+	for i := range 2 * maxOperationNames {
+		count(fmt.Sprintf("Invented%d", i))
+	}
+	for name, want := range map[string]string{"Invented0": "Invented0", "InventedLast": telemetry.Other, "OfTheOperator": "OfTheOperator", consoleOperations()[0]: consoleOperations()[0]} {
+		if got := count(name); got != want {
+			t.Errorf("%s is counted as %s, want %s", name, got, want)
+		}
+	}
+}
+
+func TestFailuresOfSinksAreCountedByHost(t *testing.T) {
+	t.Parallel()
+	metrics := telemetry.New("test")
+	r := (&Config{Metrics: metrics}).newRecorder()
+	r.DeliveryTried("https://fails.example.com/events?key=hush", platform.DeliveryRetrying, 0)
+	r.DeliveryTried("https://fails.example.com/other", platform.DeliveryFailed, 0)
+	r.DeliveryTried("https://works.example.com/", platform.DeliveryDelivered, 0)
+	for i := range maxSinkNames + 1 {
+		r.DeliveryTried(fmt.Sprintf("https://%d.example.com/", i), platform.DeliveryRetrying, 0)
+	}
+	scraped := httptest.NewRecorder()
+	metrics.Handler().ServeHTTP(scraped, httptest.NewRequest(http.MethodGet, "/metrics", nil))
+	body := scraped.Body.String()
+	for _, want := range []string{`atrium_delivery_failures_total{sink="fails.example.com"} 2`, `atrium_delivery_failures_total{sink="other"} 2`} {
+		if !strings.Contains(body, want+"\n") {
+			t.Errorf("no %s in %s", want, body)
+		}
+	}
+	if strings.Contains(body, "works.example.com") || strings.Contains(body, "hush") {
+		t.Errorf("a sink that works, or a secret of a URL, is in %s", body)
+	}
+}
