@@ -14,6 +14,8 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -121,6 +123,30 @@ func TestTLSWorksForBothHTTPVersionsAndRejectsOldTLS(t *testing.T) {
 	if conn, err := tls.Dial("tcp", strings.TrimPrefix(server.url, "https://"), old); err == nil {
 		_ = conn.Close()
 		t.Error("TLS 1.1 is spoken")
+	}
+}
+
+// The certificate of the test is valid for another hour.
+func TestTheExpiryOfTheCertificateIsInTheLogAndAMetric(t *testing.T) {
+	t.Parallel()
+	p := newPair(t, "first")
+	server := start(t, storetest.SQLite(t), "--dev", "--tls-cert", p.certFile, "--tls-key", p.keyFile, "--metrics-addr", "127.0.0.1:0", "--log-format", "json")
+	metrics := regexp.MustCompile(`"msg":"metrics","url":"([^"]+)"`)
+	server.await(func() bool { return metrics.MatchString(server.stderr.String()) })
+	for range 2 {
+		p.ask(p.client(true), server.url+"/livez")
+	}
+	if n := strings.Count(server.stderr.String(), "the TLS certificate expires soon"); n != 1 {
+		t.Errorf("%d lines tell of the expiry, want 1:\n%s", n, server.stderr)
+	}
+	scraped := &running{t: t, url: strings.TrimSuffix(metrics.FindStringSubmatch(server.stderr.String())[1], "/metrics")}
+	_, body := scraped.get("", "/metrics")
+	found := regexp.MustCompile(`(?m)^atrium_tls_certificate_expiry_timestamp_seconds (\S+)$`).FindStringSubmatch(body)
+	if found == nil {
+		t.Fatalf("no expiry in %s", body)
+	}
+	if at, err := strconv.ParseFloat(found[1], 64); err != nil || time.Until(time.Unix(int64(at), 0)) > time.Hour || !strings.Contains(body, "atrium_log_lines_lost_total 0\n") {
+		t.Errorf("the certificate expires at %s (%v), want within an hour, and no line is lost: %s", found[1], err, body)
 	}
 }
 

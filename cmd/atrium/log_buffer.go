@@ -1,10 +1,12 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"io"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -23,6 +25,10 @@ type logBuffer struct {
 	lock    sync.Mutex
 	waiting []byte
 	timer   *time.Timer // flushes the waiting lines
+	failed  bool        // whether the last write failed
+
+	lost atomic.Int64 // lines that could not be written
+	tell atomic.Bool  // whether the log must tell of lost lines, because it can be written again
 }
 
 func newLogBuffer(out io.Writer) *logBuffer {
@@ -58,11 +64,18 @@ func (b *logBuffer) write() error {
 		return nil
 	}
 	_, err := b.out.Write(b.waiting)
+	if err != nil {
+		b.lost.Add(int64(bytes.Count(b.waiting, []byte("\n"))))
+	} else if b.failed {
+		b.tell.Store(true)
+	}
+	b.failed = err != nil
 	b.waiting = b.waiting[:0]
 	return err
 }
 
-// A promptHandler writes a warning or an error immediately, with all waiting lines.
+// A promptHandler writes a warning or an error immediately, with all waiting lines. It tells of lines that were lost
+// once the log can be written again.
 type promptHandler struct {
 	slog.Handler
 	buffer *logBuffer
@@ -70,6 +83,11 @@ type promptHandler struct {
 
 // Handle logs a record.
 func (h promptHandler) Handle(ctx context.Context, r slog.Record) error {
+	if h.buffer.tell.CompareAndSwap(true, false) {
+		told := slog.NewRecord(r.Time, slog.LevelWarn, "lines of the log could not be written and are lost", 0)
+		told.AddAttrs(slog.Int64("lost", h.buffer.lost.Load()))
+		_ = h.Handler.Handle(ctx, told) // if this line is lost too, the next one tells of it
+	}
 	err := h.Handler.Handle(ctx, r)
 	if r.Level >= slog.LevelWarn {
 		h.buffer.flush()

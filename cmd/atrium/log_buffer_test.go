@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -12,6 +13,7 @@ import (
 
 // A logSink counts the written lines and calls.
 type logSink struct {
+	fault error // This is what Write returns.
 	mu    sync.Mutex
 	bytes bytes.Buffer
 	calls int
@@ -21,6 +23,9 @@ func (w *logSink) Write(b []byte) (int, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.calls++
+	if w.fault != nil {
+		return 0, w.fault
+	}
 	return w.bytes.Write(b)
 }
 
@@ -88,6 +93,26 @@ func TestAFullLogBufferIsWritten(t *testing.T) {
 			t.Errorf("%d lines were written by %d calls", lines, calls)
 		}
 	})
+}
+
+// The attack is a full disk: the lines of that time are lost, and nothing says so.
+func TestTheLogTellsHowManyLinesWereLost(t *testing.T) {
+	t.Parallel()
+	out := logSink{fault: syscall.ENOSPC}
+	buffer := newLogBuffer(&out)
+	logger := jsonLogger(buffer)
+	logger.Info("lost")
+	logger.Warn("lost too")
+	if lost := buffer.lost.Load(); lost != 2 {
+		t.Errorf("%d lines are counted as lost, want 2", lost)
+	}
+	out.fault = nil
+	for range 3 {
+		logger.Warn("written")
+	}
+	if got := out.bytes.String(); strings.Count(got, "are lost") != 1 || !strings.Contains(got, `are lost","lost":2}`) || strings.Count(got, "written\"") != 3 {
+		t.Errorf("the log has %s, want three lines and one about two that are lost", got)
+	}
 }
 
 // jsonLogger returns the logger of a server that does not run on a terminal.

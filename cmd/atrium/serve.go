@@ -129,6 +129,7 @@ func (c *serveCommand) run(ctx context.Context, p program) error {
 	logs := newLogBuffer(terminalOf(p.stderr))
 	defer logs.flush()
 	config := c.config(p, c.logger(logs, isTerminal(p.stderr)))
+	config.Metrics.WatchLog(logs.lost.Load)
 	traces, end, err := startTraces(ctx, p, config.Logger)
 	if err != nil {
 		return err

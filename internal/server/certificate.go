@@ -17,6 +17,7 @@ type Certificate struct {
 	lock    sync.Mutex
 	seen    [2]stamp
 	current *tls.Certificate
+	warned  time.Time // when the log last told that it expires soon
 }
 
 // LoadCertificate reads a certificate chain, leaf first, and its private key,
@@ -54,19 +55,42 @@ func (c *Certificate) load() error {
 	return nil
 }
 
+// The log tells of a certificate that expires within expiryNotice, every expiryPause.
+const (
+	expiryNotice = 14 * 24 * time.Hour
+	expiryPause  = 24 * time.Hour
+)
+
+// expiry returns when the certificate expires, in its files or, if these are faulty, in use.
+func (c *Certificate) expiry() time.Time {
+	_ = c.load() // a handshake logs the error
+	c.lock.Lock()
+	defer c.lock.Unlock()
+	return c.current.Leaf.NotAfter
+}
+
+// get returns the certificate for a handshake, and logs what an operator must do about it.
+func (c *Certificate) get(logger *slog.Logger) *tls.Certificate {
+	if err := c.load(); err != nil {
+		logger.Error("certificate reload failed; keeping the current one", "error", err)
+	}
+	c.lock.Lock()
+	defer c.lock.Unlock()
+	end := c.current.Leaf.NotAfter
+	if now := time.Now(); end.Sub(now) < expiryNotice && now.Sub(c.warned) >= expiryPause {
+		c.warned = now
+		logger.Warn("the TLS certificate expires soon or has expired; replace its files, which are read again without a restart", "expires", end, "file", c.certFile)
+	}
+	return c.current
+}
+
 // config returns the TLS settings of a server. When a reload fails, it logs the reason
 // and the server keeps the current certificate.
 func (c *Certificate) config(logger *slog.Logger) *tls.Config {
+	c.get(logger) // which warns of one that is too old already
 	return &tls.Config{
-		MinVersion: tls.VersionTLS12,
-		NextProtos: []string{"h2", "http/1.1"},
-		GetCertificate: func(*tls.ClientHelloInfo) (*tls.Certificate, error) {
-			if err := c.load(); err != nil {
-				logger.Error("certificate reload failed; keeping the current one", "error", err)
-			}
-			c.lock.Lock()
-			defer c.lock.Unlock()
-			return c.current, nil
-		},
+		MinVersion:     tls.VersionTLS12,
+		NextProtos:     []string{"h2", "http/1.1"},
+		GetCertificate: func(*tls.ClientHelloInfo) (*tls.Certificate, error) { return c.get(logger), nil },
 	}
 }

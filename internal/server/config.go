@@ -137,6 +137,9 @@ func Run(ctx context.Context, c Config) error {
 	defer c.recorder.refusals.flush()
 	c.ready = &readiness{draining: c.draining}
 	c.Metrics.WatchReady(c.ready.observe)
+	if c.Certificate != nil {
+		c.Metrics.WatchCertificate(c.Certificate.expiry)
+	}
 	last := &shutdown{within: c.ShutdownTimeout(), logger: c.Logger}
 	return last.bound(ctx, func(ctx context.Context, end func()) error { return c.run(ctx, end, last) })
 }

@@ -151,6 +151,20 @@ func (m *Metrics) WatchGate(gate func() Gate) {
 	m.counter("atrium_request_wait_seconds_total", "How long requests have waited for a slot.", func() float64 { return gate().Waited.Seconds() })
 }
 
+// WatchCertificate adds when the TLS certificate expires. Each scrape calls expiry.
+func (m *Metrics) WatchCertificate(expiry func() time.Time) {
+	if m != nil {
+		m.gauge("atrium_tls_certificate_expiry_timestamp_seconds", "When the TLS certificate of the server expires, in seconds since 1970.", func() float64 { return float64(expiry().Unix()) })
+	}
+}
+
+// WatchLog adds the number of lines of the log that could not be written. Each scrape calls lost.
+func (m *Metrics) WatchLog(lost func() int64) {
+	if m != nil {
+		m.counter("atrium_log_lines_lost_total", "Lines of the log that could not be written, such as to a full disk.", func() float64 { return float64(lost()) })
+	}
+}
+
 // gauge adds a gauge. Each scrape calls value.
 func (m *Metrics) gauge(name, help string, value func() float64) {
 	m.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help}, value))

@@ -83,6 +83,8 @@ func TestNilMetricsRecordNothing(t *testing.T) {
 	m.WatchGate(nil)
 	m.WatchAttempts(nil)
 	m.WatchReady(nil)
+	m.WatchCertificate(nil)
+	m.WatchLog(nil)
 	m.WatchBacklog(nil)
 }
 
