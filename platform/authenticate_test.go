@@ -186,8 +186,8 @@ func TestLastSeenIsNotedAtMostOnceAMinuteAndOffThePath(t *testing.T) {
 		}
 		seen := func() platform.Time { return seenOf(ada) }
 		before, made := len(w.events()), seen()
-		if made.IsZero() {
-			t.Error("a new identity shows no last seen time")
+		if !made.IsZero() {
+			t.Errorf("an identity that nobody has acted as was seen at %s", made)
 		}
 		w.pass(time.Minute)
 		for range 300 { // This is more than the platform remembers. No request waits until they are written.

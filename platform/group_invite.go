@@ -168,8 +168,8 @@ func parseInviteCode(s string) (inviteCode, bool) {
 
 // Accept binds the role of an invite to the caller: to its identity that can act
 // in the group, or to a new identity there that the token matches. Any valid token
-// may accept. If the caller already has the role, nothing changes and the invite
-// is not used up.
+// may accept. If the caller already has the role, the invite is not used up, and nothing
+// changes, except that a binding that expires then lasts.
 func (s GroupInvites) Accept(ctx context.Context, code string) (*RoleBinding, error) {
 	bound, err := s.acceptCode(ctx, code)
 	return bound, s.kind.addArea(err)
@@ -264,7 +264,7 @@ func (s GroupInvites) bindInvited(ctx context.Context, tx Tx, actor *Actor, invi
 		return nil, err
 	}
 	if len(had.Items) > 0 {
-		return had.Items[0], nil
+		return had.Items[0], s.p.RoleBindings.makeLasting(ctx, tx, had.Items[0])
 	}
 	bindings := []*RoleBinding{newBinding(group, identity, invite.RoleUID, s.p.now())}
 	switch err := tx.RoleBindingWriter().Insert(ctx, bindings...); {
@@ -303,7 +303,7 @@ func (s GroupInvites) findInvitedIdentity(ctx context.Context, tx Tx, actor *Act
 	if err != nil {
 		return "", err
 	}
-	made := &Identity{Name: identityName(actor.Email, actor.Subject), ClaimMatch: own}
+	made := &Identity{Name: identityName(actor.Email, actor.Subject), ClaimMatch: own, LastSeenTime: s.p.now()}
 	made.setEmail(actor.Email, actor.EmailVerified)
 	err = s.p.Identities.insertRecorded(ctx, tx, group, made)
 	return made.UID, err

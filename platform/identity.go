@@ -16,7 +16,7 @@ type Identity struct {
 	Email           string      `json:"email,omitempty"`
 	EmailUnverified string      `json:"emailUnverified,omitempty"`
 	Company         string      `json:"company,omitempty"`
-	LastSeenTime    Time        `json:"lastSeenTime,omitzero"`
+	LastSeenTime    Time        `json:"lastSeenTime,omitzero"` // zero before the first request
 	CreateTime      Time        `json:"createTime,omitzero"`
 	UpdateTime      Time        `json:"updateTime,omitzero"`
 	ClaimMatch      *ClaimMatch `json:"claimMatch,omitempty"`
@@ -43,11 +43,29 @@ var relationshipTypes = []RelationshipType{RelationshipTypeClaimMatch, Relations
 // Values lists the types.
 func (RelationshipType) Values() []string { return fieldmask.Texts(relationshipTypes) }
 
+// An IdentityKind is a way to act as an identity.
+type IdentityKind string
+
+// The kinds.
+const (
+	IdentityKindUser       IdentityKind = "IDENTITY_KIND_USER"        // a user of an identity provider
+	IdentityKindClaimMatch IdentityKind = "IDENTITY_KIND_CLAIM_MATCH" // a token whose claims match
+	IdentityKindStaticKeys IdentityKind = "IDENTITY_KIND_STATIC_KEYS" // a token signed with keys of the identity
+	IdentityKindNobody     IdentityKind = "IDENTITY_KIND_NOBODY"      // nothing acts as it
+)
+
+var identityKinds = []IdentityKind{IdentityKindUser, IdentityKindClaimMatch, IdentityKindStaticKeys, IdentityKindNobody}
+
+// Values lists the kinds.
+func (IdentityKind) Values() []string { return fieldmask.Texts(identityKinds) }
+
 // IdentityFilter restricts a list of identities.
 type IdentityFilter struct {
 	Name             string           `json:",omitempty"` // exact name
 	RelationshipType RelationshipType `json:",omitempty"`
 	LastSeenBefore   Time             `json:",omitzero"`  // includes identities that were never seen
+	NeverSeen        *bool            `json:",omitempty"` // whether nothing has acted as the identity; nil means any
+	WithoutBindings  *bool            `json:",omitempty"` // whether no binding gives the identity a role; nil means any
 	Query            string           `json:",omitempty"` // see SearchWords
 }
 
@@ -83,7 +101,7 @@ var identityKind = Kind[*Identity]{
 	UID:          func(i *Identity) UID { return i.UID },
 	Group:        parentOf(func(i *Identity) UID { return i.UID }),
 	Stamp: func(i *Identity, uid UID, now Time) {
-		i.UID, i.CreateTime, i.UpdateTime, i.LastSeenTime = uid, now, now, now
+		i.UID, i.CreateTime, i.UpdateTime = uid, now, now
 	},
 	Check: func(i *Identity, changed func(string) bool, v *violations) {
 		if changed("name") {

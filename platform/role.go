@@ -22,6 +22,8 @@ type Role struct {
 type RoleFilter struct {
 	Name  string `json:",omitempty"` // exact name
 	Query string `json:",omitempty"` // see SearchWords
+
+	Capabilities []Capability `json:",omitempty"` // the role has all of these
 }
 
 func (f *RoleFilter) check(v *violations) {

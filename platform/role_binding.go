@@ -53,7 +53,17 @@ type RoleBindingFilter struct {
 	Group      UID        `json:",omitempty"` // the role is bound on this group, not below
 	Role       UID        `json:",omitempty"`
 	Capability Capability `json:",omitempty"` // the binding gives this capability
+	InForce    bool       `json:",omitempty"` // the binding has not expired
 	Lasting    bool       `json:",omitempty"` // the binding never expires
+
+	IdentityKinds []IdentityKind  `json:",omitempty"` // the identity is of one of these kinds
+	Expiring      *ExpiringFilter `json:",omitempty"`
+	CreatedSince  Time            `json:",omitzero"` // the binding was made at this time or later
+}
+
+// An ExpiringFilter restricts a list to role bindings that will expire.
+type ExpiringFilter struct {
+	Before Time `json:",omitzero"` // zero means at any time
 }
 
 func (f *RoleBindingFilter) check(v *violations) {
@@ -64,6 +74,9 @@ func (f *RoleBindingFilter) check(v *violations) {
 		if x.uid != "" {
 			v.checkUID(x.field, x.uid)
 		}
+	}
+	for i, kind := range f.IdentityKinds {
+		checkOneOf(v, fmt.Sprintf("identityKinds[%d]", i), kind, identityKinds)
 	}
 }
 
@@ -195,7 +208,7 @@ func (s RoleBindings) createAll(ctx context.Context, parent UID, ins []fieldmask
 		return nil, err
 	}
 	var made []*RoleBinding
-	err = s.p.store.Write(ctx, func(tx Tx) error {
+	err = s.writeInPlaceOfExpired(ctx, func(tx Tx) error {
 		made = make([]*RoleBinding, len(bindings))
 		keys := map[UID]RuleKey{}
 		for i, b := range bindings {
@@ -337,7 +350,7 @@ func (s RoleBindings) Update(ctx context.Context, uid UID, in fieldmask.Input[*R
 	}
 	var row *RoleBinding
 	var wanted RoleBinding
-	err = s.p.store.Write(ctx, func(tx Tx) error {
+	err = s.writeInPlaceOfExpired(ctx, func(tx Tx) error {
 		current, err := s.getLocked(ctx, tx, uid)
 		if err != nil {
 			return err

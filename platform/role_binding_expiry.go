@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"time"
+
+	"atrium/platform/fieldmask"
 )
 
 // A binding that has expired gives nothing: the statements of the store that read grants leave it
@@ -43,6 +45,39 @@ func (s RoleBindings) DeleteExpired(ctx context.Context) error {
 			return err
 		}
 	}
+}
+
+// writeInPlaceOfExpired is Write for a change that gives a binding its identity and role. If there is
+// such a binding already, it may have expired a moment ago.
+func (s RoleBindings) writeInPlaceOfExpired(ctx context.Context, change func(tx Tx) error) error {
+	err := s.p.store.Write(ctx, change)
+	if !errors.Is(err, ErrDuplicate) {
+		return err
+	}
+	expired, failed := s.p.store.ExpiredBindings(ctx, 1)
+	if failed != nil || len(expired) == 0 {
+		return errors.Join(err, failed)
+	}
+	// The caller has not made the bindings expire, so the events do not name it.
+	if err := s.DeleteExpired(context.WithValue(ctx, actorKey{}, (*Actor)(nil))); err != nil {
+		return err
+	}
+	return s.p.store.Write(ctx, change)
+}
+
+// makeLasting lets a binding never expire.
+func (s RoleBindings) makeLasting(ctx context.Context, tx Tx, b *RoleBinding) error {
+	if b.ExpireTime.IsZero() {
+		return nil
+	}
+	change := &fieldmask.Change[*RoleBinding]{Row: b, Fields: []string{"expireTime"}}
+	before := b.writtenFields()
+	b.ExpireTime = Time{}
+	if err := s.rows(tx).Update(ctx, b, change.Fields...); err != nil {
+		return err
+	}
+	s.recordUpdate(ctx, tx, b, describeChanges(change, before, b.writtenFields(), s.kind.Fields))
+	return nil
 }
 
 // deleteExpired deletes a binding unless another process has deleted it, or somebody has given it

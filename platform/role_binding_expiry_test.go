@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"atrium/platform"
+	"atrium/store/storetest"
 )
 
 // inRealTime lets the platform of the world have the clock of the database, which decides when a
@@ -39,16 +40,7 @@ func (w *world) bindUntil(group, identity, role platform.UID, end platform.Time)
 // endBindings lets all role bindings that expire have expired.
 func (w *world) endBindings() {
 	w.Helper()
-	_, err := w.raw().ExecContext(w.Context(), "UPDATE role_binding SET expire_time = create_time WHERE expire_time IS NOT NULL")
-	must(w, err)
-}
-
-// awaitEnd returns when a time has come.
-func (w *world) awaitEnd(end platform.Time) {
-	w.Helper()
-	for w.endIn(0).Before(end.Time) {
-		continue // each turn asks the database
-	}
+	must(w, storetest.ExpireBindings(w.Context(), w.url))
 }
 
 // The attack is a caller with an open feed, whose binding expires while nothing changes.
@@ -59,12 +51,11 @@ func TestAFeedSendsNothingOnceABindingHasExpired(t *testing.T) {
 		team, other := w.group(acme.uid), w.group(acme.uid)
 		reader := w.member(acme.uid, "reader")
 		w.bind(team, reader, platform.ViewerRole)
-		end := w.endIn(6 * time.Second)
-		w.bindUntil(other, reader, platform.ViewerRole, end)
+		w.bindUntil(other, reader, platform.ViewerRole, w.endIn(time.Hour))
 		runs(t, w.replica(w.store, platform.Options{})) // It only reads events: its own clock is in the past.
 		f := w.followFeed(platform.Claims{Issuer: issuer, Subject: "reader", ServiceAudience: true}, acme.uid)
 		f.hears(w, "before the end", other)
-		w.awaitEnd(end)
+		w.endBindings()
 		hidden := w.repo(other)
 		made := w.repo(team)
 		for subject := range f.heard {
@@ -137,15 +128,77 @@ func TestAnExpiredBindingIsNoAnswerToWhoMay(t *testing.T) {
 		member := w.member(acme.uid, "member")
 		w.bindUntil(acme.uid, member, platform.EditorRole, w.endIn(time.Hour))
 		w.endBindings()
-		pages, errs := w.p.RoleBindings.ListEffective(acme.owner, []platform.UID{acme.uid}, platform.CapRepoCreate, platform.ListRequest[*platform.RoleBindingFilter]{Parts: platform.PartItems | platform.PartTotal})
-		must(t, errors.Join(errs...))
-		if pages[0].TotalCount != 1 || len(pages[0].Items) != 1 || pages[0].Items[0].UID != acme.Binding.UID {
-			t.Errorf("got %d bindings, %v; want that of the owner", pages[0].TotalCount, pages[0].Items)
+		for _, capability := range []platform.Capability{platform.CapRepoCreate, ""} {
+			pages, errs := w.p.RoleBindings.ListEffective(acme.owner, []platform.UID{acme.uid}, capability, platform.ListRequest[*platform.RoleBindingFilter]{Parts: platform.PartItems | platform.PartTotal})
+			must(t, errors.Join(errs...))
+			if pages[0].TotalCount != 1 || len(pages[0].Items) != 1 || pages[0].Items[0].UID != acme.Binding.UID {
+				t.Errorf("with the capability %q: got %d bindings, %v; want that of the owner", capability, pages[0].TotalCount, pages[0].Items)
+			}
 		}
 		held, errs := w.p.Identities.EffectiveGrants(acme.owner, []platform.UID{member})
 		must(t, errors.Join(errs...))
 		if can := held[0].CapabilitiesOn(acme.uid); len(can) != 0 {
 			t.Errorf("the member holds %v, want nothing", can)
+		}
+	})
+}
+
+// What has expired stands in nobody's way, though no process has deleted it yet.
+func TestAnExpiredBindingCanBeMadeAgain(t *testing.T) {
+	onEachEngine(t, func(t *testing.T, w *world) {
+		w.inRealTime()
+		acme := w.found("acme")
+		member, before := w.member(acme.uid, "member"), len(w.events())
+		first := w.bindUntil(acme.uid, member, platform.ViewerRole, w.endIn(time.Hour))
+		w.endBindings()
+		second := w.bindUntil(acme.uid, member, platform.ViewerRole, w.endIn(time.Hour))
+		if first == second {
+			t.Error("the expired binding came back")
+		}
+		w.endBindings()
+		lasting := w.bind(acme.uid, member, platform.EditorRole)
+		changed, err := w.p.RoleBindings.Update(acme.owner, lasting, body[*platform.RoleBinding](`{"roleUid": %q}`, platform.ViewerRole))
+		must(t, err)
+		if changed.Role.UID != platform.ViewerRole {
+			t.Errorf("got the role %s, want %s", changed.Role.UID, platform.ViewerRole)
+		}
+		var actors []string
+		for _, e := range w.events()[before:] {
+			if e.kind == "iam.rolebindings.expired" {
+				actors = append(actors, e.actor.Subject)
+			}
+		}
+		if !slices.Equal(actors, []string{"", ""}) {
+			t.Errorf("the events of what has expired name %q, want two that name nobody", actors)
+		}
+		_, err = w.p.RoleBindings.Create(acme.owner, acme.uid, body[*platform.RoleBinding](`{"identityUid": %q, "roleUid": %q}`, member, platform.ViewerRole))
+		expectRefused(t, "a binding that is in force", err, platform.CodeAlreadyExists)
+		w.checkCounters()
+	})
+}
+
+// Somebody whose role will expire, or has expired, accepts an invite to the same role.
+func TestAnInviteMakesABindingLast(t *testing.T) {
+	onEachEngine(t, func(t *testing.T, w *world) {
+		w.inRealTime()
+		acme := w.found("acme")
+		repo := w.repo(acme.uid)
+		invite, err := w.p.GroupInvites.Create(acme.owner, acme.uid, body[*platform.GroupInvite](`{"roleUid": %q, "ttl": "3600s"}`, platform.ViewerRole))
+		must(t, err)
+		for subject, end := range map[string]func(){"early": func() {}, "late": w.endBindings} {
+			bound := w.bindUntil(acme.uid, w.member(acme.uid, subject), platform.ViewerRole, w.endIn(time.Hour))
+			end()
+			accepted, err := w.p.GroupInvites.Accept(w.as(subject), invite.Code)
+			must(t, err)
+			if accepted.UID != bound || !accepted.ExpireTime.IsZero() {
+				t.Errorf("%s: got %+v, want the binding %s without an end", subject, accepted, bound)
+			}
+			w.endBindings()
+			_, err = w.p.Repos.Get(w.as(subject), repo)
+			must(t, err)
+			if last := w.events()[len(w.events())-1]; last.kind != "iam.rolebindings.updated" {
+				t.Errorf("%s: the last event is %s, want that the binding was updated", subject, last.kind)
+			}
 		}
 	})
 }

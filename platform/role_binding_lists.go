@@ -1,6 +1,7 @@
 package platform
 
 import (
+	"cmp"
 	"context"
 	"slices"
 
@@ -9,9 +10,16 @@ import (
 
 // ListEffective reads, with one read, the same page of the bindings that apply to
 // each group, including inherited ones. If a capability is given, it lists only
-// bindings whose role has it.
+// bindings that give it. Bindings that have expired are left out.
 func (s RoleBindings) ListEffective(ctx context.Context, groups []UID, capability Capability, req ListRequest[*RoleBindingFilter]) ([]Page[*RoleBinding], []error) {
-	req.Filter = changeFilter(req.Filter, func(f *RoleBindingFilter) { f.Capability = capability })
+	req.Malformed = slices.Clone(req.Malformed)
+	if req.UIDP.isNarrow() || req.UIDP.DescendantsOf != "" {
+		req.Malformed = append(req.Malformed, fieldmask.Violation{Field: "uidp", Description: "does not apply to the bindings that count on a group; filter by group, identity or role instead"})
+	}
+	if asked := fillFilter(req.Filter).Capability; capability != "" && asked != "" && asked != capability {
+		req.Malformed = append(req.Malformed, fieldmask.Violation{Field: "capability", Description: "is given twice, with different values; leave one out"})
+	}
+	req.Filter = changeFilter(req.Filter, func(f *RoleBindingFilter) { f.Capability, f.InForce = cmp.Or(capability, f.Capability), true })
 	return s.readEach(ctx, len(groups), func(i int) (ListRequest[*RoleBindingFilter], Query[*RoleBindingFilter], error) {
 		req.UIDP = UIDFilter{AncestorsOf: groups[i]} // part of the page tokens; it is not the scope
 		q, err := s.effectiveQuery(ctx, groups[i], req)

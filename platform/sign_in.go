@@ -209,7 +209,7 @@ func (p *IdentityProvider) externalID(c Claims) string {
 // default role.
 func (p *Platform) createProvisioned(ctx context.Context, c Claims, provider *IdentityProvider) (Candidate, error) {
 	group, external := provider.UID.Parent(), provider.externalID(c)
-	person := &Identity{Name: identityName(c.Name, c.Email, c.Subject), Provider: provider.UID, ExternalID: ExternalID{c.Issuer, external}}
+	person := &Identity{Name: identityName(c.Name, c.Email, c.Subject), Provider: provider.UID, ExternalID: ExternalID{c.Issuer, external}, LastSeenTime: p.now()}
 	person.setEmail(c.Email, c.EmailVerified)
 	// The new identity is the actor of these events.
 	self := &Actor{Issuer: c.Issuer, Subject: c.Subject, Email: c.Email, EmailVerified: c.EmailVerified}

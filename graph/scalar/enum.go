@@ -57,7 +57,7 @@ func MarshalCapability(c platform.Capability) graphql.Marshaler {
 // takes no capability as no condition.
 func UnmarshalCapability(v any) (platform.Capability, error) {
 	name, err := graphql.UnmarshalString(v)
-	if err != nil {
+	if v == nil || err != nil {
 		return "", err
 	}
 	capability, known := capabilities[name]
@@ -138,6 +138,21 @@ func MarshalRelationshipType(v platform.RelationshipType) graphql.Marshaler {
 // UnmarshalRelationshipType reads a relationship type.
 func UnmarshalRelationshipType(v any) (platform.RelationshipType, error) {
 	return value[platform.RelationshipType]("RELATIONSHIP_TYPE_", v)
+}
+
+// AppendIdentityKind appends a kind of identities as JSON.
+func AppendIdentityKind(b []byte, v platform.IdentityKind, _ bool) []byte {
+	return appendEnum(b, "IDENTITY_KIND_", v)
+}
+
+// MarshalIdentityKind returns the marshaler of a kind of identities.
+func MarshalIdentityKind(v platform.IdentityKind) graphql.Marshaler {
+	return marshal(AppendIdentityKind(nil, v, true))
+}
+
+// UnmarshalIdentityKind reads a kind of identities.
+func UnmarshalIdentityKind(v any) (platform.IdentityKind, error) {
+	return value[platform.IdentityKind]("IDENTITY_KIND_", v)
 }
 
 // AppendReviewState appends a review state as JSON.

@@ -7,7 +7,7 @@ var _ = newKind(kind{
 	minimal:        fields{"name": "robot {n}"},
 	full:           fields{"name": "robot", "description": "Builds", "company": "Acme", "claimMatch": fullRule},
 	requiredFields: "name",
-	shown:          fields{"uid": "<uid>", "lastSeenTime": "<time>", "createTime": "<time>", "updateTime": "<time>"},
+	shown:          fields{"uid": "<uid>", "createTime": "<time>", "updateTime": "<time>"},
 	badInputs: append([]badInput{
 		{name: "a company of two lines", fields: fields{"company": "a\nb"}, violations: "company"},
 		{name: "a rule without issuer and subject", fields: fields{"claimMatch": fields{}}, violations: "claimMatch.issuer claimMatch.subject"},
@@ -33,7 +33,7 @@ var _ = newKind(kind{
 
 	rows: []row{
 		{name: "with keys", do: call{rpc: "CreateIdentity", target: "{group}", fields: fields{"name": "keyed", "staticKeys": staticKeys}},
-			want: resource(fields{"name": "keyed", "staticKeys": staticKeys, "uid": "<uid>", "lastSeenTime": "<time>", "createTime": "<time>", "updateTime": "<time>"})},
+			want: resource(fields{"name": "keyed", "staticKeys": staticKeys, "uid": "<uid>", "createTime": "<time>", "updateTime": "<time>"})},
 		{name: "keys replace the rule", do: call{rpc: "UpdateIdentity", target: "{full identity}", fields: fields{"staticKeys": staticKeys}},
 			want: expectedResource{like: "{full identity}", with: fields{"staticKeys": staticKeys, "updateTime": "<time>"}, without: []string{"claimMatch"}}},
 		{name: "a part of the rule by mask, others not", do: updateIdentity(fields{"claimMatch": otherRule}, "claimMatch.audience"),

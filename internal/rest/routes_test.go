@@ -273,7 +273,7 @@ func TestResponsesHaveTheFieldsOfTheReference(t *testing.T) {
 	w := newPopulated(t)
 	for path, want := range map[string]string{
 		"/iam/v2/groups/" + w.group:                                                   "createTime description name status uid updateTime verified",
-		"/iam/v2/identities/" + w.identity:                                            "claimMatch createTime lastSeenTime name uid updateTime",
+		"/iam/v2/identities/" + w.identity:                                            "claimMatch createTime name uid updateTime",
 		"/iam/v2/roles/" + w.role:                                                     "capabilities createTime name uid updateTime",
 		"/iam/v2/roles/" + string(platform.ViewerRole):                                "description name uid",
 		"/iam/v2/roleBindings/" + w.binding:                                           "createTime group identity role uid",

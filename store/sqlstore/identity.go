@@ -49,9 +49,32 @@ var identities = newTable(&table[*platform.Identity, *platform.IdentityFilter]{
 		if !f.LastSeenBefore.IsZero() {
 			s.add(" AND t.last_seen_time < ?", f.LastSeenBefore)
 		}
+		if f.NeverSeen != nil {
+			s.add(" AND t.last_seen_time "+map[bool]string{true: "=", false: "<>"}[*f.NeverSeen]+" ?", platform.Time{})
+		}
+		if f.WithoutBindings != nil {
+			s.addSlow(" AND CASE WHEN EXISTS (SELECT 1 FROM role_binding b WHERE b.identity = t.uid AND ").addUnexpired("b").add(") THEN 1 END IS " + map[bool]string{true: "NULL", false: "NOT NULL"}[*f.WithoutBindings])
+		}
 		s.addWords("t.search", f.Query)
 	},
 })
+
+// kindConditions are the conditions that something acts as an identity h in a way.
+var kindConditions = map[platform.IdentityKind]string{
+	platform.IdentityKindUser:       "h.provider IS NOT NULL",
+	platform.IdentityKindClaimMatch: "h.match_rule <> ''",
+	platform.IdentityKindStaticKeys: "h.static_rule <> ''",
+	platform.IdentityKindNobody:     "h.provider IS NULL AND h.match_rule = '' AND h.static_rule = ''",
+}
+
+// isOfKind returns the condition that an identity h is of one of the kinds.
+func isOfKind(kinds []platform.IdentityKind) string {
+	conditions := make([]string, len(kinds))
+	for i, kind := range kinds {
+		conditions[i] = kindConditions[kind]
+	}
+	return "(" + strings.Join(conditions, " OR ") + ")"
+}
 
 // Identities returns the table of identities.
 func (s tables) Identities() platform.Table[*platform.Identity, *platform.IdentityFilter] {

@@ -28,6 +28,9 @@ var roles = newTable(&table[*platform.Role, *platform.RoleFilter]{
 	searchOf: (*platform.Role).SearchText, searchFields: []string{"name", "description"},
 	where: func(f *platform.RoleFilter, s *statement) {
 		s.addName(f.Name)
+		for _, c := range f.Capabilities {
+			s.add(" AND "+confirm("t.capabilities LIKE ? ESCAPE '\\'"), likePattern(`"`+c.WireName()+`"`))
+		}
 		s.addWords("t.search", f.Query)
 	},
 })

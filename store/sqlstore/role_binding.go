@@ -67,8 +67,20 @@ var roleBindings = newTable(&table[*platform.RoleBinding, *platform.RoleBindingF
 			// PostgreSQL expects that few roles match. As a join, it would compare each binding with
 			// each role.
 			s.addSlow(" AND "+confirm("t.role IN (SELECT h.uid FROM role h WHERE h.capabilities LIKE ? ESCAPE '\\')"), likePattern(`"`+f.Capability.WireName()+`"`))
+		}
+		if f.InForce || f.Capability != "" || f.Expiring != nil {
 			s.add(" AND ").addUnexpired("t")
 		}
+		if len(f.IdentityKinds) > 0 {
+			s.addSlow(" AND " + confirm("EXISTS (SELECT 1 FROM identity h WHERE h.uid = t.identity AND "+isOfKind(f.IdentityKinds)+")"))
+		}
+		if f.Expiring != nil {
+			s.add(" AND t.expire_time IS NOT NULL")
+			if before := f.Expiring.Before; !before.IsZero() {
+				s.add(" AND t.expire_time < ?", before)
+			}
+		}
+		addSince(s, "create_time", f.CreatedSince)
 		if f.Lasting {
 			s.add(" AND t.expire_time IS NULL")
 		}

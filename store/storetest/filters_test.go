@@ -17,11 +17,19 @@ func (f *forest) groupFilters() []filterCase[*platform.Group, *platform.GroupFil
 }
 
 func (f *forest) identityFilters() []filterCase[*platform.Identity, *platform.IdentityFilter] {
-	since := platform.At(epoch.Add(moments[2]))
+	since, yes, no := platform.At(epoch.Add(moments[2])), true, false
+	bound := map[platform.UID]bool{}
+	for _, b := range f.bindings {
+		bound[b.Identity.UID] = true
+	}
 	return []filterCase[*platform.Identity, *platform.IdentityFilter]{
 		{}, {}, {&platform.IdentityFilter{Name: "a-b"}, func(i *platform.Identity) bool { return i.Name == "a-b" }},
 		{&platform.IdentityFilter{RelationshipType: platform.RelationshipTypeClaimMatch}, func(i *platform.Identity) bool { return i.ClaimMatch != nil }},
 		{&platform.IdentityFilter{RelationshipType: platform.RelationshipTypeStatic}, func(i *platform.Identity) bool { return i.StaticKeys != nil }},
+		{&platform.IdentityFilter{NeverSeen: &yes}, func(i *platform.Identity) bool { return i.LastSeenTime.IsZero() }},
+		{&platform.IdentityFilter{NeverSeen: &no}, func(i *platform.Identity) bool { return !i.LastSeenTime.IsZero() }},
+		{&platform.IdentityFilter{WithoutBindings: &yes}, func(i *platform.Identity) bool { return !bound[i.UID] }},
+		{&platform.IdentityFilter{WithoutBindings: &no}, func(i *platform.Identity) bool { return bound[i.UID] }},
 		{&platform.IdentityFilter{LastSeenBefore: since}, func(i *platform.Identity) bool { return i.LastSeenTime.Before(since.Time) }},
 	}
 }
@@ -29,12 +37,26 @@ func (f *forest) identityFilters() []filterCase[*platform.Identity, *platform.Id
 func (f *forest) roleFilters() []filterCase[*platform.Role, *platform.RoleFilter] {
 	return []filterCase[*platform.Role, *platform.RoleFilter]{
 		{}, {}, {&platform.RoleFilter{Name: "a"}, func(r *platform.Role) bool { return r.Name == "a" }},
+		{&platform.RoleFilter{Capabilities: []platform.Capability{platform.CapTagList, platform.CapRepoList}}, func(r *platform.Role) bool {
+			return slices.Contains(r.Capabilities, platform.CapTagList) && slices.Contains(r.Capabilities, platform.CapRepoList)
+		}},
 		{&platform.RoleFilter{Name: "viewer"}, func(r *platform.Role) bool { return r.Name == "viewer" }},
 	}
 }
 
 func (f *forest) bindingFilters() []filterCase[*platform.RoleBinding, *platform.RoleBindingFilter] {
-	one := pick(f.d, f.bindings)
+	one, since := pick(f.d, f.bindings), platform.At(epoch.Add(moments[2]))
+	kinds := map[platform.UID]platform.IdentityKind{}
+	for _, i := range f.identities {
+		switch {
+		case i.ClaimMatch != nil:
+			kinds[i.UID] = platform.IdentityKindClaimMatch
+		case i.StaticKeys != nil:
+			kinds[i.UID] = platform.IdentityKindStaticKeys
+		case i.Provider == "":
+			kinds[i.UID] = platform.IdentityKindNobody
+		}
+	}
 	holding := map[platform.UID]bool{}
 	for _, r := range slices.Concat(f.roles, f.builtIn) {
 		holding[r.UID] = slices.Contains(r.Capabilities, platform.CapTagList)
@@ -44,6 +66,16 @@ func (f *forest) bindingFilters() []filterCase[*platform.RoleBinding, *platform.
 		{&platform.RoleBindingFilter{Identity: one.Identity.UID}, func(b *platform.RoleBinding) bool { return b.Identity.UID == one.Identity.UID }},
 		{&platform.RoleBindingFilter{Group: one.Group.UID}, func(b *platform.RoleBinding) bool { return b.Group.UID == one.Group.UID }},
 		{&platform.RoleBindingFilter{Role: platform.ViewerRole}, func(b *platform.RoleBinding) bool { return b.Role.UID == platform.ViewerRole }},
+		{&platform.RoleBindingFilter{CreatedSince: since}, func(b *platform.RoleBinding) bool { return !b.CreateTime.Before(since.Time) }},
+		{&platform.RoleBindingFilter{Expiring: &platform.ExpiringFilter{}}, func(b *platform.RoleBinding) bool { return !b.ExpireTime.IsZero() }},
+		{&platform.RoleBindingFilter{Expiring: &platform.ExpiringFilter{Before: ends[3]}}, func(b *platform.RoleBinding) bool { return b.ExpireTime == ends[2] }},
+		{&platform.RoleBindingFilter{IdentityKinds: []platform.IdentityKind{platform.IdentityKindStaticKeys, platform.IdentityKindNobody}}, func(b *platform.RoleBinding) bool {
+			kind := kinds[b.Identity.UID]
+			return kind == platform.IdentityKindStaticKeys || kind == platform.IdentityKindNobody
+		}},
+		{&platform.RoleBindingFilter{IdentityKinds: []platform.IdentityKind{platform.IdentityKindClaimMatch}}, func(b *platform.RoleBinding) bool {
+			return kinds[b.Identity.UID] == platform.IdentityKindClaimMatch
+		}},
 		{&platform.RoleBindingFilter{Capability: platform.CapTagList}, func(b *platform.RoleBinding) bool { return holding[b.Role.UID] }},
 	}
 }

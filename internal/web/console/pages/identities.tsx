@@ -87,8 +87,7 @@ function People({ uid, names }: { uid: string; names: string[] }) {
   );
 }
 
-// Before the first request of an identity, lastSeenTime is the time of its creation.
-export const formatLastSeen = ({ lastSeenTime, createTime }: { lastSeenTime: string | null; createTime: string }) => (lastSeenTime && Math.abs(Date.parse(lastSeenTime) - Date.parse(createTime)) >= 60_000 ? <Time at={lastSeenTime} /> : 'not yet');
+export const formatLastSeen = ({ lastSeenTime }: { lastSeenTime: string | null }) => (lastSeenTime ? <Time at={lastSeenTime} /> : 'not yet');
 
 const withSearch = (to: string, search: Record<string, string>) => to + (to.includes('?') ? '&' : '?') + new URLSearchParams(search);
 

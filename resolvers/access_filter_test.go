@@ -1,0 +1,46 @@
+package resolvers
+
+import "testing"
+
+// Questions of an access review, downward and upward, each in one request.
+func TestQuestionsOfAnAccessReviewAreFilters(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	made := w.ask(`mutation($org: ID!) {
+		idle: createIdentity(input: {parent: $org, name: "idle", claimMatch: {issuer: "https://issuer.example.org", subject: "idle"}}) { identity { uid lastSeenTime } }
+	}`, "org", w.org)
+	idle := made.text("idle.identity.uid")
+	if made.text("idle.identity.lastSeenTime") != "<nil>" {
+		t.Errorf("an identity that nobody has acted as was seen at %s", made.text("idle.identity.lastSeenTime"))
+	}
+	w.ask(`mutation($org: ID!, $idle: ID!, $role: ID!) {
+		createRoleBinding(input: {parent: $org, identityUid: $idle, roleUid: $role, expireTime: "2999-01-01T00:00:00Z"}) { roleBinding { uid expireTime } }
+	}`, "org", w.org, "idle", idle, "role", "e39bd869953ef09043c4560eed5eba4b2e482cdf").expect("createRoleBinding.roleBinding.expireTime", "2999-01-01T00:00:00.000Z")
+	for where, want := range map[string]string{
+		`expiring: {}`: "idle", `expiring: {before: "2999-01-02T00:00:00Z"}`: "idle", `expiring: {before: "2999-01-01T00:00:00Z"}`: "",
+		`expiring: {}, capability: REPO_CREATE`: "idle", `expiring: {}, capability: GROUPS_DELETE`: "", `expiring: {}, identityKinds: [CLAIM_MATCH]`: "idle",
+		`expiring: {}, identityKinds: [STATIC_KEYS, USER, NOBODY]`: "", `expiring: {}, createdSince: "2000-01-01T00:00:00Z"`: "idle", `expiring: {}, createdSince: "2999-01-01T00:00:00Z"`: "",
+		`identityKinds: []`: "",
+	} {
+		got := w.ask(`query($org: ID!) { group(uid: $org) { roleBindings(where: {`+where+`}) { totalCount nodes { identity { name } } }
+			effectiveBindings(where: {`+where+`}) { totalCount nodes { identity { name } } } } }`, "org", w.org)
+		n := 0
+		if want != "" {
+			n = 1
+		}
+		got.expect("group.roleBindings.nodes.*.identity.name", want).expect("group.effectiveBindings.nodes.*.identity.name", want)
+		got.expect("group.roleBindings.totalCount", n).expect("group.effectiveBindings.totalCount", n)
+	}
+	w.ask(`{ identities(where: {neverSeen: true, name: "idle", withoutBindings: false}) { totalCount nodes { name } } }`).expect("identities.nodes.*.name", "idle").expect("identities.totalCount", 1)
+	w.ask(`{ identities(where: {name: "idle", withoutBindings: true}) { totalCount } }`).expect("identities.totalCount", 0)
+	w.ask(`{ identities(where: {name: "idle", neverSeen: false}) { totalCount } }`).expect("identities.totalCount", 0)
+	w.ask(`{ roles(where: {capabilities: [GROUPS_DELETE, REPO_LIST], inRoot: true}) { totalCount nodes { name } } }`).expect("roles.nodes.*.name", "owner").expect("roles.totalCount", 1)
+	for arguments, want := range map[string]string{
+		`capability: REPO_LIST, where: {capability: TAG_LIST}`: "capability", `where: {inRoot: true}`: "uidp", `where: {uids: ["` + idle + `"]}`: "uidp",
+	} {
+		got := w.askAs(theOwner, `query($org: ID!) { group(uid: $org) { effectiveBindings(`+arguments+`) { totalCount } } }`, "org", w.org)
+		if got.expectErrors("INVALID_ARGUMENT group.effectiveBindings").violations() != want {
+			t.Errorf("(%s) names %q, want %q", arguments, got.violations(), want)
+		}
+	}
+}
