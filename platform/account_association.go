@@ -102,6 +102,8 @@ func (i *GitHubInstallation) UnmarshalJSON(b []byte) error {
 
 // AccountAssociationFilter restricts a list of account associations.
 type AccountAssociationFilter struct {
+	ChangeFilter
+
 	Name string `json:",omitempty"` // exact name
 }
 

@@ -284,6 +284,8 @@ func (a *Advisory) State() AdvisoryState {
 // condition on events must match some event; different conditions may match
 // different events.
 type AdvisoryFilter struct {
+	ChangeFilter
+
 	AdvisoryIDs           []string      `json:",omitempty"`
 	LegacyAdvisoryIDs     []string      `json:",omitempty"`
 	ArtifactNames         []string      `json:",omitempty"` // names as the ecosystem of the artifact compares them

@@ -84,6 +84,8 @@ func ecosystemBranch(e Ecosystem) Branch { return Branch{Relation: OfEcosystem, 
 
 // ArtifactFilter restricts a list of artifacts.
 type ArtifactFilter struct {
+	ChangeFilter
+
 	Ecosystems  []Ecosystem // the ecosystem is one of these, of which at least one is required
 	Query       string      `json:",omitempty"` // substring of name or description; case is ignored, and runs of dots, hyphens and underscores are the same
 	CudaVersion string      `json:",omitempty"` // exact CUDA version

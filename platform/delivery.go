@@ -67,6 +67,8 @@ const (
 
 // DeliveryFilter restricts a list of deliveries.
 type DeliveryFilter struct {
+	ChangeFilter
+
 	State DeliveryState `json:",omitempty"`
 	Event string        `json:",omitempty"` // exact event id
 }

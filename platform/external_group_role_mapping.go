@@ -27,6 +27,7 @@ type ExternalGroupRoleMappingFilter struct {
 	ExternalGroupID  string `json:",omitempty"` // exact external group
 	Role             UID    `json:",omitempty"`
 	Scope            UID    `json:",omitempty"` // exact scope
+	CreatedSince     Time   `json:",omitzero"`
 }
 
 func (f *ExternalGroupRoleMappingFilter) check(v *violations) {

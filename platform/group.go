@@ -62,6 +62,8 @@ func (OrgStatus) Values() []string { return fieldmask.Texts(orgStatuses) }
 
 // GroupFilter restricts a list of groups.
 type GroupFilter struct {
+	ChangeFilter
+
 	Name  string `json:",omitempty"` // exact name
 	Query string `json:",omitempty"` // see SearchWords
 }

@@ -40,7 +40,8 @@ type InvitedRole struct {
 
 // GroupInviteFilter restricts a list of invites.
 type GroupInviteFilter struct {
-	KeyID string `json:",omitempty"` // exact key id
+	KeyID        string `json:",omitempty"` // exact key id
+	CreatedSince Time   `json:",omitzero"`
 }
 
 func (f *GroupInviteFilter) check(v *violations) { v.checkFilter("key_id", f.KeyID) }

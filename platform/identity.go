@@ -61,6 +61,8 @@ func (IdentityKind) Values() []string { return fieldmask.Texts(identityKinds) }
 
 // IdentityFilter restricts a list of identities.
 type IdentityFilter struct {
+	ChangeFilter
+
 	Name             string           `json:",omitempty"` // exact name
 	RelationshipType RelationshipType `json:",omitempty"`
 	LastSeenBefore   Time             `json:",omitzero"`  // includes identities that were never seen

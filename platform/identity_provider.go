@@ -103,6 +103,8 @@ func (o *OIDC) check(v *violations) {
 
 // IdentityProviderFilter restricts a list of identity providers.
 type IdentityProviderFilter struct {
+	ChangeFilter
+
 	Name string `json:",omitempty"` // exact name
 }
 

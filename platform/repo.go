@@ -69,6 +69,8 @@ func (CatalogTier) Values() []string { return fieldmask.Texts(catalogTiers) }
 
 // RepoFilter restricts a list of repos.
 type RepoFilter struct {
+	ChangeFilter
+
 	Name string `json:",omitempty"` // exact name
 
 	Names []string `json:",omitempty"` // the name is one of these

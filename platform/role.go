@@ -20,6 +20,8 @@ type Role struct {
 
 // RoleFilter restricts a list of roles.
 type RoleFilter struct {
+	ChangeFilter
+
 	Name  string `json:",omitempty"` // exact name
 	Query string `json:",omitempty"` // see SearchWords
 

@@ -35,6 +35,8 @@ type Subscription struct {
 
 // SubscriptionFilter restricts a list of subscriptions.
 type SubscriptionFilter struct {
+	ChangeFilter
+
 	Sink string `json:",omitempty"` // exact sink
 }
 

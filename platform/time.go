@@ -129,3 +129,9 @@ func (n *Int64) UnmarshalJSON(b []byte) error {
 	*n = Int64(parsed)
 	return nil
 }
+
+// A ChangeFilter restricts a list by when its rows were made and last changed.
+type ChangeFilter struct {
+	CreatedSince Time `json:",omitzero"` // the row was made at this time or later
+	UpdatedSince Time `json:",omitzero"` // the last update is at this time or later
+}

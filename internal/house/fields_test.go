@@ -180,6 +180,26 @@ func TestEveryOrderAndConditionIsInTheContract(t *testing.T) {
 	}
 }
 
+// A list that shows times can be asked what is new and what has changed.
+func TestEveryListWithTimesIsFilteredByThem(t *testing.T) {
+	t.Parallel()
+	types := readContracts(t, "schema/*.graphqls", graphqlBlock)
+	asked := 0
+	for name, filter := range types {
+		object, isFilter := strings.CutSuffix(name, "Filter")
+		for shown, condition := range map[string]string{"createTime": "createdSince", "updateTime": "updatedSince"} {
+			if isFilter && hasGraphQLField(types[object], shown) {
+				if asked++; !hasGraphQLField(filter, condition) {
+					t.Errorf("schema: add to input %s, with a description, then `make generate`\n\t%s: DateTime", name, condition)
+				}
+			}
+		}
+	}
+	if asked < 20 {
+		t.Errorf("only %d times were found: this test shows nothing", asked)
+	}
+}
+
 // hiddenOrders lists orders that GraphQL does not offer, or offers by a shorter name.
 var hiddenOrders = map[string]bool{"TermsAcceptance.uid": true, "Finding.first_seen_time": true, "Finding.due_time": true}
 

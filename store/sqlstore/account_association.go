@@ -19,7 +19,10 @@ var accountAssociations = newTable(&table[*platform.AccountAssociation, *platfor
 		{"t.create_time", "", func(a *platform.AccountAssociation) any { return timeColumn{&a.CreateTime} }},
 		{"t.update_time", "", func(a *platform.AccountAssociation) any { return timeColumn{&a.UpdateTime} }},
 	},
-	where: func(f *platform.AccountAssociationFilter, s *statement) { s.addName(f.Name) },
+	where: func(f *platform.AccountAssociationFilter, s *statement) {
+		s.addName(f.Name)
+		s.addChanged(&f.ChangeFilter)
+	},
 })
 
 // AccountAssociations returns the table of accountAssociations.

@@ -82,6 +82,7 @@ func (tx *transaction) AdvisoryWriter() platform.RowWriter[*platform.Advisory] {
 }
 
 func whereAdvisory(f *platform.AdvisoryFilter, s *statement) {
+	s.addChanged(&f.ChangeFilter)
 	addAnyOf(s, "advisory_id", f.AdvisoryIDs)
 	addAnyOf(s, "legacy_advisory_id", f.LegacyAdvisoryIDs)
 	addAnyArtifact(s, ecosystem.NameKeys(f.ArtifactNames...))

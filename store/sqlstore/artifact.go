@@ -49,6 +49,7 @@ var artifacts = newTable(&table[*platform.Artifact, *platform.ArtifactFilter]{
 		if f.Query != "" {
 			s.addSlow(` AND t.search LIKE ? ESCAPE '\'`, likePattern(artifactText(f.Query)))
 		}
+		s.addChanged(&f.ChangeFilter)
 	},
 })
 

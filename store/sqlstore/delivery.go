@@ -38,6 +38,7 @@ var deliveries = newTable(&table[*platform.Delivery, *platform.DeliveryFilter]{
 		if f.Event != "" {
 			s.add(" AND t.event_id = ?", f.Event)
 		}
+		s.addChanged(&f.ChangeFilter)
 	},
 })
 

@@ -25,6 +25,7 @@ var externalGroupRoleMappings = newTable(&table[*platform.ExternalGroupRoleMappi
 				s.add(" AND t."+x.column+" = ?", x.uid)
 			}
 		}
+		addSince(s, "create_time", f.CreatedSince)
 	},
 })
 

@@ -27,6 +27,7 @@ var groups = newTable(&table[*platform.Group, *platform.GroupFilter]{
 	where: func(f *platform.GroupFilter, s *statement) {
 		s.addName(f.Name)
 		s.addWords("t.search", f.Query)
+		s.addChanged(&f.ChangeFilter)
 	},
 })
 

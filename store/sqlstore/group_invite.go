@@ -26,6 +26,7 @@ var groupInvites = newTable(&table[*platform.GroupInvite, *platform.GroupInviteF
 		if f.KeyID != "" {
 			s.add(" AND t.key_id = ?", f.KeyID)
 		}
+		addSince(s, "create_time", f.CreatedSince)
 	},
 })
 

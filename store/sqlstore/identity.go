@@ -56,6 +56,7 @@ var identities = newTable(&table[*platform.Identity, *platform.IdentityFilter]{
 			s.addSlow(" AND CASE WHEN EXISTS (SELECT 1 FROM role_binding b WHERE b.identity = t.uid AND ").addUnexpired("b").add(") THEN 1 END IS " + map[bool]string{true: "NULL", false: "NOT NULL"}[*f.WithoutBindings])
 		}
 		s.addWords("t.search", f.Query)
+		s.addChanged(&f.ChangeFilter)
 	},
 })
 

@@ -29,7 +29,10 @@ var identityProviders = newTable(&table[*platform.IdentityProvider, *platform.Id
 	writeOnly: []column[*platform.IdentityProvider]{
 		{"t.issuer", "oidc", func(p *platform.IdentityProvider) any { issuer := issuerOf(p); return &issuer }},
 	},
-	where: func(f *platform.IdentityProviderFilter, s *statement) { s.addName(f.Name) },
+	where: func(f *platform.IdentityProviderFilter, s *statement) {
+		s.addName(f.Name)
+		s.addChanged(&f.ChangeFilter)
+	},
 })
 
 // IdentityProviders returns the table of identityProviders.

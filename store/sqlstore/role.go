@@ -32,6 +32,7 @@ var roles = newTable(&table[*platform.Role, *platform.RoleFilter]{
 			s.add(" AND "+confirm("t.capabilities LIKE ? ESCAPE '\\'"), likePattern(`"`+c.WireName()+`"`))
 		}
 		s.addWords("t.search", f.Query)
+		s.addChanged(&f.ChangeFilter)
 	},
 })
 

@@ -28,6 +28,7 @@ var subscriptions = newTable(&table[*platform.Subscription, *platform.Subscripti
 		if f.Sink != "" {
 			s.add(" AND t.sink = ?", f.Sink)
 		}
+		s.addChanged(&f.ChangeFilter)
 	},
 })
 

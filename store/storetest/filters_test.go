@@ -10,9 +10,11 @@ import (
 // This file says in Go what each filter means.
 
 func (f *forest) groupFilters() []filterCase[*platform.Group, *platform.GroupFilter] {
-	name := pick(f.d, f.groups).Name
+	name, since := pick(f.d, f.groups).Name, platform.At(epoch.Add(moments[2]))
 	return []filterCase[*platform.Group, *platform.GroupFilter]{
-		{}, {}, {&platform.GroupFilter{Name: name}, func(g *platform.Group) bool { return g.Name == name }},
+		{}, {}, {&platform.GroupFilter{ChangeFilter: platform.ChangeFilter{CreatedSince: since}}, func(g *platform.Group) bool { return !g.CreateTime.Before(since.Time) }},
+		{&platform.GroupFilter{ChangeFilter: platform.ChangeFilter{UpdatedSince: since}}, func(g *platform.Group) bool { return !g.UpdateTime.Before(since.Time) }},
+		{&platform.GroupFilter{Name: name}, func(g *platform.Group) bool { return g.Name == name }},
 	}
 }
 
@@ -29,6 +31,9 @@ func (f *forest) identityFilters() []filterCase[*platform.Identity, *platform.Id
 		{&platform.IdentityFilter{NeverSeen: &yes}, func(i *platform.Identity) bool { return i.LastSeenTime.IsZero() }},
 		{&platform.IdentityFilter{NeverSeen: &no}, func(i *platform.Identity) bool { return !i.LastSeenTime.IsZero() }},
 		{&platform.IdentityFilter{WithoutBindings: &yes}, func(i *platform.Identity) bool { return !bound[i.UID] }},
+		{&platform.IdentityFilter{WithoutBindings: &no, ChangeFilter: platform.ChangeFilter{UpdatedSince: since}}, func(i *platform.Identity) bool {
+			return bound[i.UID] && !i.UpdateTime.Before(since.Time)
+		}},
 		{&platform.IdentityFilter{WithoutBindings: &no}, func(i *platform.Identity) bool { return bound[i.UID] }},
 		{&platform.IdentityFilter{LastSeenBefore: since}, func(i *platform.Identity) bool { return i.LastSeenTime.Before(since.Time) }},
 	}
@@ -147,6 +152,7 @@ func oneOf[T any, S comparable](values []S, valueOf func(T) S) func(T) bool {
 }
 
 func (f *forest) advisoryFilters() []filterCase[*platform.Advisory, *platform.AdvisoryFilter] {
+	since := platform.At(epoch.Add(moments[2]))
 	type filter = platform.AdvisoryFilter
 	ids, names := []string{"GO-0", "GO-2"}, []string{"a", "a_b"}
 	bad, score, zero := []platform.SeverityRating{platform.SeverityHigh, platform.SeverityCritical, platform.SeverityHigh}, 6.55, 0.0
@@ -167,6 +173,7 @@ func (f *forest) advisoryFilters() []filterCase[*platform.Advisory, *platform.Ad
 		}},
 		{&filter{ComponentNames: []string{"Lib_1"}}, func(a *platform.Advisory) bool { return a.ComponentName == "Lib_1" }},
 		{&filter{Aliases: []string{"CVE-1", "CVE-3"}}, func(a *platform.Advisory) bool { return a.Aliases[0] == "CVE-1" || a.Aliases[0] == "CVE-3" }},
+		{&filter{ChangeFilter: platform.ChangeFilter{UpdatedSince: since}}, func(a *platform.Advisory) bool { return !a.UpdateTime.Before(since.Time) }},
 		{&filter{Origin: "osv"}, func(a *platform.Advisory) bool { return a.Origin == "osv" }},
 		{&filter{EventTypes: []platform.EventType{platform.EventTypePatched, platform.EventTypeDetection}}, anyEvent(func(e *platform.AdvisoryEvent) bool { return e.Patched != nil || e.Detection != nil })},
 		{&filter{LatestEventType: platform.EventTypeFixed}, func(a *platform.Advisory) bool { n := len(a.Events); return n > 0 && a.Events[n-1].Fixed != nil }},
