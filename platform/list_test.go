@@ -224,6 +224,106 @@ func TestAPlaceHasTheSameTokenForAnHourAndNoTokenExpiresEarly(t *testing.T) {
 	})
 }
 
+// The specification says that a missing resource and a permission failure are errors, never an empty result.
+func TestAListByWhatIsNotThereOrHiddenIsAnError(t *testing.T) {
+	onEachEngine(t, func(t *testing.T, w *world) {
+		acme, other := w.found("acme"), w.found("other")
+		team := w.group(acme.uid)
+		repo, foreign, missing := w.namedRepo(acme.uid, "one"), w.namedRepo(other.uid, "other"), missingBelow(acme.uid)
+		idle, role := w.member(acme.uid, "idle"), w.role(acme.uid)
+		ofTeam, onlyBindings := w.with(platform.ViewerRole, team, acme.uid), w.with(w.role(acme.uid, platform.CapRoleBindingsList), acme.uid, acme.uid)
+		repos := func(ids ...platform.UID) func(context.Context) (int, error) {
+			return func(ctx context.Context) (int, error) {
+				page, err := w.p.Repos.List(ctx, repoList{UIDP: platform.UIDFilter{IDs: ids}})
+				return len(page.Items), err
+			}
+		}
+		bindings := func(f platform.RoleBindingFilter) func(context.Context) (int, error) {
+			return func(ctx context.Context) (int, error) {
+				page, err := w.p.RoleBindings.List(ctx, platform.ListRequest[*platform.RoleBindingFilter]{Filter: &f})
+				return len(page.Items), err
+			}
+		}
+		mappings := func(provider platform.UID) func(context.Context) (int, error) {
+			return func(ctx context.Context) (int, error) {
+				page, err := w.p.ExternalGroupRoleMappings.List(ctx, platform.ListRequest[*platform.ExternalGroupRoleMappingFilter]{Filter: &platform.ExternalGroupRoleMappingFilter{IdentityProvider: provider}})
+				return len(page.Items), err
+			}
+		}
+		findings := func(assignee platform.UID) func(context.Context) (int, error) {
+			return func(ctx context.Context) (int, error) {
+				page, err := w.p.Findings.List(ctx, platform.ListRequest[*platform.FindingFilter]{Filter: &platform.FindingFilter{Assignee: assignee}})
+				return len(page.Items), err
+			}
+		}
+		documents := func(f platform.DocumentFilter) func(context.Context) (int, error) {
+			return func(ctx context.Context) (int, error) {
+				page, err := w.p.AdvisoryDocuments.List(ctx, platform.ListRequest[*platform.DocumentFilter]{Filter: &f})
+				return len(page.Items), err
+			}
+		}
+		metadata := func(f platform.VulnerabilityFilter) func(context.Context) (int, error) {
+			return func(ctx context.Context) (int, error) {
+				page, err := w.p.Vulnerabilities.List(ctx, platform.ListRequest[*platform.VulnerabilityFilter]{Filter: &f})
+				return len(page.Items), err
+			}
+		}
+		w.advise(acme.uid, &platform.Advisory{AdvisoryID: "GO-1", ArtifactType: "Go", ArtifactName: "stdlib"})
+		_, err := w.p.Vulnerabilities.Import(w.operator(), []*platform.Vulnerability{{ID: "DSA-1", Upstream: []string{"CVE-8"}}})
+		must(t, err)
+		w.settle()
+		type filter = platform.RoleBindingFilter
+		for _, x := range []struct {
+			what string
+			ctx  context.Context
+			list func(context.Context) (int, error)
+			want platform.Code // 0 means that the list has no error.
+		}{
+			{"repos that are missing", acme.owner, repos(missing), platform.CodeNotFound},
+			{"a repo of another organisation", acme.owner, repos(foreign), platform.CodePermissionDenied},
+			{"a repo, and one that is missing", acme.owner, repos(missing, repo), 0},
+			{"a missing repo of another organisation", acme.owner, repos(missingBelow(other.uid)), platform.CodePermissionDenied},
+			{"no repos", acme.owner, repos([]platform.UID{}...), 0},
+			{"bindings of a missing identity", acme.owner, bindings(filter{Identity: missing}), platform.CodeNotFound},
+			{"bindings of an identity elsewhere", acme.owner, bindings(filter{Identity: other.Identity.UID}), platform.CodePermissionDenied},
+			{"bindings of a hidden identity", ofTeam, bindings(filter{Identity: idle}), platform.CodePermissionDenied},
+			{"bindings of an identity without any", acme.owner, bindings(filter{Identity: idle}), 0},
+			{"bindings of a missing role", acme.owner, bindings(filter{Role: missing}), platform.CodeNotFound},
+			{"bindings of a role without any", acme.owner, bindings(filter{Role: role}), 0},
+			{"bindings of a built-in role", acme.owner, bindings(filter{Role: platform.EditorRole}), 0},
+			{"bindings on a missing group", acme.owner, bindings(filter{Group: missing}), platform.CodeNotFound},
+			{"bindings on a group elsewhere", acme.owner, bindings(filter{Group: other.uid}), platform.CodePermissionDenied},
+			{"bindings on the group above", ofTeam, bindings(filter{Group: acme.uid}), platform.CodePermissionDenied},
+			{"bindings on what is no group", acme.owner, bindings(filter{Group: repo}), platform.CodeNotFound},
+			{"bindings of an identity, for who may list bindings only", onlyBindings, bindings(filter{Identity: idle}), 0},
+			{"findings of a missing assignee", acme.owner, findings(missing), platform.CodeNotFound},
+			{"findings of an assignee elsewhere", acme.owner, findings(other.Identity.UID), platform.CodePermissionDenied},
+			{"findings of an assignee without any", acme.owner, findings(idle), 0},
+			{"bindings on a group without any", acme.owner, bindings(filter{Group: w.group(acme.uid)}), 0},
+			{"mappings of a missing provider", acme.owner, mappings(missing), platform.CodeNotFound},
+			{"mappings of a provider elsewhere", acme.owner, mappings(missingBelow(other.uid)), platform.CodePermissionDenied},
+			{"a missing document", acme.owner, documents(platform.DocumentFilter{ID: "nothing"}), platform.CodeNotFound},
+			{"a hidden document", other.owner, documents(platform.DocumentFilter{ID: "stdlib"}), platform.CodeNotFound},
+			{"a missing document, with CVEs", acme.owner, documents(platform.DocumentFilter{ID: "nothing", CVEs: []string{"GO-1"}}), platform.CodeNotFound},
+			{"a document without such CVEs", acme.owner, documents(platform.DocumentFilter{ID: "stdlib", CVEs: []string{"CVE-1"}}), 0},
+			{"a missing vulnerability", acme.owner, metadata(platform.VulnerabilityFilter{ID: "CVE-0"}), platform.CodeNotFound},
+			{"a vulnerability by its upstream id, after the end", acme.owner, func(ctx context.Context) (int, error) {
+				page, err := w.p.Vulnerabilities.List(ctx, platform.ListRequest[*platform.VulnerabilityFilter]{Filter: &platform.VulnerabilityFilter{ID: "CVE-8"}, Skip: 5, Parts: platform.PartItems})
+				return len(page.Items), err
+			}, 0},
+			{"missing vulnerabilities", acme.owner, metadata(platform.VulnerabilityFilter{IDs: []string{"CVE-0", "CVE-1"}}), platform.CodeNotFound},
+			{"all vulnerabilities", acme.owner, metadata(platform.VulnerabilityFilter{}), 0},
+		} {
+			n, err := x.list(x.ctx)
+			if x.want != 0 {
+				expectRefused(t, x.what, err, x.want)
+			} else if err != nil {
+				t.Errorf("%s: %d and %v, want no error", x.what, n, err)
+			}
+		}
+	})
+}
+
 func TestAnOldTokenRestartsTheListWithoutAnError(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
@@ -319,4 +419,17 @@ func TestAFilterOfOddTextFindsNothing(t *testing.T) {
 			}
 		}
 	})
+}
+
+// The specification shows order_by with name and created_at.
+func TestListsSortByTheNameAndTheTimeOfCreationThatTheirRowsShow(t *testing.T) {
+	t.Parallel()
+	for _, k := range platform.Kinds() {
+		for i := range k.Row.NumField() {
+			field, _, _ := strings.Cut(k.Row.Field(i).Tag.Get("json"), ",")
+			if order, shown := map[string]string{"name": "name", "createTime": "create_time"}[field]; shown && !slices.Contains(k.Orders, order) {
+				t.Errorf("%s shows %s, and its lists cannot be sorted by it", k.Name, field)
+			}
+		}
+	}
 }
