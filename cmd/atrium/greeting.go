@@ -17,7 +17,7 @@ func (c *serveCommand) greet(p program, at server.Start) error {
 	url := at.URL
 	text := "Atrium serves  " + url + "\n"
 	if c.Playground {
-		text += "Playground     " + url + "/\n"
+		text += "Playground     " + url + "/playground\n"
 	}
 	if c.Console {
 		text += "Console        " + url + "/console\n"

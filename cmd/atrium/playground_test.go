@@ -118,7 +118,7 @@ func TestTheDemonstrationShowsFindings(t *testing.T) {
 func TestWithoutAPlaygroundNoPageLinksToIt(t *testing.T) {
 	t.Parallel()
 	server := start(t, storetest.SQLite(t), "--dev", "--no-playground")
-	for path, want := range map[string]int{"/": http.StatusNotFound, "/playground/small": http.StatusNotFound, "/docs": http.StatusOK, "/guide": http.StatusOK} {
+	for path, want := range map[string]int{"/": http.StatusOK, "/playground": http.StatusNotFound, "/playground/small": http.StatusNotFound, "/docs": http.StatusOK, "/guide": http.StatusOK} {
 		if status, body := server.get("", path); status != want && (path != "/docs" || status != http.StatusNotImplemented) || strings.Contains(body, ">Playground<") { // a reference that was not built answers 501
 			t.Errorf("%s: status %d, want %d: %.300s, want it without '>Playground<'", path, status, want, body)
 		}

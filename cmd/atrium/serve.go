@@ -37,7 +37,7 @@ type serveCommand struct {
 	CORSOrigin      []string `name:"cors-origin" placeholder:"ORIGIN" help:"Origin whose pages may use the API, in addition to the server's own; may be repeated."`
 	AllowSignup     bool     `help:"Let identities of an organisation create new organisations."`
 	ServiceDomain   string   `default:"atrium.dev" help:"Suffix of the domain in errors."`
-	Playground      bool     `default:"true" negatable:"" help:"Serve the playground at /."`
+	Playground      bool     `default:"true" negatable:"" help:"Serve the playground at /playground."`
 	Migrate         bool     `default:"true" negatable:"" help:"Apply pending migrations at startup."`
 
 	shared  []platform.SharedIssuer

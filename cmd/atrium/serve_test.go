@@ -32,7 +32,7 @@ func TestDevelopmentModeServesTheDemonstrationAndItsTokens(t *testing.T) {
 	t.Parallel()
 	storetest.EachURL(t, func(t *testing.T, url string) {
 		server := start(t, url, "--dev")
-		for _, line := range []string{"Playground     " + server.url + "/", "Token          atrium token", "acme is "} {
+		for _, line := range []string{"Playground     " + server.url + "/playground", "Token          atrium token", "acme is "} {
 			if !strings.Contains(server.stdout.String(), line) {
 				t.Errorf("no %q in\n%s", line, server.stdout)
 			}
@@ -101,7 +101,7 @@ func TestTheGreetingNamesOnlyPagesThatAreServed(t *testing.T) {
 	t.Parallel()
 	for option, missing := range map[string]string{"--playground": "", "--no-playground": "Playground", "--no-console": "Console"} {
 		server := start(t, storetest.SQLite(t), "--dev", option)
-		for name, page := range map[string]string{"Playground": "/", "Console": "/console", "Guide": "/guide", "Reference": "/docs"} {
+		for name, page := range map[string]string{"Playground": "/playground", "Console": "/console", "Guide": "/guide", "Reference": "/docs"} {
 			if named := strings.Contains(server.stdout.String(), "\n"+name+" "); named != (name != missing) {
 				t.Errorf("with %s, the greeting names %s: %v, want %v:\n%s", option, name, named, name != missing, server.stdout)
 			}
@@ -125,7 +125,7 @@ func TestOutsideDevelopmentModeDevelopmentTokensAreRejected(t *testing.T) {
 	if status, _ := server.get(strings.TrimSpace(mustRun(t, url, "token")), "/registry/v2/repos"); status != http.StatusUnauthorized {
 		t.Errorf("status %d, want 401", status)
 	}
-	if _, page := server.get("", "/"); strings.Contains(page, "eyJ") {
+	if _, page := server.get("", "/playground"); strings.Contains(page, "eyJ") {
 		t.Error("the playground holds a token")
 	}
 }
@@ -133,7 +133,7 @@ func TestOutsideDevelopmentModeDevelopmentTokensAreRejected(t *testing.T) {
 func TestPagesAndHealthChecksAnswerAndOtherPathsAreNotFound(t *testing.T) {
 	t.Parallel()
 	server := start(t, storetest.SQLite(t), "--dev")
-	for path, want := range map[string]int{"/": 200, "/playground/small": 200, "/livez": 200, "/readyz": 200, "/ping/v2/ping": 200, "/openapi.json": 200, "/openapi.yaml": 200, "/docs/reference.js": 200, "/nothing": 404, "//": 404} {
+	for path, want := range map[string]int{"/": 200, "/home.css": 200, "/playground": 200, "/playground/small": 200, "/livez": 200, "/readyz": 200, "/ping/v2/ping": 200, "/openapi.json": 200, "/openapi.yaml": 200, "/docs/reference.js": 200, "/nothing": 404, "//": 404} {
 		if status, body := server.get("", path); status != want {
 			t.Errorf("%s: %d, want %d\n%s", path, status, want, body)
 		}

@@ -8,10 +8,10 @@ import { check, finish } from '../lib.mjs';
 
 const pictures = process.env.ATRIUM_PICTURES; // Screenshots of the pages are stored in this folder.
 for (const colorScheme of ['light', 'dark']) {
-  for (const [name, path] of [['graphiql', '/'], ['small', '/playground/small'], ['docs', '/docs'], ['guide', '/guide']]) {
+  for (const [name, path] of [['home', '/'], ['graphiql', '/playground'], ['small', '/playground/small'], ['docs', '/docs'], ['guide', '/guide']]) {
     for (const width of [1440, 390]) {
       await check(`axe finds no serious violation in ${name}, ${colorScheme}, at ${width} pixels`, () => open(path, async (page) => {
-        await page.waitForSelector({ graphiql: '.monaco-editor .view-lines', small: '#query', docs: '.opblock-tag', guide: 'main' }[name]);
+        await page.waitForSelector({ graphiql: '.monaco-editor .view-lines', small: '#query', docs: '.opblock-tag', home: 'main', guide: 'main' }[name]);
         await page.evaluate(() => document.fonts.ready);
         if (pictures) await page.screenshot({ path: `${pictures}/${name}-${colorScheme}-${width}.png` });
         assert.ok(await page.evaluate(() => document.documentElement.scrollWidth - innerWidth) <= 0, 'the page is too wide');

@@ -21,7 +21,7 @@ async function run(page, expected) {
   return answer(page);
 }
 
-for (const [name, path] of [['GraphiQL', '/'], ['the small page', '/playground/small']]) {
+for (const [name, path] of [['GraphiQL', '/playground'], ['the small page', '/playground/small']]) {
   await check(`${path} shows ${name}`, () => open(path, async (page) => {
     await page.waitForSelector(name === 'GraphiQL' ? '.monaco-editor' : '#query');
   }), 30);
@@ -40,21 +40,36 @@ for (const [name, path] of [['GraphiQL', '/'], ['the small page', '/playground/s
       ? route.fulfill({ contentType: 'text/event-stream', body: streamed.join('') + 'event: complete\n\n' })
       : route.continue()));
     const shown = await run(page, /"id": "3999"/);
-    if (path === '/') assert.match(shown, /"received": 4000/);
+    if (path === '/playground') assert.match(shown, /"received": 4000/);
     else {
       assert.deepEqual([...shown.matchAll(/"id": "(\d+)"/g)].map(([, id]) => Number(id)), Array.from({ length: 100 }, (_, i) => 3999 - i));
       assert.match(await page.locator('#status').innerText(), /^4000 events, the newest 100 are shown/);
     }
   }), 60);
 
+  await check(`${name} runs its first example by itself, and no query of a link`, async () => {
+    await open(path, async (page) => {
+      await waitFor(page, async () => /"totalCount": /.test(await answer(page)), 'the first example has no answer');
+      assert.deepEqual(await page.locator(tabs).allInnerTexts(), ['Overview', 'Repo', 'Open findings', 'What is affected']);
+    });
+    const asked = [];
+    await open(linked(path, 'query Linked { ping }'), async (page) => {
+      page.on('request', (request) => { if (request.url().endsWith('/graphql')) asked.push(request.postDataJSON().query); });
+      await page.waitForSelector(path === '/playground' ? '.monaco-editor .view-lines' : '#query');
+      await run(page, /"ping": /);
+    });
+    assert.equal(asked.filter((query) => query.includes('Linked')).length, 1);
+  }, 60);
+
   await check(`${name} answers every example except those that change something`, () => open(path, async (page) => {
-    await page.locator(tabs).first().waitFor();
-    const names = await page.locator(tabs).allInnerTexts();
-    assert.ok(names.length >= 2, `tabs: ${names}`);
-    for (const [i, tab] of names.entries()) {
-      await page.locator(tabs).nth(i).click();
+    await waitFor(page, async () => /"totalCount": /.test(await answer(page)), 'the first example has no answer');
+    const names = (await page.locator('#examples option').allInnerTexts()).slice(1);
+    assert.ok(names.length > 5, `examples: ${names}`);
+    for (const tab of names) {
+      await page.selectOption('#examples', { label: tab });
+      await waitFor(page, async () => (await page.locator(tabs).last().innerText()) === tab, `no tab is named ${tab}`);
       await page.waitForTimeout(300); // The editor loads the query of the tab.
-      const query = path === '/' ? await page.locator('.graphiql-query-editor').innerText() : await page.locator('#query').inputValue();
+      const query = path === '/playground' ? await page.locator('.graphiql-query-editor').innerText() : await page.locator('#query').inputValue();
       if (/^\s*mutation\b/m.test(query)) continue;
       if (/^\s*subscription\b/m.test(query)) {
         await run(page, /"received": ([2-9]|\d\d)|"events": [^]*"events": /); // Earlier events are shown, too.
@@ -69,7 +84,7 @@ for (const [name, path] of [['GraphiQL', '/'], ['the small page', '/playground/s
 
 const editorText = async (page) => (await page.locator('.graphiql-query-editor').innerText()).replaceAll('\u00a0', ' ');
 
-await check('every button of the toolbar of GraphiQL works', () => open(linked('/', 'query Pressed{__typename ...F} fragment F on Query{ping}'), async (page) => {
+await check('every button of the toolbar of GraphiQL works', () => open(linked('/playground', 'query Pressed{__typename ...F} fragment F on Query{ping}'), async (page) => {
   await page.waitForSelector('.monaco-editor');
   const buttons = page.locator('.graphiql-toolbar button:not(.graphiql-execute-button)');
   const names = await buttons.evaluateAll((all) => all.map((one) => one.getAttribute('aria-label')));
@@ -91,7 +106,7 @@ await check('every button of the toolbar of GraphiQL works', () => open(linked('
   assert.deepEqual([...pressed].sort(), Object.keys(does).sort());
 }), 60);
 
-await check('the key of Prettify works like the button', () => open(linked('/', 'query Keyed{__typename}'), async (page) => {
+await check('the key of Prettify works like the button', () => open(linked('/playground', 'query Keyed{__typename}'), async (page) => {
   await page.waitForSelector('.monaco-editor');
   await page.locator('.graphiql-query-editor .view-lines').click();
   await page.keyboard.press('Shift+Control+P');
@@ -100,7 +115,7 @@ await check('the key of Prettify works like the button', () => open(linked('/', 
 
 await check('Prettify formats the variables and keeps their comments', () => {
   const given = '{"name":"acme", // the organisation\n"sizes":[1,{"deep":null}]}';
-  return open(`${linked('/', 'query Keyed($name: String){ping}')}&variables=${encodeURIComponent(given)}`, async (page) => {
+  return open(`${linked('/playground', 'query Keyed($name: String){ping}')}&variables=${encodeURIComponent(given)}`, async (page) => {
     await page.waitForSelector('.monaco-editor');
     const variables = async () => (await page.locator('.graphiql-editor-tool .graphiql-editor').first().innerText()).replaceAll('\u00a0', ' ');
     await waitFor(page, async () => (await variables()).includes('organisation'), 'the variables are not there');
@@ -117,8 +132,8 @@ async function waitFor(page, holds, otherwise) {
   }
 }
 
-for (const [name, path] of [['GraphiQL', '/'], ['the small page', '/playground/small']]) {
-  const ready = (page) => page.waitForSelector(path === '/' ? '.monaco-editor .view-lines' : '#query');
+for (const [name, path] of [['GraphiQL', '/playground'], ['the small page', '/playground/small']]) {
+  const ready = (page) => page.waitForSelector(path === '/playground' ? '.monaco-editor .view-lines' : '#query');
 
   await check(`${name} reports a rejected token, and gets another one`, () => open(linked(path, 'query Refused { viewer { identities { name } } }'), async (page) => {
     await ready(page);
@@ -156,7 +171,7 @@ for (const [name, path] of [['GraphiQL', '/'], ['the small page', '/playground/s
 
   await check(`${name} shows one pane at a time on a phone`, () => open(linked(path, 'query Narrow { __typename }'), async (page) => {
     await ready(page);
-    const shown = async () => [await page.locator(path === '/' ? '.graphiql-editors' : '.write').isVisible(), await page.locator('.graphiql-response').isVisible()];
+    const shown = async () => [await page.locator(path === '/playground' ? '.graphiql-editors' : '.write').isVisible(), await page.locator('.graphiql-response').isVisible()];
     assert.deepEqual(await shown(), [true, false]);
     await run(page, /"__typename": "Query"/);
     assert.deepEqual(await shown(), [false, true]);

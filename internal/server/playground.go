@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"time"
 
+	"atrium/docs"
 	"atrium/internal/demo"
 	"atrium/internal/web"
 	"atrium/platform"
@@ -12,6 +13,16 @@ import (
 // pageTokenLife is how long the token of the playground is valid: a working day,
 // because nobody reloads the page while they work in it.
 const pageTokenLife = 12 * time.Hour
+
+// links says which pages there are.
+func (c *Config) links() web.Links {
+	return web.Links{Playground: !c.NoPlayground, Console: !c.NoConsole}
+}
+
+// home returns the handler of the page at /.
+func (c *Config) home(dev *development) http.Handler {
+	return web.Home(web.HomeOptions{Links: c.links(), Version: c.Version, Endpoint: graphPath, Demonstration: dev != nil && dev.organisation != "", GuideFiles: docs.Pages(), GuideNames: docs.Names()})
+}
 
 // playground returns the handler of the playground. In development mode, the page
 // contains a token of the owner of the demonstration organisation.

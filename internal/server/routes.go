@@ -14,7 +14,6 @@ import (
 	"atrium/internal/rest"
 	"atrium/internal/rpc"
 	"atrium/internal/server/admission"
-	"atrium/internal/web"
 	"atrium/platform"
 	"atrium/resolvers"
 )
@@ -37,14 +36,16 @@ func (c *Config) routes(p *platform.Platform, verifier *auth.Verifier, admitting
 	remote.Ready, remote.Aliases = ready, c.PackageAliases
 	services := rpc.New(p, remote)
 	procedures := admitted(services)
-	playground, reference, pages := c.playground(dev), c.reference(dev), guide(web.Links{Playground: !c.NoPlayground, Console: !c.NoConsole})
+	home, playground, reference, pages := c.home(dev), c.playground(dev), c.reference(dev), guide(c.links())
 	console := http.NotFoundHandler()
 	if !c.NoConsole {
 		console = c.console(dev)
 	}
 	description := compressAnswers(rest.Description(options))
 	byPath := map[string]http.Handler{
-		"/":               playground,
+		"/":               home,
+		"/home.css":       home,
+		"/playground":     playground,
 		graphPath:         admitted(c.graphql(p, verifier, admitting, closing)),
 		"/graphql/schema": readOnly(admitted(c.sdl(refuse))),
 		"/openapi.json":   description,

@@ -63,7 +63,7 @@ func newReferencePage(opts ReferenceOptions, name string, status int) http.Handl
 			s.Token = opts.Token(r)
 		}
 		var html bytes.Buffer
-		view := pageView{Page: "REST reference", Playground: opts.Playground, Console: opts.Console, Endpoint: opts.Endpoint, Settings: s}
+		view := pageView{Page: "REST reference", Playground: opts.Playground, Console: opts.Console, Endpoint: opts.Endpoint, Token: s.Token, Settings: s}
 		if err := parsed.ExecuteTemplate(&html, name, view); err != nil {
 			http.Error(w, "the page of the reference could not be generated", http.StatusInternalServerError)
 			return

@@ -16,8 +16,8 @@ func TestTheReferenceIsWholeAndUnderThePolicy(t *testing.T) {
 		"dist/reference/swagger-ui-bundle.js.gz": {Data: compressText("let ui")}, "dist/reference/swagger-ui.css.gz": {Data: compressText("main {}")}, "dist/reference/licences.txt.gz": {Data: compressText("a licence")},
 	})
 	page, html := request{path: "/docs"}.send(reference)
-	if page.Code != http.StatusOK || settings(t, html).Document != "/openapi.json" || settings(t, html).Token != "secret" || !strings.Contains(html, `href="/">Playground`) {
-		t.Fatalf("status %d, want 200: %s, want it to contain %q", page.Code, html, `href="/">Playground`)
+	if page.Code != http.StatusOK || settings(t, html).Document != "/openapi.json" || settings(t, html).Token != "secret" || !strings.Contains(html, `href="/playground">Playground`) {
+		t.Fatalf("status %d, want 200: %s, want it to contain %q", page.Code, html, `href="/playground">Playground`)
 	}
 	if remote, other := (request{path: "/docs", peer: "192.0.2.7:40000"}).send(reference); remote.Code != http.StatusOK || settings(t, other).Token != "" {
 		t.Errorf("another machine is given the token: %s", other)

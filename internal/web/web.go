@@ -63,7 +63,8 @@ type pageView struct {
 	Console    bool   // whether the header links to the console
 	Endpoint   string
 	Examples   []Example
-	Settings   any // data for the script
+	Token      string // the token that is filled in, or ""
+	Settings   any    // data for the script
 }
 
 // settings has the values that the script of the page reads from a data block in the HTML.
@@ -75,8 +76,8 @@ type settings struct {
 	Document string    `json:"document,omitempty"` // path of the OpenAPI document of the reference
 }
 
-// Playground serves GraphiQL, or without it the small page, at /. It serves the small page at /playground/small too, and
-// the files of both below /playground/. Every other path is not found.
+// Playground serves GraphiQL, or without it the small page, at /playground. It serves the small page at /playground/small too,
+// and the files of both below /playground/. Every other path is not found.
 //
 // ?query= and ?variables= in the URL of the page open a new tab with their values. The query runs only when the user
 // starts it.
@@ -95,7 +96,7 @@ func newPlayground(opts Options, files fs.FS) http.Handler {
 
 	mux := http.NewServeMux()
 	if !opts.Hidden {
-		mux.Handle("GET /{$}", mainPage)
+		mux.Handle("GET /playground", mainPage)
 		mux.Handle("GET /playground/small", smallPage)
 	}
 	for name, file := range loadAssets(files) {
@@ -113,7 +114,7 @@ func newPage(files fs.FS, name string, s settings, opts Options) http.Handler {
 			s.Token = opts.Token(r)
 		}
 		var html bytes.Buffer
-		view := pageView{Page: "playground", Console: opts.Console, Endpoint: s.Endpoint, Examples: s.Examples, Settings: s}
+		view := pageView{Page: "playground", Console: opts.Console, Endpoint: s.Endpoint, Examples: s.Examples, Token: s.Token, Settings: s}
 		if err := parsed.ExecuteTemplate(&html, path.Base(name), view); err != nil {
 			http.Error(w, "the playground page could not be generated", http.StatusInternalServerError)
 			return

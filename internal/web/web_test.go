@@ -61,14 +61,14 @@ func compressText(text string) []byte {
 	return packed.Bytes()
 }
 
-// A request is a request to a playground. The zero value asks for / from this machine.
+// A request is a request to a playground. The zero value asks for /playground from this machine.
 type request struct {
 	method, peer, host, path string
 	header                   map[string]string
 }
 
 func (q request) send(playground http.Handler) (*httptest.ResponseRecorder, string) {
-	r := httptest.NewRequest(cmp.Or(q.method, http.MethodGet), cmp.Or(q.path, "/"), nil)
+	r := httptest.NewRequest(cmp.Or(q.method, http.MethodGet), cmp.Or(q.path, "/playground"), nil)
 	r.RemoteAddr, r.Host = cmp.Or(q.peer, "127.0.0.1:40000"), cmp.Or(q.host, "localhost:8080")
 	if q.host == noHost {
 		r.Host = ""
@@ -83,7 +83,7 @@ func (q request) send(playground http.Handler) (*httptest.ResponseRecorder, stri
 
 const noHost = "-"
 
-// onBothPages runs a test with the small page at / and with GraphiQL at /.
+// onBothPages runs a test with the small page at /playground and with GraphiQL there.
 func onBothPages(t *testing.T, opts web.Options, test func(*testing.T, http.Handler)) {
 	t.Helper()
 	for name, graphiql := range map[string]bool{"small": false, "GraphiQL": true} {
@@ -136,7 +136,7 @@ func TestATokenIsFilledInOnlyForLocalBrowsers(t *testing.T) {
 			{other, "127.0.0.1", false},
 			{"@", "localhost", false}, // The peer of a unix socket is unknown.
 		} {
-			for _, path := range []string{"/", "/playground/small"} {
+			for _, path := range []string{"/playground", "/playground/small"} {
 				_, html := request{peer: c.peer, host: c.host, path: path}.send(playground)
 				if got := settings(t, html).Token == "secret"; got != c.filled {
 					t.Errorf("%s from %s for host %q: filled in is %v, want %v", path, c.peer, c.host, got, c.filled)
@@ -172,7 +172,7 @@ func TestOptionsReachThePageAsDataAndNeverAsMarkup(t *testing.T) {
 func TestTheZeroOptionsGiveAPageForGraphql(t *testing.T) {
 	t.Parallel()
 	onBothPages(t, web.Options{}, func(t *testing.T, playground http.Handler) {
-		res, html := request{path: "/?query={ping}"}.send(playground)
+		res, html := request{path: "/playground?query={ping}"}.send(playground)
 		if res.Code != http.StatusOK || res.Header().Get("Content-Type") != "text/html; charset=utf-8" {
 			t.Errorf("got status %d, want 200, %s, want text/html; charset=utf-8", res.Code, res.Header().Get("Content-Type"))
 		}
@@ -189,7 +189,7 @@ func TestGraphiQLIsThePageIfItWasBuiltAndTheSmallPageStays(t *testing.T) {
 		_, small := request{path: "/playground/small"}.send(playground)
 		built := strings.HasSuffix(t.Name(), "GraphiQL")
 		if got := strings.Contains(first, `<div id="graphiql">`); got != built {
-			t.Errorf("GraphiQL at /: %v, want %v", got, built)
+			t.Errorf("GraphiQL at /playground: %v, want %v", got, built)
 		}
 		if !strings.Contains(small, `id="query"`) {
 			t.Errorf("the small page is not at its own address: %s", small)
@@ -212,7 +212,7 @@ func TestEveryAnswerKeepsThePageToItself(t *testing.T) {
 	t.Parallel()
 	onBothPages(t, web.Options{}, func(t *testing.T, playground http.Handler) {
 		for path, caching := range map[string]string{
-			"/":                          "no-store",
+			"/playground":                "no-store",
 			"/playground/small":          "no-store",
 			"/playground/playground.js":  "no-cache",
 			"/playground/playground.css": "no-cache",
@@ -318,7 +318,7 @@ func TestOtherPathsAndMethodsAreRejected(t *testing.T) {
 	t.Parallel()
 	onBothPages(t, web.Options{}, func(t *testing.T, playground http.Handler) {
 		for _, path := range []string{
-			"/favicon.ico", "/playground", "/playground/", "/playground/web.go", "/playground/playground.html",
+			"/", "/favicon.ico", "/playground/", "/playground/web.go", "/playground/playground.html",
 			"/playground/main.js.gz", "/playground/.gitignore", "/playground/index.html",
 		} {
 			if res, _ := (request{path: path}).send(playground); res.Code != http.StatusNotFound {
@@ -334,7 +334,7 @@ func TestOtherPathsAndMethodsAreRejected(t *testing.T) {
 func TestAHiddenPlaygroundServesOnlySharedFiles(t *testing.T) {
 	t.Parallel()
 	onBothPages(t, web.Options{Hidden: true}, func(t *testing.T, playground http.Handler) {
-		for path, want := range map[string]int{"/": 404, "/playground/small": 404, "/playground/head.css": 200, "/playground/token.js": 200} {
+		for path, want := range map[string]int{"/playground": 404, "/playground/small": 404, "/playground/head.css": 200, "/playground/token.js": 200} {
 			if answer, _ := (request{path: path}).send(playground); answer.Code != want {
 				t.Errorf("%s: %d, want %d", path, answer.Code, want)
 			}

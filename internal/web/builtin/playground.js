@@ -1,7 +1,7 @@
 // This is the built-in playground page: the reader writes a query, runs it, and reads the answer. It needs no framework or build.
 
 import { newestEvents } from './events.js';
-import { noteRefusal, settings, showPane, token } from './token.js';
+import { noteRefusal, openExamples, settings, showPane, token } from './token.js';
 
 const $ = (id) => document.getElementById(id);
 const params = new URLSearchParams(location.search);
@@ -92,7 +92,7 @@ const variables = editor('variables', { json: true });
 
 // ---- This part has the tabs. A tab keeps its query, its variables and its last answer while the page is open.
 
-const tabs = (settings.examples ?? []).map(({ name, query, variables }) => ({ name, query, variables }));
+const tabs = openExamples.map(({ name, query, variables }) => ({ name, query, variables }));
 if (params.has('query')) tabs.unshift({ name: 'From the link', query: params.get('query'), variables: params.get('variables') ?? '' });
 if (tabs.length === 0) tabs.push({ name: 'Query', query: '{\n  __typename\n}\n', variables: '' });
 let open = null;
@@ -200,7 +200,6 @@ async function run() {
   const say = (text, kind) => { tab.status = [text, kind]; if (tab === open) status(text, kind); };
   const put = (text) => { tab.answer = text; if (tab === open) answer(text); };
   button(true);
-  showPane('answer');
   put('');
   say(stream ? 'Waiting for events …' : 'Running …');
   try {
@@ -269,14 +268,16 @@ function button(busy) {
   $('run').firstChild.data = busy ? 'Stop' : 'Run ';
 }
 
-$('run').addEventListener('click', run);
+$('run').addEventListener('click', () => { if (!running) showPane('answer'); run(); });
 document.addEventListener('keydown', (event) => {
-  if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) { event.preventDefault(); if (!running) run(); }
+  if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) { event.preventDefault(); if (!running) { showPane('answer'); run(); } }
 });
 
 if (settings.graphiql) {
-  const full = Object.assign(document.createElement('a'), { href: '/', textContent: 'GraphiQL' });
+  const full = Object.assign(document.createElement('a'), { href: '/playground', textContent: 'GraphiQL' });
   $('about').replaceChildren('This is the small page; there is also ', full, '.');
 }
 
 show(tabs[0]);
+// The first example has its answer at once. The query of a link runs only when the reader starts it.
+if (!params.has('query') && openExamples.length > 0 && token()) run();

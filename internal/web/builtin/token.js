@@ -6,6 +6,9 @@ const key = 'atrium.token';
 /** These are the settings that the server wrote into the page. */
 export const settings = JSON.parse($('settings').textContent);
 
+/** These examples are open at the first visit. The menu of examples has all of them. */
+export const openExamples = (settings.examples ?? []).slice(0, 4);
+
 /** Returns the bearer token for requests, or '' if there is none. */
 export const token = () => $('token').value.trim();
 
@@ -13,7 +16,7 @@ export const token = () => $('token').value.trim();
 // because it expires.
 const typed = sessionStorage.getItem(key);
 $('token').value = typed ?? settings.token;
-if (!typed && settings.token) $('token-note').textContent = 'Filled in for development';
+if (typed) $('token-note').textContent = ''; // The page says that the server filled in its own.
 
 $('token').addEventListener('input', () => {
   if (token()) sessionStorage.setItem(key, token()); else sessionStorage.removeItem(key);

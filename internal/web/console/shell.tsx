@@ -180,7 +180,7 @@ function Side({ shell, place, view, org }: { shell: QueryState<ShellQuery>; plac
       <footer>
         {viewer && <p className="viewer"><Icon name="person" /><span title={viewer.email ?? undefined}>{viewer.name}</span><button type="button" className="icon-button" onClick={() => void signOutEverywhere().catch(() => undefined)} title="Sign out" aria-label="Sign out"><Icon name="out" /></button></p>}
         {!viewer && shell.data && <p className="viewer"><Icon name="person" /><span>No identity</span><button type="button" className="icon-button" onClick={() => void signOutEverywhere().catch(() => undefined)} title="Sign out" aria-label="Sign out"><Icon name="out" /></button></p>}
-        <p className="elsewhere">{settings.playground && <a href="/">Playground</a>}<a href="/guide">Guide</a><a href="/docs">REST reference</a></p>
+        <p className="elsewhere">{settings.playground && <a href="/playground">Playground</a>}<a href="/guide">Guide</a><a href="/docs">REST reference</a></p>
       </footer>
     </div>
   );

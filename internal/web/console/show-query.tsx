@@ -9,7 +9,7 @@ const removeTypenames = (text: string) => text.replaceAll(/\n *__typename(?=\n)/
 
 /** Returns the address of the playground with a document and its variables. */
 export const playgroundAddress = (text: string, variables: object) =>
-  '/?' + new URLSearchParams({ query: text, variables: JSON.stringify(variables, null, 2) });
+  '/playground?' + new URLSearchParams({ query: text, variables: JSON.stringify(variables, null, 2) });
 
 /** This button opens a sheet with the requests that made the page, and their cost. */
 export function ShowQuery() {

@@ -31,7 +31,7 @@ export function SignIn({ message }: { message: string }) {
         </form>
         <p id="token-note" className="dim">{settings.issuer ? '' : 'No sign-in provider is configured (--console-issuer). '}The token stays only in the memory of this tab, until you close or reload it.</p>
       </div>
-      <p className="elsewhere">{settings.playground && <a href="/">Playground</a>}<a href="/guide">Guide</a><a href="/docs">REST reference</a></p>
+      <p className="elsewhere">{settings.playground && <a href="/playground">Playground</a>}<a href="/guide">Guide</a><a href="/docs">REST reference</a></p>
     </main>
   );
 }
