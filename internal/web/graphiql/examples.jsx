@@ -5,11 +5,11 @@ import { nameOperation } from './tabs.js';
 
 /** This component opens the example that the reader chooses in the header. It uses a new tab, and renders nothing. */
 export function Examples() {
-  const { addTab } = useGraphiQLActions();
+  const { addTab, stop } = useGraphiQLActions();
   const query = useGraphiQL((state) => state.queryEditor);
   const variables = useGraphiQL((state) => state.variableEditor);
   const editors = useRef();
-  editors.current = { query, variables, addTab };
+  editors.current = { query, variables, addTab, stop };
 
   useEffect(() => {
     const menu = document.getElementById('examples');
@@ -17,6 +17,7 @@ export function Examples() {
       const example = settings.examples[menu.value];
       menu.value = '';
       if (!example) return;
+      editors.current.stop(); // Otherwise the next click on the button would end the subscription of the other tab.
       editors.current.addTab();
       // The editors must switch to the new tab first.
       setTimeout(() => {
