@@ -1,23 +1,44 @@
-// This suite opens the page of the REST reference in Chromium: it shows the document and sends requests, and no request leaves the
-// host.
+// This suite opens the page of the REST reference in Chromium: it shows the document, finds operations, has samples in four languages
+// and sends requests, and no request leaves the host.
 
 import assert from 'node:assert/strict';
-import { browser, open } from '../browser.mjs';
+import { browser, open, violations } from '../browser.mjs';
 import { check, finish, headers, read } from '../lib.mjs';
 
-await check('/docs shows every collection of the document', () => open('/docs', async (page) => {
-  const { tags } = JSON.parse(await read('/openapi.json'));
+const operation = '/docs#/registry%2Frepos/ListRepos';
+
+await check('/docs lists every operation of the document beside it', () => open('/docs', async (page) => {
+  const { tags, paths } = JSON.parse(await read('/openapi.json'));
   await page.waitForSelector('.opblock-tag');
   assert.deepEqual(await page.locator('.opblock-tag').evaluateAll((all) => all.map((tag) => tag.dataset.tag)), tags.map((tag) => tag.name));
+  assert.deepEqual(await page.locator('.contents summary').allInnerTexts(), tags.map((tag) => tag.name));
+  assert.equal(await page.locator('.contents a').count(), Object.values(paths).flatMap((item) => Object.keys(item)).filter((key) => ['get', 'post', 'put', 'patch', 'delete'].includes(key)).length);
 }), 60);
 
-await check('an operation can be tried with a token', () => open('/docs', async (page) => {
-  await page.locator('.btn.authorize').click();
-  await page.locator('.auth-container input').fill(headers.Authorization.replace('Bearer ', ''));
-  await page.locator('.auth-btn-wrapper .authorize').click();
-  await page.locator('.btn-done').click();
-  await page.locator('[data-tag="registry/repos"]').click();
-  await page.getByText('Lists repos, a page at a time').click();
+await check('the search finds an operation by its words or its name, and leads to it', () => open('/docs', async (page) => {
+  await page.waitForSelector('.opblock-tag');
+  await page.getByLabel('Find an operation').fill('deletetag');
+  await page.getByText('1 operation', { exact: true }).waitFor();
+  await page.locator('.contents a:visible').click();
+  await page.waitForURL(/DeleteTag$/);
+  await page.locator('.opblock.is-open[id$="-DeleteTag"] .samples').waitFor();
+  assert.equal(await page.locator('.contents a[aria-current]').count(), 1);
+}), 60);
+
+await check('an operation has samples in four languages, and the choice is kept', () => open('/docs#/registry%2Frepos/CreateRepo', async (page) => {
+  const sample = page.locator('.samples pre');
+  for (const [language, expected] of [['Go', /http\.NewRequest\("POST"/], ['TypeScript', /await fetch\([^]*JSON\.stringify\(\{/], ['Python', /urllib\.request\.Request\([^]*method="POST"/], ['curl', /^curl -sS -X POST [^]*-d '\{/]]) {
+    await page.getByRole('button', { name: language, exact: true }).click();
+    assert.match(await sample.innerText(), expected);
+  }
+  await page.getByRole('button', { name: 'Python', exact: true }).click();
+  await page.reload();
+  assert.match(await sample.innerText(), /^import os/);
+  assert.deepEqual(await violations(page), []);
+}), 60);
+
+await check('an operation can be tried with the token of the header', () => open(operation, async (page) => {
+  await page.fill('#token', headers.Authorization.replace('Bearer ', ''));
   await page.locator('.try-out__btn').click();
   await page.locator('.execute').click();
   const answer = page.locator('.live-responses-table');

@@ -86,7 +86,7 @@ func TestWithoutABundleTheConsoleSaysWhereItIs(t *testing.T) {
 	t.Parallel()
 	console := web.ConsoleFrom(web.ConsoleOptions{Playground: true}, fstest.MapFS{})
 	w := askConsole(console, "/console/acme", "localhost")
-	if w.Code != http.StatusNotImplemented || !strings.Contains(w.Body.String(), "make build") || !strings.Contains(w.Body.String(), `href="/"`) {
+	if w.Code != http.StatusNotImplemented || !strings.Contains(w.Body.String(), "make build") || !strings.Contains(w.Body.String(), `href="/playground"`) {
 		t.Errorf("status %d, want 501: %s", w.Code, w.Body)
 	}
 	if w := askConsole(console, "/console/~assets/missing.css", "localhost"); w.Code != http.StatusOK {

@@ -8,7 +8,7 @@ import (
 	"net/http"
 )
 
-//go:embed reference/*.html reference/*.css reference/reference.js
+//go:embed reference/*.html reference/*.css reference/contents.js reference/reference.js reference/samples.js
 var referenceFiles embed.FS
 
 // referenceBundle is the folder of Swagger UI.
@@ -31,7 +31,8 @@ type ReferenceOptions struct {
 
 // Reference serves a page at /docs that shows an OpenAPI document, and the files of the page below /docs/. Every other
 // path is not found. The page is Swagger UI, which `make build` embeds if Node is installed, below the header of the playground
-// and with its content security policy. Without it the page says so. The header needs files of the playground.
+// and with its content security policy, beside a list of the operations. Without it the page says so. The header needs files of the
+// playground.
 func Reference(opts ReferenceOptions) http.Handler { return newReference(opts, embedded) }
 
 func newReference(opts ReferenceOptions, files fs.FS) http.Handler {
@@ -47,7 +48,7 @@ func newReference(opts ReferenceOptions, files fs.FS) http.Handler {
 	page := newReferencePage(opts, name, status)
 	mux.Handle("GET /docs", page)
 	mux.Handle("GET /docs/{$}", page)
-	for _, name := range []string{"reference.js", "reference.css"} {
+	for _, name := range []string{"contents.js", "reference.js", "samples.js", "reference.css"} {
 		mux.Handle("GET /docs/"+name, newAsset(referenceFiles, "reference/"+name))
 	}
 	return addSecurityHeaders(mux)

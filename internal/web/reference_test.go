@@ -26,8 +26,8 @@ func TestTheReferenceIsWholeAndUnderThePolicy(t *testing.T) {
 		t.Errorf("/docs/ is another page: status %d, want 200", slashed.Code)
 	}
 	named := regexp.MustCompile(`(?:src|href)="(/docs/[^"]+)"`).FindAllStringSubmatch(html, -1)
-	if len(named) != 4 {
-		t.Errorf("the page names %v, want 4 of them", named)
+	if len(named) != 6 {
+		t.Errorf("the page names %v, want 6 of them", named)
 	}
 	for _, file := range named {
 		answer, text := request{path: file[1]}.send(reference)

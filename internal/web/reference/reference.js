@@ -1,22 +1,55 @@
-// This file shows the document that the page names with Swagger UI, which sends requests with the token of the header.
+// This file shows the document that the page names with Swagger UI, which sends requests with the token of the header. Beside it is a list
+// of the operations (contents.js), and each operation has samples (samples.js).
 
 import { noteRefusal, settings, token } from '/playground/token.js';
+import { addressOf, listOperations, markCurrent, operationsOf } from './contents.js';
+import { names, sample } from './samples.js';
 
-// Screen readers need a name for the list of servers.
-function nameServers() {
-  document.getElementById('servers')?.setAttribute('aria-label', 'Server');
+const $ = (id) => document.getElementById(id);
+const dark = matchMedia('(prefers-color-scheme: dark)');
+const adoptColours = () => document.documentElement.classList.toggle('dark-mode', dark.matches);
+adoptColours();
+dark.addEventListener('change', adoptColours);
+
+// The language that the reader chose is that of all samples, also after a reload.
+const chosen = 'atrium.reference.language';
+
+/** Swagger UI shows what this plugin adds above the responses of an operation: a request, in a language that the reader chooses. */
+const samples = ({ React, specSelectors }) => ({
+  wrapComponents: {
+    responses: (Original) => function WithSamples(props) {
+      const { createElement: h, useState, Fragment } = React, { path, method } = props;
+      const [language, setLanguage] = useState(localStorage.getItem(chosen) ?? names[0]);
+      const text = sample(names.includes(language) ? language : names[0], location.origin, path, method, specSelectors.specJson().getIn(['paths', path, method]).toJS());
+      const choose = (name) => { localStorage.setItem(chosen, name); setLanguage(name); };
+      return h(Fragment, null,
+        h('section', { className: 'samples', 'aria-label': 'Samples' },
+          h('div', { role: 'group', 'aria-label': 'Language' }, ...names.map((name) => h('button', { key: name, type: 'button', 'aria-pressed': name === language, onClick: () => choose(name) }, name))),
+          h('pre', { tabIndex: 0, 'aria-label': `${language} sample` }, text)),
+        h(Original, props));
+    },
+  },
+});
+
+let spec;
+/** Lists the operations when the document has arrived. */
+function fillContents() {
+  spec = ui.getSystem().specSelectors.specJson().toJS();
+  listOperations(spec, $('list'), $('find'), $('found'));
+  openOperation();
+  $('servers')?.setAttribute('aria-label', 'Server'); // Screen readers need a name for it.
 }
 
-globalThis.SwaggerUIBundle({
-  onComplete: nameServers,
-  domNode: document.getElementById('reference'),
+const ui = globalThis.SwaggerUIBundle({
+  onComplete: fillContents,
+  domNode: $('reference'),
   url: settings.document,
-  deepLinking: true,
+  deepLinking: false, // It finds no operation whose tag contains a slash, and puts links into buttons. openOperation does the same.
   docExpansion: 'none',
   defaultModelsExpandDepth: 0,
-  filter: true,
   showExtensions: true,
   validatorUrl: null, // A validator would send the document to another host.
+  plugins: [samples],
   requestInterceptor: (request) => {
     if (token() && !request.loadSpec && !request.headers.Authorization) request.headers.Authorization = 'Bearer ' + token();
     return request;
@@ -26,3 +59,16 @@ globalThis.SwaggerUIBundle({
     return response;
   },
 });
+
+/** Opens the operation that the address names. */
+function openOperation() {
+  markCurrent($('list'));
+  const named = operationsOf(spec).find((one) => addressOf(one) === location.hash);
+  if (!named) return;
+  const [tag] = named.tags;
+  ui.getSystem().layoutActions.show(['operations-tag', tag], true);
+  ui.getSystem().layoutActions.show(['operations', tag, named.operationId], true);
+  setTimeout(() => document.querySelector(`.opblock[id$='-${named.operationId}']`)?.scrollIntoView(), 50); // React shows it a moment later.
+}
+addEventListener('hashchange', openOperation);
+$('list').addEventListener('click', (event) => { if (event.target.closest('a')?.hash === location.hash) openOperation(); });
