@@ -564,9 +564,12 @@ func field_Group_descendants_args(ctx context.Context, raw map[string]any) (map[
 
 func field_Group_effectiveBindings_args(ctx context.Context, raw map[string]any) (map[string]any, error) {
 	ec := &executionContext{}
-	arguments := make(map[string]any, 6)
+	arguments := make(map[string]any, 7)
 	var err error
 	if arguments["capability"], err = graphql.ProcessArgField(ctx, raw, "capability", ec.unmarshalOCapability2ᚖatriumᚋplatformᚐCapability); err != nil {
+		return nil, err
+	}
+	if arguments["where"], err = graphql.ProcessArgField(ctx, raw, "where", ec.unmarshalORoleBindingFilter2ᚖatriumᚋgraphᚋscalarᚐRoleBindingFilter); err != nil {
 		return nil, err
 	}
 	if arguments["first"], err = graphql.ProcessArgField(ctx, raw, "first", ec.unmarshalOInt2ᚖint); err != nil {
@@ -3270,6 +3273,18 @@ func (ec *executionContext) unmarshalInputAccountAssociationFilter(ctx context.C
 			return it, err
 		}
 	}
+	if v, ok := given["createdSince"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("createdSince"))
+		if it.CreatedSince, err = ec.unmarshalODateTime2atriumᚋplatformᚐTime(ctx, v); err != nil {
+			return it, err
+		}
+	}
+	if v, ok := given["updatedSince"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("updatedSince"))
+		if it.UpdatedSince, err = ec.unmarshalODateTime2atriumᚋplatformᚐTime(ctx, v); err != nil {
+			return it, err
+		}
+	}
 	return it, nil
 }
 
@@ -3516,6 +3531,18 @@ func (ec *executionContext) unmarshalInputAdvisoryFilter(ctx context.Context, va
 			return it, err
 		}
 	}
+	if v, ok := given["createdSince"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("createdSince"))
+		if it.CreatedSince, err = ec.unmarshalODateTime2atriumᚋplatformᚐTime(ctx, v); err != nil {
+			return it, err
+		}
+	}
+	if v, ok := given["updatedSince"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("updatedSince"))
+		if it.UpdatedSince, err = ec.unmarshalODateTime2atriumᚋplatformᚐTime(ctx, v); err != nil {
+			return it, err
+		}
+	}
 	return it, nil
 }
 
@@ -3597,6 +3624,18 @@ func (ec *executionContext) unmarshalInputArtifactFilter(ctx context.Context, va
 	if v, ok := given["remediated"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("remediated"))
 		if it.Remediated, err = ec.unmarshalOBoolean2bool(ctx, v); err != nil {
+			return it, err
+		}
+	}
+	if v, ok := given["createdSince"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("createdSince"))
+		if it.CreatedSince, err = ec.unmarshalODateTime2atriumᚋplatformᚐTime(ctx, v); err != nil {
+			return it, err
+		}
+	}
+	if v, ok := given["updatedSince"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("updatedSince"))
+		if it.UpdatedSince, err = ec.unmarshalODateTime2atriumᚋplatformᚐTime(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -4485,6 +4524,18 @@ func (ec *executionContext) unmarshalInputDeliveryFilter(ctx context.Context, va
 			return it, err
 		}
 	}
+	if v, ok := given["createdSince"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("createdSince"))
+		if it.CreatedSince, err = ec.unmarshalODateTime2atriumᚋplatformᚐTime(ctx, v); err != nil {
+			return it, err
+		}
+	}
+	if v, ok := given["updatedSince"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("updatedSince"))
+		if it.UpdatedSince, err = ec.unmarshalODateTime2atriumᚋplatformᚐTime(ctx, v); err != nil {
+			return it, err
+		}
+	}
 	return it, nil
 }
 
@@ -4582,6 +4633,18 @@ func (ec *executionContext) unmarshalInputEventSubscriptionFilter(ctx context.Co
 			return it, err
 		}
 	}
+	if v, ok := given["createdSince"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("createdSince"))
+		if it.CreatedSince, err = ec.unmarshalODateTime2atriumᚋplatformᚐTime(ctx, v); err != nil {
+			return it, err
+		}
+	}
+	if v, ok := given["updatedSince"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("updatedSince"))
+		if it.UpdatedSince, err = ec.unmarshalODateTime2atriumᚋplatformᚐTime(ctx, v); err != nil {
+			return it, err
+		}
+	}
 	return it, nil
 }
 
@@ -4666,6 +4729,12 @@ func (ec *executionContext) unmarshalInputExternalGroupRoleMappingFilter(ctx con
 	if v, ok := given["inRoot"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("inRoot"))
 		if it.InRoot, err = ec.unmarshalOBoolean2bool(ctx, v); err != nil {
+			return it, err
+		}
+	}
+	if v, ok := given["createdSince"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("createdSince"))
+		if it.CreatedSince, err = ec.unmarshalODateTime2atriumᚋplatformᚐTime(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -5013,6 +5082,18 @@ func (ec *executionContext) unmarshalInputGroupFilter(ctx context.Context, value
 			return it, err
 		}
 	}
+	if v, ok := given["createdSince"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("createdSince"))
+		if it.CreatedSince, err = ec.unmarshalODateTime2atriumᚋplatformᚐTime(ctx, v); err != nil {
+			return it, err
+		}
+	}
+	if v, ok := given["updatedSince"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("updatedSince"))
+		if it.UpdatedSince, err = ec.unmarshalODateTime2atriumᚋplatformᚐTime(ctx, v); err != nil {
+			return it, err
+		}
+	}
 	return it, nil
 }
 
@@ -5056,6 +5137,12 @@ func (ec *executionContext) unmarshalInputGroupInviteFilter(ctx context.Context,
 	if v, ok := given["inRoot"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("inRoot"))
 		if it.InRoot, err = ec.unmarshalOBoolean2bool(ctx, v); err != nil {
+			return it, err
+		}
+	}
+	if v, ok := given["createdSince"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("createdSince"))
+		if it.CreatedSince, err = ec.unmarshalODateTime2atriumᚋplatformᚐTime(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -5145,6 +5232,18 @@ func (ec *executionContext) unmarshalInputIdentityFilter(ctx context.Context, va
 			return it, err
 		}
 	}
+	if v, ok := given["neverSeen"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("neverSeen"))
+		if it.NeverSeen, err = ec.unmarshalOBoolean2ᚖbool(ctx, v); err != nil {
+			return it, err
+		}
+	}
+	if v, ok := given["withoutBindings"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("withoutBindings"))
+		if it.WithoutBindings, err = ec.unmarshalOBoolean2ᚖbool(ctx, v); err != nil {
+			return it, err
+		}
+	}
 	if v, ok := given["query"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("query"))
 		if it.Query, err = ec.unmarshalOString2string(ctx, v); err != nil {
@@ -5166,6 +5265,18 @@ func (ec *executionContext) unmarshalInputIdentityFilter(ctx context.Context, va
 	if v, ok := given["inRoot"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("inRoot"))
 		if it.InRoot, err = ec.unmarshalOBoolean2bool(ctx, v); err != nil {
+			return it, err
+		}
+	}
+	if v, ok := given["createdSince"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("createdSince"))
+		if it.CreatedSince, err = ec.unmarshalODateTime2atriumᚋplatformᚐTime(ctx, v); err != nil {
+			return it, err
+		}
+	}
+	if v, ok := given["updatedSince"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("updatedSince"))
+		if it.UpdatedSince, err = ec.unmarshalODateTime2atriumᚋplatformᚐTime(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -5235,6 +5346,18 @@ func (ec *executionContext) unmarshalInputIdentityProviderFilter(ctx context.Con
 	if v, ok := given["inRoot"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("inRoot"))
 		if it.InRoot, err = ec.unmarshalOBoolean2bool(ctx, v); err != nil {
+			return it, err
+		}
+	}
+	if v, ok := given["createdSince"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("createdSince"))
+		if it.CreatedSince, err = ec.unmarshalODateTime2atriumᚋplatformᚐTime(ctx, v); err != nil {
+			return it, err
+		}
+	}
+	if v, ok := given["updatedSince"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("updatedSince"))
+		if it.UpdatedSince, err = ec.unmarshalODateTime2atriumᚋplatformᚐTime(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -5639,6 +5762,18 @@ func (ec *executionContext) unmarshalInputRepoFilter(ctx context.Context, value 
 			return it, err
 		}
 	}
+	if v, ok := given["createdSince"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("createdSince"))
+		if it.CreatedSince, err = ec.unmarshalODateTime2atriumᚋplatformᚐTime(ctx, v); err != nil {
+			return it, err
+		}
+	}
+	if v, ok := given["updatedSince"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("updatedSince"))
+		if it.UpdatedSince, err = ec.unmarshalODateTime2atriumᚋplatformᚐTime(ctx, v); err != nil {
+			return it, err
+		}
+	}
 	return it, nil
 }
 
@@ -5699,6 +5834,20 @@ func (ec *executionContext) unmarshalInputRoleBindingByUIDsInput(ctx context.Con
 	return it, nil
 }
 
+func (ec *executionContext) unmarshalInputRoleBindingExpiry(ctx context.Context, value any) (it platform.ExpiringFilter, err error) {
+	given, _ := value.(map[string]any)
+	if value == nil {
+		return it, nil
+	}
+	if v, ok := given["before"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("before"))
+		if it.Before, err = ec.unmarshalODateTime2atriumᚋplatformᚐTime(ctx, v); err != nil {
+			return it, err
+		}
+	}
+	return it, nil
+}
+
 func (ec *executionContext) unmarshalInputRoleBindingFilter(ctx context.Context, value any) (it scalar.RoleBindingFilter, err error) {
 	given, _ := value.(map[string]any)
 	if value == nil {
@@ -5719,6 +5868,30 @@ func (ec *executionContext) unmarshalInputRoleBindingFilter(ctx context.Context,
 	if v, ok := given["role"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("role"))
 		if it.Role, err = ec.unmarshalOID2atriumᚋplatformᚐUID(ctx, v); err != nil {
+			return it, err
+		}
+	}
+	if v, ok := given["capability"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("capability"))
+		if it.Capability, err = ec.unmarshalOCapability2atriumᚋplatformᚐCapability(ctx, v); err != nil {
+			return it, err
+		}
+	}
+	if v, ok := given["identityKinds"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("identityKinds"))
+		if it.IdentityKinds, err = ec.unmarshalOIdentityKind2ᚕatriumᚋplatformᚐIdentityKindᚄ(ctx, v); err != nil {
+			return it, err
+		}
+	}
+	if v, ok := given["expiring"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("expiring"))
+		if it.Expiring, err = ec.unmarshalORoleBindingExpiry2ᚖatriumᚋplatformᚐExpiringFilter(ctx, v); err != nil {
+			return it, err
+		}
+	}
+	if v, ok := given["createdSince"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("createdSince"))
+		if it.CreatedSince, err = ec.unmarshalODateTime2atriumᚋplatformᚐTime(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -5818,6 +5991,12 @@ func (ec *executionContext) unmarshalInputRoleFilter(ctx context.Context, value 
 			return it, err
 		}
 	}
+	if v, ok := given["capabilities"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("capabilities"))
+		if it.Capabilities, err = ec.unmarshalOCapability2ᚕatriumᚋplatformᚐCapabilityᚄ(ctx, v); err != nil {
+			return it, err
+		}
+	}
 	if v, ok := given["query"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("query"))
 		if it.Query, err = ec.unmarshalOString2string(ctx, v); err != nil {
@@ -5839,6 +6018,18 @@ func (ec *executionContext) unmarshalInputRoleFilter(ctx context.Context, value 
 	if v, ok := given["inRoot"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("inRoot"))
 		if it.InRoot, err = ec.unmarshalOBoolean2bool(ctx, v); err != nil {
+			return it, err
+		}
+	}
+	if v, ok := given["createdSince"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("createdSince"))
+		if it.CreatedSince, err = ec.unmarshalODateTime2atriumᚋplatformᚐTime(ctx, v); err != nil {
+			return it, err
+		}
+	}
+	if v, ok := given["updatedSince"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("updatedSince"))
+		if it.UpdatedSince, err = ec.unmarshalODateTime2atriumᚋplatformᚐTime(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -7196,6 +7387,11 @@ func (ec *executionContext) unmarshalNIdentityByUIDsInput2ᚕᚖatriumᚋgraph�
 	return all, nil
 }
 
+func (ec *executionContext) unmarshalNIdentityKind2atriumᚋplatformᚐIdentityKind(ctx context.Context, v any) (platform.IdentityKind, error) {
+	value, err := scalar.UnmarshalIdentityKind(v)
+	return value, graphql.ErrorOnPath(ctx, err)
+}
+
 func (ec *executionContext) unmarshalNIdentityOrderField2string(ctx context.Context, v any) (string, error) {
 	value, err := scalar.UnmarshalOrderField(v)
 	return value, graphql.ErrorOnPath(ctx, err)
@@ -7831,6 +8027,11 @@ func (ec *executionContext) unmarshalOByteCount2ᚖint64(ctx context.Context, v 
 	return &value, graphql.ErrorOnPath(ctx, err)
 }
 
+func (ec *executionContext) unmarshalOCapability2atriumᚋplatformᚐCapability(ctx context.Context, v any) (platform.Capability, error) {
+	value, err := scalar.UnmarshalCapability(v)
+	return value, graphql.ErrorOnPath(ctx, err)
+}
+
 func (ec *executionContext) unmarshalOCapability2ᚕatriumᚋplatformᚐCapabilityᚄ(ctx context.Context, v any) ([]platform.Capability, error) {
 	if v == nil {
 		return nil, nil
@@ -8255,6 +8456,22 @@ func (ec *executionContext) unmarshalOIdentityFilter2ᚖatriumᚋgraphᚋscalar�
 	return &value, graphql.ErrorOnPath(ctx, err)
 }
 
+func (ec *executionContext) unmarshalOIdentityKind2ᚕatriumᚋplatformᚐIdentityKindᚄ(ctx context.Context, v any) ([]platform.IdentityKind, error) {
+	if v == nil {
+		return nil, nil
+	}
+	list := graphql.CoerceList(v)
+	all := make([]platform.IdentityKind, len(list))
+	for i := range list {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
+		var err error
+		if all[i], err = ec.unmarshalNIdentityKind2atriumᚋplatformᚐIdentityKind(ctx, list[i]); err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
+}
+
 func (ec *executionContext) unmarshalOIdentityOrder2ᚖatriumᚋgraphᚋscalarᚐOrder(ctx context.Context, v any) (*scalar.Order, error) {
 	if v == nil {
 		return nil, nil
@@ -8458,6 +8675,14 @@ func (ec *executionContext) unmarshalORoleBindingByUIDsInput2ᚖatriumᚋgraph�
 		return nil, nil
 	}
 	value, err := ec.unmarshalInputRoleBindingByUIDsInput(ctx, v)
+	return &value, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalORoleBindingExpiry2ᚖatriumᚋplatformᚐExpiringFilter(ctx context.Context, v any) (*platform.ExpiringFilter, error) {
+	if v == nil {
+		return nil, nil
+	}
+	value, err := ec.unmarshalInputRoleBindingExpiry(ctx, v)
 	return &value, graphql.ErrorOnPath(ctx, err)
 }
 
