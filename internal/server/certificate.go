@@ -87,7 +87,6 @@ func (c *Certificate) get(logger *slog.Logger) *tls.Certificate {
 // config returns the TLS settings of a server. When a reload fails, it logs the reason
 // and the server keeps the current certificate.
 func (c *Certificate) config(logger *slog.Logger) *tls.Config {
-	c.get(logger) // which warns of one that is too old already
 	return &tls.Config{
 		MinVersion:     tls.VersionTLS12,
 		NextProtos:     []string{"h2", "http/1.1"},

@@ -139,6 +139,7 @@ func Run(ctx context.Context, c Config) error {
 	c.Metrics.WatchReady(c.ready.observe)
 	if c.Certificate != nil {
 		c.Metrics.WatchCertificate(c.Certificate.expiry)
+		c.Certificate.get(c.Logger) // which warns of one that is too old already
 	}
 	last := &shutdown{within: c.ShutdownTimeout(), logger: c.Logger}
 	return last.bound(ctx, func(ctx context.Context, end func()) error { return c.run(ctx, end, last) })
