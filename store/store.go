@@ -62,6 +62,9 @@ type StandbyState = dbconn.StandbyState
 // PoolState describes the use of the connections.
 type PoolState = dbconn.PoolState
 
+// Status is the state of the database, for its operator.
+type Status = sqlstore.Status
+
 // Open connects to postgres://... or sqlite:PATH. It fails if the schema is older or
 // newer than this program; Migrate updates an older one.
 func Open(ctx context.Context, url string, o Options) (*sqlstore.Store, error) {

@@ -57,6 +57,7 @@ type commandLine struct {
 	Repair     repairCommand     `cmd:"" help:"Check a database that was restored, and repair it."`
 	Config     configCommand     `cmd:"" help:"Check the configuration and print it, with secrets hidden."`
 	Bench      benchCommand      `cmd:"" help:"Measure what a server on this machine can do, with a database that is thrown away."`
+	Status     statusCommand     `cmd:"" help:"Print the state of the database, and what an operator should look at."`
 	Health     healthCommand     `cmd:"" help:"Check whether a running server is ready."`
 	Recount    recountCommand    `cmd:"" help:"Recompute the counters of the database."`
 	RotateKeys rotateKeysCommand `cmd:"" help:"Create a new key to seal page tokens; existing tokens stay valid."`

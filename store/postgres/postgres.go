@@ -45,8 +45,11 @@ var dialect = dbconn.Dialect{
 	Elements: func(column string) string {
 		return "jsonb_array_elements_text(CAST(CASE " + column + " WHEN '' THEN '[]' ELSE " + column + " END AS jsonb)) AS e(value)"
 	},
-	JoinBytes:        func(arg, column string) string { return "CAST(" + arg + " AS bytea) || " + column },
-	KeepRow:          " FOR NO KEY UPDATE OF t", // the lock that an update takes
+	JoinBytes: func(arg, column string) string { return "CAST(" + arg + " AS bytea) || " + column },
+	KeepRow:   " FOR NO KEY UPDATE OF t", // the lock that an update takes
+	Clients: "SELECT COALESCE(a.application_name, ''), COALESCE(host(a.client_addr), 'local'), COUNT(*), MIN(a.backend_start) FROM pg_stat_activity a" +
+		" WHERE a.datname = current_database() AND a.backend_type = 'client backend' AND a.pid <> pg_backend_pid() GROUP BY 1, 2 ORDER BY 3 DESC, 1, 2",
+	Replication:      "SELECT COALESCE(r.application_name, ''), COALESCE(host(r.client_addr), 'local'), COALESCE(r.state, 'unknown'), COALESCE(EXTRACT(EPOCH FROM r.replay_lag), 0)::float8 FROM pg_stat_replication r ORDER BY 1, 2",
 	SkipLocked:       " FOR UPDATE SKIP LOCKED",
 	NoEarlierWriters: noEarlierWriters,
 	Now:              "clock_timestamp()",

@@ -44,6 +44,11 @@ type Dialect struct {
 	// Size is the size of the database in bytes.
 	Size string
 
+	// Clients is a statement that lists the programs that are connected to the database: name, address, number of
+	// connections and start of the oldest. Replication lists its standbys: name, address, state and lag in seconds.
+	// Both are "" if one process has the whole database.
+	Clients, Replication string
+
 	// Now is the time of the clock that all processes on this database share.
 	Now string
 

@@ -1,0 +1,88 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"text/tabwriter"
+	"time"
+
+	"atrium/internal/server"
+)
+
+type statusCommand struct {
+	databaseFlags
+	Most int `default:"10" help:"How many organisations and subscriptions are listed at most."`
+}
+
+func (c *statusCommand) check(f *faults) {
+	c.databaseFlags.check(f)
+	if c.Most < 1 {
+		f.add("most", "must be at least 1")
+	}
+}
+
+// Help returns the detailed help.
+func (*statusCommand) Help() string {
+	return `Prints the state of the database, across all organisations: its schema and size, the programs that are connected to it and its
+standbys (PostgreSQL, as far as the user of the URL may see them), what waits to be delivered, the organisations with most rows,
+and the subscriptions whose sinks fail. Servers may run meanwhile.`
+}
+
+func (c *statusCommand) run(ctx context.Context, p program) error {
+	if err := c.exists(); err != nil {
+		return err
+	}
+	status, err := server.ReadStatus(ctx, c.DatabaseURL, c.Most)
+	if err != nil {
+		return err
+	}
+	newest := status.Migrations[len(status.Migrations)-1]
+	table := tabwriter.NewWriter(p.stdout, 0, 0, 2, ' ', 0)
+	_, _ = fmt.Fprintf(table, "program\t%s\n", version)
+	_, _ = fmt.Fprintf(table, "schema\t%05d %s, applied %s\n", newest.Version, newest.Name, newest.AppliedAt.Format(time.RFC3339))
+	_, _ = fmt.Fprintf(table, "database\t%.1f MB\n", float64(status.Size)/1e6)
+	_, _ = fmt.Fprintf(table, "deliveries\t%d wait; the first is late by %s\n", status.Queued, status.Backlog.Delivery.Round(time.Millisecond))
+	_, _ = fmt.Fprintf(table, "events\tthe first that has not been relayed is %s old\n", status.Backlog.Event.Round(time.Millisecond))
+	_, _ = fmt.Fprintf(table, "sinks\t%d fail or are disabled\n", status.Failing)
+	printConnected(table, status)
+	printLists(table, status)
+	return table.Flush()
+}
+
+// printConnected prints the programs that are connected to the database, and its standbys.
+func printConnected(table io.Writer, status *server.Status) {
+	if len(status.Clients) > 0 {
+		_, _ = fmt.Fprintln(table, "\nPROGRAM\tADDRESS\tCONNECTIONS\tSINCE")
+	}
+	for _, c := range status.Clients {
+		_, _ = fmt.Fprintf(table, "%s\t%s\t%d\t%s\n", c.Name, c.Address, c.Connections, c.Since)
+	}
+	if len(status.Standbys) > 0 {
+		_, _ = fmt.Fprintln(table, "\nSTANDBY\tADDRESS\tSTATE\tLAG")
+	}
+	for _, s := range status.Standbys {
+		_, _ = fmt.Fprintf(table, "%s\t%s\t%s\t%.1f s\n", s.Name, s.Address, s.State, s.Lag)
+	}
+}
+
+// printLists prints the largest organisations and the failing subscriptions.
+func printLists(table io.Writer, status *server.Status) {
+	_, _ = fmt.Fprintln(table, "\nORGANISATION\tNAME\tROWS")
+	for _, t := range status.Tenants {
+		_, _ = fmt.Fprintf(table, "%s\t%s\t%d\n", t.Organisation, t.Name, t.Rows)
+	}
+	if len(status.Sinks) > 0 {
+		_, _ = fmt.Fprintln(table, "\nSUBSCRIPTION\tSINK\tFAILS SINCE\tDISABLED")
+	}
+	for _, s := range status.Sinks {
+		since, disabled := "", ""
+		if !s.FailingSince.IsZero() {
+			since = s.FailingSince.String()
+		}
+		if !s.Disabled.IsZero() {
+			disabled = s.Disabled.String() + " " + s.DisableReason
+		}
+		_, _ = fmt.Fprintf(table, "%s\t%s\t%s\t%s\n", s.Subscription, s.Sink, since, disabled)
+	}
+}

@@ -1,0 +1,70 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"atrium/platform"
+	"atrium/store"
+)
+
+// A Status is what an operator wants to know of a database and of the servers that use it.
+type Status struct {
+	*store.Status
+	Migrations []store.MigrationState
+	Backlog    platform.Backlog
+	Now        time.Time // time of the database
+}
+
+// ReadStatus reads the state of a database, with at most most organisations and subscriptions. It returns an
+// error if the schema is not that of this program.
+func ReadStatus(ctx context.Context, url string, most int) (*Status, error) {
+	migrations, err := store.Migrations(ctx, url)
+	if err != nil {
+		return nil, err
+	}
+	s, err := store.Open(ctx, url, store.Options{})
+	if err != nil {
+		return nil, err
+	}
+	status, err := readStatus(ctx, s, most)
+	if err := errors.Join(err, s.Close()); err != nil {
+		return nil, err
+	}
+	status.Migrations = migrations
+	return status, nil
+}
+
+type statusReader interface {
+	platform.Store
+	Status(ctx context.Context, most int) (*store.Status, error)
+}
+
+func readStatus(ctx context.Context, s statusReader, most int) (*Status, error) {
+	found, err := s.Status(ctx, most)
+	if err != nil {
+		return nil, err
+	}
+	p, err := platform.New(ctx, s, platform.Options{NoSecrets: true})
+	if err != nil {
+		return nil, err
+	}
+	backlog, err := p.Webhooks.Backlog(ctx)
+	if err != nil {
+		return nil, err
+	}
+	now, err := s.Now(ctx)
+	if err != nil {
+		return nil, err
+	}
+	ctx = platform.WithActor(ctx, platform.NewOperator("status"))
+	for i, t := range found.Tenants {
+		group, err := p.Groups.Get(ctx, t.Organisation)
+		if err != nil {
+			return nil, err
+		}
+		found.Tenants[i].Name = group.Name
+	}
+	return &Status{Status: found, Backlog: backlog, Now: now.Time}, nil
+}

@@ -1,0 +1,107 @@
+package sqlstore
+
+import (
+	"context"
+
+	"atrium/platform"
+	"atrium/store/sqlstore/dbconn"
+)
+
+// A Status is the state of the database, for its operator. It shows all organisations.
+type Status struct {
+	Size     int64 // bytes
+	Queued   int64 // deliveries that wait for an attempt
+	Failing  int64 // subscriptions whose sink fails or that are disabled
+	Tenants  []Tenant
+	Sinks    []FailingSink
+	Clients  []Client  // programs that are connected; nil if one process has the whole database
+	Standbys []Standby // nil if there are none, or if the user may not see them
+}
+
+// A Tenant is an organisation with the number of its rows of all kinds.
+type Tenant struct {
+	Organisation platform.UID
+	Name         string
+	Rows         int64
+}
+
+// A FailingSink is a subscription whose sink fails, or that was disabled.
+type FailingSink struct {
+	Subscription  platform.UID
+	Sink          string
+	FailingSince  platform.Time // zero if only Disabled is known
+	Disabled      platform.Time // zero if it still gets events
+	DisableReason string
+}
+
+// A Client is a program that is connected to the database.
+type Client struct {
+	Name, Address string
+	Connections   int64
+	Since         platform.Time // when its oldest connection began
+}
+
+// A Standby is a copy of the database, with the seconds by which it lags behind.
+type Standby struct {
+	Name, Address, State string
+	Lag                  float64
+}
+
+// Status reads the state of the database: at most most tenants and sinks, the largest and the longest failing
+// first. It reads the counters of all organisations and every subscription, so only the operator may call it.
+func (s *Store) Status(ctx context.Context, most int) (*Status, error) {
+	found := &Status{}
+	const unwell = " FROM subscription s WHERE s.failing_since IS NOT NULL OR s.disable_time IS NOT NULL"
+	one := func(sql string, into *int64) *dbconn.Statement {
+		return newStatement(s.dialect).addSlow(sql).build(func(scan func(...any) error) error { return scan(into) })
+	}
+	run := []*dbconn.Statement{
+		one("SELECT "+s.dialect.Size, &found.Size),
+		one("SELECT COUNT(*) FROM delivery d WHERE d.stage = 1", &found.Queued),
+		one("SELECT COUNT(*)"+unwell, &found.Failing),
+		s.largestTenants(most, &found.Tenants),
+		newStatement(s.dialect).addSlow("SELECT s.uid, s.sink, s.failing_since, s.disable_time, s.disable_reason"+unwell+" ORDER BY COALESCE(s.failing_since, s.disable_time), s.uid LIMIT ?", int64(most)).
+			build(func(scan func(...any) error) error {
+				var f FailingSink
+				err := scan(keyOf(&f.Subscription), &f.Sink, timeColumn{&f.FailingSince}, timeColumn{&f.Disabled}, &f.DisableReason)
+				found.Sinks = append(found.Sinks, f)
+				return err
+			}),
+	}
+	if s.dialect.Clients != "" {
+		run = append(run, s.clients(&found.Clients), s.standbys(&found.Standbys))
+	}
+	return found, s.conn.Run(ctx, run...)
+}
+
+// largestTenants reads the organisations that have most rows. The scope of an organisation
+// is its UID in hex digits; such a UID without an organisation is a library, which has only versions.
+func (s *Store) largestTenants(most int, into *[]Tenant) *dbconn.Statement {
+	q := newStatement(s.dialect).addSlow("SELECT c.scope, CAST(SUM(c.n) AS BIGINT) FROM counter c WHERE LENGTH(c.scope) = ? AND c.kind <> ? GROUP BY c.scope ORDER BY 2 DESC, 1 LIMIT ?", int64(2*rootLength), int64(artifactVersions.number), int64(most))
+	return q.build(func(scan func(...any) error) error {
+		var scope string
+		var t Tenant
+		err := scan(&scope, &t.Rows)
+		t.Organisation = platform.UID(scope)
+		*into = append(*into, t)
+		return err
+	})
+}
+
+func (s *Store) clients(into *[]Client) *dbconn.Statement {
+	return newStatement(s.dialect).add(s.dialect.Clients).build(func(scan func(...any) error) error {
+		var c Client
+		err := scan(&c.Name, &c.Address, &c.Connections, timeColumn{&c.Since})
+		*into = append(*into, c)
+		return err
+	})
+}
+
+func (s *Store) standbys(into *[]Standby) *dbconn.Statement {
+	return newStatement(s.dialect).add(s.dialect.Replication).build(func(scan func(...any) error) error {
+		var b Standby
+		err := scan(&b.Name, &b.Address, &b.State, &b.Lag)
+		*into = append(*into, b)
+		return err
+	})
+}
