@@ -225,6 +225,11 @@ func (r *recorder) count(f finished) {
 	r.metrics.CountRequest(telemetry.Request{
 		Protocol: f.protocol, Operation: r.operation(f), Code: f.code, Took: f.took, Stream: f.stream, Cost: f.facts.Cost, Limit: f.facts.Limit,
 	})
+	took := f.took
+	if f.stream {
+		took = 0
+	}
+	r.metrics.CountOrganisation(string(f.facts.Organisation()), took, admission.IsLimit(f.facts.Limit))
 }
 
 // usualAttributes is the number of attributes that a line in the log rarely exceeds.

@@ -5,6 +5,7 @@
 //	observe.go  methods by which other packages record something
 //	standby.go  metrics of the standbys of the database
 //	serve.go    an HTTP server for the handler
+//	organisations.go  counters of the organisations that send most
 //	names.go    a limit for label values that clients choose
 //	traces.go   traces and their spans
 //	otlp.go     sends spans to a collector
@@ -44,6 +45,7 @@ type Metrics struct {
 	deliveries      *prometheus.CounterVec
 	failures        *prometheus.CounterVec
 	imported        *prometheus.CounterVec
+	organisations   *organisations
 }
 
 // The buckets of the histograms: fastBuckets for requests and statements,
@@ -78,6 +80,7 @@ func New(version string) *Metrics {
 	m.deliveries = m.counters("atrium_delivery_attempts_total", "Attempts to deliver an event, by what became of the delivery.", "state")
 	m.failures = m.counters("atrium_delivery_failures_total", "Attempts to deliver an event that failed, by host of the sink; other stands for all after the first 100 that have failed.", "sink")
 	m.imported = m.counters("atrium_import_records_total", "Records that this import has read.", "source")
+	m.organisations = register(m, newOrganisations())
 	return m
 }
 
