@@ -20,11 +20,16 @@ export async function compose(url) {
   const { _service: { sdl } } = await data('{ _service { sdl } }');
   const subgraphs = [{ name: 'atrium', url: endpoint, typeDefs: parse(sdl) }];
   if (url) subgraphs.push({ name: 'notes', url, typeDefs: notes });
+  return composeAll(subgraphs);
+}
+
+/** Composes subgraphs by both compositions. */
+export function composeAll(subgraphs) {
   const { errors, supergraphSdl, hints } = composeServices(subgraphs);
   assert.deepEqual((errors ?? []).map(({ message }) => message), []);
-  const { errors: other } = composeWithGuild(subgraphs);
+  const { errors: other, publicSdl } = composeWithGuild(subgraphs);
   assert.deepEqual((other ?? []).map(({ message }) => message), []);
-  return { supergraphSdl, hints };
+  return { supergraphSdl, publicSdl, hints };
 }
 
 /** Serves the other subgraph until the suite ends, and returns its URL. */

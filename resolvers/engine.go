@@ -13,11 +13,14 @@ import (
 	"atrium/platform"
 )
 
+// Around is called for each field that reads, with the number of objects that have the field. It
+// returns a function that is called at the end.
+type Around = func(ctx context.Context, object, field string, objects int) (context.Context, func(error))
+
 // NewEngine returns the engine that executes operations over p. Each response has
 // loaders of its own, so that no caller sees objects that were read for another caller
-// or before a change. The engine calls around for each field that reads, with the number
-// of objects that have the field; around may be nil.
-func NewEngine(p *platform.Platform, around func(ctx context.Context, object, field string, objects int) (context.Context, func(error))) execute.Engine {
+// or before a change. around may be nil.
+func NewEngine(p *platform.Platform, around Around) execute.Engine {
 	resolvers, options := Connect(p)
 	options.Around = around
 	return execute.NewEngine(showSubgraph(graph.NewSchema(resolvers)), options)

@@ -2,19 +2,16 @@ package resolvers
 
 import (
 	"cmp"
-	"context"
 	"path"
 	"slices"
 	"strings"
 	"sync"
 
-	"github.com/99designs/gqlgen/plugin/federation/fedruntime"
 	"github.com/vektah/gqlparser/v2/ast"
 	"github.com/vektah/gqlparser/v2/formatter"
 
 	"atrium/graph"
 	"atrium/internal/graphql/analysis"
-	"atrium/internal/graphql/execute"
 )
 
 // SDL returns the schema that clients need, as a complete document. It omits the
@@ -27,12 +24,14 @@ func SDL() string {
 	})
 }
 
-// SubgraphSDL returns the schema that gateways need: with the directives of federation, with the
+// SubgraphSDL returns the schema that gateways need.
+var SubgraphSDL = sync.OnceValue(func() string { return subgraphSDL(graph.Schema()) })
+
+// subgraphSDL writes a schema for gateways: with the directives of federation, with the
 // costs that the server counts (analysis.Directives), and with the area of each type and each root
 // field as its tag. It omits @oneOf, which Apollo's composition refuses as unknown: then Atrium
 // checks it, and the router does not.
-var SubgraphSDL = sync.OnceValue(func() string {
-	schema := graph.Schema()
+func subgraphSDL(schema *ast.Schema) string {
 	costs := analysis.Directives(schema, Limits())
 	return formatSchema(*schema, func(name string, own ast.DirectiveList) ast.DirectiveList {
 		own = slices.DeleteFunc(own, func(d *ast.Directive) bool { return d.Name == "oneOf" })
@@ -41,7 +40,7 @@ var SubgraphSDL = sync.OnceValue(func() string {
 		}
 		return append(own, costs[name]...)
 	})
-})
+}
 
 // formatSchema writes a schema. change returns the directives of a type (Repo) or a field
 // (Repo.name), and is given a copy of those that it has in the source.
@@ -81,12 +80,4 @@ func areaOfElement(schema *ast.Schema, name string) string {
 	}
 	file := strings.TrimSuffix(path.Base(definition.Position.Src.Name), ".graphqls")
 	return cmp.Or(areas[file], areas[strings.ToLower(kind[:1])+kind[1:]])
-}
-
-// showSubgraph lets `_service` answer SubgraphSDL.
-func showSubgraph(schema *execute.Schema) *execute.Schema {
-	schema.Objects["Query"].Fields["_service"].Resolve = func(context.Context, []any, map[string]any) ([]any, error) {
-		return execute.One(fedruntime.Service{SDL: SubgraphSDL()}, nil, execute.Struct)
-	}
-	return schema
 }

@@ -61,6 +61,7 @@ type commandLine struct {
 	Health     healthCommand     `cmd:"" help:"Check whether a running server is ready."`
 	Recount    recountCommand    `cmd:"" help:"Recompute the counters of the database."`
 	RotateKeys rotateKeysCommand `cmd:"" help:"Create a new key to seal page tokens; existing tokens stay valid."`
+	Schema     schemaCommand     `cmd:"" help:"Print the GraphQL schema that gateways of a federation compose."`
 	Version    versionCommand    `cmd:"" help:"Print the version."`
 	Licences   licencesCommand   `cmd:"" help:"Print the licences of everything that is part of the program."`
 	Completion completionCommand `cmd:"" help:"Print a script that completes commands in a shell."`

@@ -15,6 +15,7 @@ type graphqlFlags struct {
 	Introspection    bool           `default:"true" negatable:"" help:"Answer introspection queries of callers with a token."`
 	SchemaReader     []string       `placeholder:"UID" help:"Identity that may read the SDL (/graphql/schema, _service) while introspection is off, such as a gateway; may be repeated."`
 	TrustedDocuments string         `placeholder:"FILE" help:"Execute only the documents of this file, a JSON object of documents by id."`
+	Domains          []string       `placeholder:"NAME" help:"Domain that is a subgraph of its own at /graphql/NAME: iam, registry, events, vulnerabilities, advisory or libraries; may be repeated, and commas separate several. Without it, all are, unless only trusted documents are executed."`
 	GraphqlLimit     map[string]int `placeholder:"NAME=N" help:"Limit of a document (tokens, name-bytes, definitions, fields, aliases, depth, root-fields, cost, values, keys), of a websocket (operations), or of a caller (sockets; subscriptions on all its sockets and streams); may be repeated, and commas separate several. 0 is no limit."`
 	GraphqlBody      int64          `default:"1048576" placeholder:"BYTES" help:"Largest body of a GraphQL request."`
 	GraphqlTimeout   time.Duration  `default:"30s" help:"Time limit of a query or mutation, at most 30s."`
@@ -53,6 +54,12 @@ func (g *graphqlFlags) check(f *faults) {
 		default:
 			*limit = n
 		}
+	}
+	for _, name := range g.Domains {
+		checkDomain(f, "domains", name)
+	}
+	if len(g.Domains) > 0 && g.TrustedDocuments != "" {
+		f.add("domains", "cannot be given together with trusted-documents: gateways make their own documents")
 	}
 	for _, uid := range g.SchemaReader {
 		checkUID(f, "schema-reader", uid)

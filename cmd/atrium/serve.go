@@ -153,7 +153,7 @@ func (c *serveCommand) config(p program, logger *slog.Logger) server.Config {
 		Audience: c.Audience, TrustedIssuers: c.TrustIssuer, PrivateIssuers: c.PrivateIssuer, PrivateSinks: c.PrivateSink, TrustedProxies: c.proxies, Origins: c.CORSOrigin,
 		Certificate: c.certificate, V1: c.v1(), PackageAliases: c.GRPCPackageAlias,
 		RateLimit: rate, RateBurst: c.RateBurst, MaxInFlight: inFlight, MaxConcurrent: c.MaxConcurrent, Answers: c.answers(),
-		ServiceDomain: c.ServiceDomain, GraphQL: c.settings, SchemaReaders: c.readers,
+		ServiceDomain: c.ServiceDomain, GraphQL: c.settings, Domains: c.Domains, SchemaReaders: c.readers,
 		Webhooks: c.Webhooks, PublicURL: c.PublicURL, DrainDelay: c.DrainDelay, DrainTimeout: c.DrainTimeout,
 		Metrics: metrics, MetricsAddress: metricsAddress, MetricsOptional: c.MetricsAddr == nil, Slow: c.Slow,
 		Started: func(at server.Start) error { return c.greet(p, at) },

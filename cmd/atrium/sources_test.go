@@ -217,7 +217,7 @@ func TestShellsCompleteCommandsAndFlags(t *testing.T) {
 		"migrate|":        "status\nup\n",
 		"migrate|s":       "status\n",
 		"serve|--drain":   "--drain-delay\n--drain-timeout\n",
-		"serve|--dev|--d": "--database-direct-url\n--database-password-command\n--database-url\n--delivery-retention\n--dev\n--drain-delay\n--drain-timeout\n",
+		"serve|--dev|--d": "--database-direct-url\n--database-password-command\n--database-url\n--delivery-retention\n--dev\n--domains\n--drain-delay\n--drain-timeout\n",
 		"nothing|--conf":  "--config\n",
 	} {
 		out, _, err := atrium(t, nil, append([]string{"complete-words", "--"}, strings.Split(words, "|")...)...)

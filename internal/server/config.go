@@ -61,6 +61,10 @@ type Config struct {
 	ServiceDomain string // suffix of the domain of errors
 	GraphQL       GraphQL
 
+	// Domains are the domains that are subgraphs of their own; nil means all, unless GraphQL
+	// executes only trusted documents.
+	Domains []string
+
 	// NoPlayground turns the playground off.
 	NoPlayground bool
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"slices"
+	"sync"
 
 	gqlgen "github.com/99designs/gqlgen/graphql"
 	"github.com/vektah/gqlparser/v2/ast"
@@ -36,14 +37,25 @@ func ReadTrustedDocuments(path string) (*TrustedDocuments, error) {
 	return limit.ReadTrustedDocuments(path, resolvers.Schema())
 }
 
-// graphql returns the handler of the GraphQL endpoint for p.
+// Domains lists the domains of the graph, each of which is a subgraph of its own.
+func Domains() []string { return resolvers.Domains() }
+
+// SubgraphSDL returns the schema of one domain that gateways compose, or that of the whole for "".
+func SubgraphSDL(domain string) string {
+	if domain == "" {
+		return resolvers.SubgraphSDL()
+	}
+	return resolvers.DomainSDL(domain)
+}
+
+// graphql returns the handler of the GraphQL endpoint for p, and of those of its domains.
 func (c *Config) graphql(p *platform.Platform, verifier *auth.Verifier, admitting *admission.Controller, closing <-chan struct{}) http.Handler {
 	presenter := &resolvers.Presenter{Errors: apierror.Errors{ServiceDomain: c.ServiceDomain, Logger: c.Logger}, RequestID: requestID}
 	settings := c.GraphQL
 	if !c.NoConsole {
 		settings.Trusted = settings.Trusted.With(web.ConsoleDocuments())
 	}
-	return graphql.New(resolvers.NewEngine(p, c.recorder.fieldObserver()), graphql.Options{
+	options := graphql.Options{
 		Settings:  settings,
 		Schema:    resolvers.Limits(),
 		ReadSDL:   c.mayReadSDL,
@@ -57,7 +69,36 @@ func (c *Config) graphql(p *platform.Platform, verifier *auth.Verifier, admittin
 		Detach:    admission.Detach,
 		Origins:   socketOrigins(c.Origins),
 		Closing:   closing,
+	}
+	observe := c.recorder.fieldObserver()
+	whole, domains := graphql.New(resolvers.NewEngine(p, observe), options), map[string]http.Handler{}
+	for _, domain := range c.servedDomains() {
+		domains[graphPath+"/"+domain] = lazyHandler(func() http.Handler {
+			return graphql.New(resolvers.NewDomainEngine(p, domain, observe), options)
+		})
+	}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		handler := whole
+		if domain := domains[r.URL.Path]; domain != nil {
+			handler = domain
+		}
+		handler.ServeHTTP(w, r)
 	})
+}
+
+// servedDomains lists the domains that have a path of their own.
+func (c *Config) servedDomains() []string {
+	if c.Domains == nil && c.GraphQL.Trusted == nil {
+		return resolvers.Domains()
+	}
+	return c.Domains
+}
+
+// lazyHandler returns a handler that is made by the first request: most servers are asked for the
+// whole graph only.
+func lazyHandler(build func() http.Handler) http.Handler {
+	built := sync.OnceValue(build)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { built().ServeHTTP(w, r) })
 }
 
 // observeOperation returns the function that is called before each operation. It records

@@ -92,13 +92,13 @@ func protocolOf(r *http.Request) string {
 			return "grpc"
 		}
 		return "connect"
-	case path == graphPath:
+	case isGraph(path):
 		return "graphql"
 	case path == "/livez" || path == "/readyz":
 		return "health"
 	case v1Path.MatchString(path):
 		return "v1"
-	case apierror.AreaOf(path) != "" && path != "/graphql/schema":
+	case apierror.AreaOf(path) != "" && path != schemaPath:
 		return "rest"
 	}
 	return "page"

@@ -41,7 +41,7 @@ func refusalKeyOf(r *http.Request, e *platform.Error) refusalKey {
 		code: e.Code, message: e.Message, retryAfter: e.RetryAfter,
 		area: apierror.AreaOf(r.URL.Path), contentType: r.Header.Get("Content-Type"), accepts: strings.Join(r.Header.Values("Accept"), "\n"),
 		connectVersion: r.Header.Get("Connect-Protocol-Version"),
-		isCall:         rpc.Serves(r.URL.Path), isGraph: r.URL.Path == graphPath,
+		isCall:         rpc.Serves(r.URL.Path), isGraph: isGraph(r.URL.Path),
 		isGet: r.Method == http.MethodGet, isPost: r.Method == http.MethodPost,
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"io"
 	"maps"
 	"net/http"
+	"slices"
 	"strings"
 
 	"atrium/internal/apierror"
@@ -18,7 +19,18 @@ import (
 	"atrium/resolvers"
 )
 
-const graphPath = "/graphql"
+const (
+	graphPath  = "/graphql"
+	schemaPath = graphPath + "/schema"
+)
+
+// isGraph reports whether GraphQL answers at a path.
+func isGraph(path string) bool {
+	domain, found := strings.CutPrefix(path, graphPath+"/")
+	return path == graphPath || found && slices.Contains(graphDomains, domain)
+}
+
+var graphDomains = resolvers.Domains()
 
 // routes maps paths to handlers. It does not use http.ServeMux, which cleans paths: paths
 // of REST contain UIDs in several spellings.
@@ -43,18 +55,21 @@ func (c *Config) routes(p *platform.Platform, verifier *auth.Verifier, admitting
 	}
 	description := compressAnswers(rest.Description(options))
 	byPath := map[string]http.Handler{
-		"/":               home,
-		"/home.css":       home,
-		"/playground":     playground,
-		graphPath:         admitted(c.graphql(p, verifier, admitting, closing)),
-		"/graphql/schema": readOnly(admitted(c.sdl(refuse))),
-		"/openapi.json":   description,
-		"/openapi.yaml":   description,
-		"/docs":           reference,
-		"/guide":          pages,
-		"/console":        console,
-		"/livez":          health(func(context.Context) error { return nil }),
-		"/readyz":         health(ready),
+		"/":             home,
+		"/home.css":     home,
+		"/playground":   playground,
+		graphPath:       admitted(c.graphql(p, verifier, admitting, closing)),
+		schemaPath:      readOnly(admitted(c.sdl(refuse))),
+		"/openapi.json": description,
+		"/openapi.yaml": description,
+		"/docs":         reference,
+		"/guide":        pages,
+		"/console":      console,
+		"/livez":        health(func(context.Context) error { return nil }),
+		"/readyz":       health(ready),
+	}
+	for _, domain := range c.servedDomains() {
+		byPath[graphPath+"/"+domain] = byPath[graphPath]
 	}
 	maps.Copy(byPath, wellKnown(p.Webhooks.Keys, issuer, options))
 	byPath[resourcePath] = resource(issuer, c.signInIssuers())
@@ -88,7 +103,7 @@ func newErrorWriter(o rest.Options) errorWriter {
 		switch {
 		case rpc.Serves(r.URL.Path):
 			remote(w, r, err)
-		case r.URL.Path == graphPath && platform.AsError(err).Code != platform.CodeInvalidArgument: // other errors than those of HTTP itself
+		case isGraph(r.URL.Path) && platform.AsError(err).Code != platform.CodeInvalidArgument: // other errors than those of HTTP itself
 			graph(w, r, err)
 		default:
 			o.WriteError(w, r, err)

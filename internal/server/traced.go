@@ -108,7 +108,7 @@ func (e *exchange) endSpan(code string, facts platform.Facts, seen *observed) {
 		return
 	}
 	if e.route == "" && e.protocol == "graphql" {
-		e.route = graphPath
+		e.route = e.request.URL.Path
 	}
 	switch {
 	case e.route != "" && rpc.Serves(e.request.URL.Path):
