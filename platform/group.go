@@ -32,9 +32,11 @@ const (
 	OrgKindCustomer OrgKind = "ORG_KIND_CUSTOMER"
 	OrgKindDev      OrgKind = "ORG_KIND_DEV"
 	OrgKindInfra    OrgKind = "ORG_KIND_INFRA"
+
+	OrgKindAWSMarketplace OrgKind = "ORG_KIND_AWS_MARKETPLACE"
 )
 
-var orgKinds = []OrgKind{OrgKindStarter, OrgKindCustomer, OrgKindDev, OrgKindInfra}
+var orgKinds = []OrgKind{OrgKindStarter, OrgKindCustomer, OrgKindDev, OrgKindInfra, OrgKindAWSMarketplace}
 
 // UnmarshalJSON reads the name or the number of a kind.
 func (k *OrgKind) UnmarshalJSON(b []byte) error { return fieldmask.UnmarshalEnum(b, k, orgKinds) }
