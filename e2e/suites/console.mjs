@@ -352,6 +352,61 @@ await check('filters are in the address and survive a reload', async () => {
   await page.context().close();
 });
 
+await check('columns sort in both directions, and a view keeps filters and order under a name', async () => {
+  const page = await newPage();
+  await open(page, '/console/acme/~repos');
+  const names = async () => (await page.locator('.row .two > b').allInnerTexts()).join();
+  const ascending = await names();
+  await page.getByRole('button', { name: 'Name ascending' }).click();
+  await page.waitForURL(/dir=turned/);
+  await page.getByRole('button', { name: 'Name descending' }).waitFor();
+  await eventually(async () => (await names()) !== ascending, 'the order is the same');
+  await page.getByRole('button', { name: 'Last changed' }).click();
+  await page.waitForURL(/\?sort=updated$/);
+  await page.getByRole('searchbox').fill('a');
+  await page.waitForURL(/q=a/);
+  await loaded(page);
+  await page.getByRole('button', { name: 'Views' }).click();
+  await page.getByLabel('Name of a view').fill('With an a');
+  await page.getByRole('button', { name: 'Save', exact: true }).click();
+  await page.getByRole('link', { name: 'With an a' }).waitFor();
+  await open(page, '/console/acme/engineering/~repos');
+  await page.getByRole('button', { name: 'Views' }).click();
+  assert.deepEqual(await violations(page), []);
+  await page.getByRole('link', { name: 'With an a' }).click();
+  await page.waitForURL(/engineering\/~repos\?sort=updated&q=a$/);
+  await page.getByRole('button', { name: 'With an a' }).click();
+  await page.getByRole('button', { name: 'Forget With an a' }).click();
+  await page.getByText('No views yet').waitFor();
+  assert.deepEqual(page.faults, []);
+  await page.context().close();
+});
+
+await check('settings say who the reader is and why, and the looks and the role outlive a reload', async () => {
+  const page = await newPage({ timezoneId: 'Asia/Tokyo', locale: 'de-DE' });
+  await open(page, '/console/acme');
+  const settings = async () => { await page.getByRole('button', { name: 'Settings' }).click(); await page.getByText('Why you may do what you may').waitFor(); };
+  await settings();
+  assert.match(await page.getByRole('region', { name: 'Who you are' }).innerText(), /owner in acme, and below/);
+  assert.deepEqual(await violations(page), []);
+  await page.getByLabel('Theme').selectOption('dark');
+  await page.getByLabel('Rows').selectOption('compact');
+  await page.getByLabel('Time zone').selectOption('UTC');
+  await page.getByLabel('Language of dates and numbers').selectOption('de-DE');
+  assert.match(await page.getByRole('region', { name: 'How it looks' }).innerText(), / UTC · vor 3 Tagen · 12\.345/);
+  await page.getByRole('button', { name: 'Viewer', exact: true }).click();
+  await page.getByRole('button', { name: 'Sign out' }).waitFor();
+  await page.reload();
+  await loaded(page);
+  assert.equal(await page.evaluate(() => getComputedStyle(document.body).colorScheme), 'dark');
+  await settings();
+  assert.equal(await page.getByRole('button', { name: 'Viewer', exact: true }).getAttribute('aria-pressed'), 'true');
+  assert.match(await page.getByRole('region', { name: 'Who you are' }).innerText(), /viewer in acme/);
+  assert.equal(await page.getByLabel('Rows').inputValue(), 'compact');
+  assert.deepEqual(page.faults, []);
+  await page.context().close();
+});
+
 await check('"Show the query" opens the playground with the document, which answers', async () => {
   const page = await newPage();
   await open(page, '/console/acme/~repos');

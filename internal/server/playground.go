@@ -42,7 +42,7 @@ func (c *Config) reference(dev *development) http.Handler {
 // console returns the handler of the console, which contains the same token.
 func (c *Config) console(dev *development) http.Handler {
 	return web.Console(web.ConsoleOptions{
-		Endpoint: graphPath, Token: c.pageToken(dev), Issuer: c.ConsoleIssuer, ClientID: c.ConsoleClientID,
+		Endpoint: graphPath, Token: c.pageToken(dev), Roles: c.demonstrationRoles(dev), Issuer: c.ConsoleIssuer, ClientID: c.ConsoleClientID,
 		Scope: c.ConsoleScope, Parameters: c.ConsoleParameters, Audience: c.Audience, Playground: !c.NoPlayground,
 	})
 }
@@ -53,11 +53,28 @@ func (c *Config) pageToken(dev *development) func(*http.Request) string {
 	if dev == nil {
 		return nil
 	}
-	return func(r *http.Request) string {
-		token, err := dev.issuer.Mint("owner", c.Audience[0], pageTokenLife, nil)
-		if err != nil {
-			c.Logger.ErrorContext(r.Context(), "could not create a token for a page", "error", err)
-		}
-		return token
+	return func(r *http.Request) string { return c.mintPageToken(r, dev, "owner") }
+}
+
+// demonstrationRoles returns a function that creates a token for each role of the
+// demonstration, or nil if there is none.
+func (c *Config) demonstrationRoles(dev *development) func(*http.Request) map[string]string {
+	if dev == nil || dev.organisation == "" {
+		return nil
 	}
+	return func(r *http.Request) map[string]string {
+		tokens := map[string]string{}
+		for _, role := range []string{"owner", "editor", "viewer"} {
+			tokens[role] = c.mintPageToken(r, dev, role)
+		}
+		return tokens
+	}
+}
+
+func (c *Config) mintPageToken(r *http.Request, dev *development, subject string) string {
+	token, err := dev.issuer.Mint(subject, c.Audience[0], pageTokenLife, nil)
+	if err != nil {
+		c.Logger.ErrorContext(r.Context(), "could not create a token for a page", "error", err)
+	}
+	return token
 }

@@ -31,6 +31,10 @@ type ConsoleOptions struct {
 	// Token returns a bearer token to start with, as in Options.
 	Token func(*http.Request) string
 
+	// Roles returns bearer tokens of the people of the demonstration, by the names of their roles. It may be nil. It is
+	// called as Token is.
+	Roles func(*http.Request) map[string]string
+
 	// Issuer is the URL of the OpenID provider at which people sign in, and ClientID is the name of the console there.
 	// If both are empty, people enter a token.
 	Issuer, ClientID string
@@ -55,6 +59,7 @@ type consoleSettings struct {
 	Scope      string `json:"scope"`
 	Playground bool   `json:"playground"`
 
+	Roles      map[string]string `json:"roles"`
 	Parameters map[string]string `json:"parameters"`
 	Audience   []string          `json:"audience"`
 }
@@ -144,6 +149,9 @@ func newConsolePage(opts ConsoleOptions, name string, modules []string, status i
 		s := consoleSettings{Endpoint: opts.Endpoint, Issuer: opts.Issuer, ClientID: opts.ClientID, Scope: opts.Scope, Parameters: opts.Parameters, Audience: opts.Audience, Playground: opts.Playground}
 		if opts.Token != nil && isLocal(r) {
 			s.Token = opts.Token(r)
+		}
+		if opts.Roles != nil && isLocal(r) {
+			s.Roles = opts.Roles(r)
 		}
 		var html bytes.Buffer
 		values := struct {

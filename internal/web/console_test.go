@@ -74,10 +74,13 @@ func TestTheConsoleSendsRequestsToItsProviderOnly(t *testing.T) {
 
 func TestTheConsoleHasATokenOnlyForALoopbackHost(t *testing.T) {
 	t.Parallel()
-	console := web.ConsoleFrom(web.ConsoleOptions{Token: func(*http.Request) string { return "secret" }}, consoleBundle)
+	roles := func(*http.Request) map[string]string { return map[string]string{"viewer": "of the viewer"} }
+	console := web.ConsoleFrom(web.ConsoleOptions{Token: func(*http.Request) string { return "secret" }, Roles: roles}, consoleBundle)
 	for host, want := range map[string]bool{"localhost:8080": true, "127.0.0.1": true, "atrium.example.com": false} {
-		if given := strings.Contains(askConsole(console, "/console", host).Body.String(), "secret"); given != want {
-			t.Errorf("%s: a token is given: %v, want %v", host, given, want)
+		for _, token := range []string{`"token":"secret"`, `"viewer":"of the viewer"`} {
+			if given := strings.Contains(askConsole(console, "/console", host).Body.String(), token); given != want {
+				t.Errorf("%s: %s is given: %v, want %v", host, token, given, want)
+			}
 		}
 	}
 }

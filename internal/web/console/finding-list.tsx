@@ -9,7 +9,9 @@ import { Find, joinValues, List, ListProblems, Toggles, useNarrow, valuesOf } fr
 import { packageAddress } from './package-list';
 import { groupAddress, repoAddress } from './places';
 import { Link, narrow, useLocation } from './router';
-import { CopyButton, Empty, Lines, namesOf, Problems, Severity, Time } from './ui';
+import { SortBy, useSorting } from './sorting';
+import { CopyButton, Empty, Icon, Lines, namesOf, Problems, Severity, Time } from './ui';
+import { Views } from './views';
 import { count, dayOf, plural, ratings, sentence } from './words';
 
 const open: FindingState[] = ['OPEN', 'IN_TRIAGE'];
@@ -23,7 +25,6 @@ const views: { value: string; name: string; filter: FindingFilter; of: (numbers:
   { value: 'not-affected', name: 'Not affected', filter: { states: ['NOT_AFFECTED'] }, of: (numbers) => numbers.notAffected, none: 'Nobody has found out that an image is not affected after all.' },
 ];
 const sorts = { severity: { field: 'SEVERITY', direction: 'DESC' }, newest: { field: 'FIRST_SEEN', direction: 'DESC' } } as const;
-type Sort = keyof typeof sorts;
 
 /** This list has the findings below a group or of a repo. Its filters are in the address. */
 export function FindingList({ uid, name, held, inRepo = false }: { uid: string; name: string; held?: Holding; inRepo?: boolean }) {
@@ -31,9 +32,9 @@ export function FindingList({ uid, name, held, inRepo = false }: { uid: string; 
   const query = search.get('q') ?? '', view = views.find(({ value }) => value === (search.get('show') ?? '')) ?? views[0], digests = valuesOf(search, 'digest'), packages = valuesOf(search, 'package');
   const rated = valuesOf(search, 'severity').filter((one): one is SeverityRating => ratings.includes(one as SeverityRating));
   const exploited = search.get('exploited') === 'yes', days = Number(search.get('since')) || 0, firstSeenSince = useDaysAgo(days);
-  const sort: Sort = search.get('sort') as Sort in sorts ? search.get('sort') as Sort : 'severity';
+  const sorting = useSorting(sorts), { sort } = sorting;
   const where: FindingFilter = { ...view.filter, ...(query && { query }), ...(rated.length > 0 && { severities: rated }), ...(digests.length > 0 && { digests }), ...(packages.length > 0 && { packages }), ...(exploited && { knownExploited: true }), ...(days > 0 && { firstSeenSince }) };
-  const list = usePages<FindingsQuery, FindingRowFragment, FindingsQueryVariables>(FindingsDocument, { uid, first: 50, start: true, where, orderBy: sorts[sort] }, (data) => data.findings, { start: false });
+  const list = usePages<FindingsQuery, FindingRowFragment, FindingsQueryVariables>(FindingsDocument, { uid, first: 50, start: true, where, orderBy: sorting.orderBy }, (data) => data.findings, { start: false });
   const { rows, first, loading, started } = list, total = first?.findings?.totalCount, numbers = first?.findingSummary;
   const height = useNarrow() ? 86 : 62; // This is the height of a row before it is measured.
   const [opened, setOpened] = useState(new Set<string>());
@@ -49,11 +50,12 @@ export function FindingList({ uid, name, held, inRepo = false }: { uid: string; 
       ))}</div>
       <div className="filters">
         <Find value={query} label="Find by advisory or package" onChange={(q) => narrow({ q }, { replace: query !== '' && q !== '' })} />
-        <select aria-label="Sort" value={sort} onChange={(event) => narrow({ sort: event.target.value === 'severity' ? undefined : event.target.value })}>
+        <select aria-label="Sort" value={sort} onChange={(event) => narrow({ sort: event.target.value === 'severity' ? undefined : event.target.value, dir: undefined })}>
           <option value="severity">Highest severity first</option><option value="newest">Newest first</option>
         </select>
+        <Views page="findings" />
         {held && total != null && total > 1 && total <= mostDecided && !loading && <Decide held={held} label={`Decide about all ${count(total)}`} about={plural(total, 'finding')} fixed={{ within: uid, where }} />}
-        {!started && <button type="button" aria-hidden disabled style={{ visibility: 'hidden' }}>Decide about all 00</button> /* It keeps the place of the button. */}
+        {!started && <button type="button" aria-hidden disabled style={{ visibility: 'hidden' }}><Icon name="edit" />Decide about all 00</button> /* It keeps the place of the button. */}
         <ExportLinks what="findings" within={uid} formats={['csv', 'json', 'sarif']} disabled={total === 0} filter={exportFilter(where)} />
         <span className="total" role="status">{total != null && !loading ? plural(total, 'finding') : ' '}</span>
       </div>
@@ -70,7 +72,7 @@ export function FindingList({ uid, name, held, inRepo = false }: { uid: string; 
         : rows.length === 0 && !loading ? <div className="table">{filtered ? <Empty title="No finding matches">No finding of {name} matches all filters. <button type="button" className="link-button" onClick={() => narrow({ q: undefined, severity: undefined, digest: undefined, exploited: undefined, since: undefined, package: undefined })}>Show all of them</button></Empty>
           : <Empty title={view.value === '' ? 'No open findings' : 'None'}>{view.none}{view.value === '' && <> What an image holds comes from its SBOM: see <a href="/guide/importing">importing</a>.</>}</Empty>}</div>
         : <List label="Findings" rows={rows} total={total} keyOf={(row) => row.uid} height={height} measured busy={loading} end={list.readMore}
-            head={<div className="head finding-columns"><span>Severity</span><span>Advisory</span><span className="package">{inRepo ? 'Package' : 'Repo and package'}</span><span>Installed and fixed</span><span className="when">Since</span></div>}
+            head={<div className="head finding-columns"><span><SortBy by="severity" label="Severity" sorting={sorting} /></span><span>Advisory</span><span className="package">{inRepo ? 'Package' : 'Repo and package'}</span><span>Installed and fixed</span><span className="when"><SortBy by="newest" label="Since" sorting={sorting} /></span></div>}
             render={(row) => <FindingRow finding={row} inRepo={inRepo} open={opened.has(row.uid)} onToggle={() => toggle(row.uid)} />} />}
       <ListProblems list={list} />
       {started && rows.length > 0 && !list.stopped && <p className="end" aria-live="polite">{list.more ? 'Loading more …' : rows.length > 20 ? `End of the list: ${plural(rows.length, 'finding')}.` : ''}</p>}

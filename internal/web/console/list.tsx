@@ -1,6 +1,7 @@
 import { useWindowVirtualizer } from '@tanstack/react-virtual';
 import { useEffect, useLayoutEffect, useRef, useState, type ReactNode } from 'react';
 import type { QueryState } from './client';
+import { usePreferences } from './preferences';
 import { Icon, Problems } from './ui';
 
 /** Reports whether the window is as narrow as a phone. */
@@ -29,7 +30,8 @@ interface ListProps<Row> {
 }
 
 /** This list has any length and scrolls with the window. Only the rows near the visible part are in the page. */
-export function List<Row>({ label, rows, total, keyOf, height, measured, head, busy, end, render }: ListProps<Row>) {
+export function List<Row>({ label, rows, total, keyOf, height: comfortable, measured, head, busy, end, render }: ListProps<Row>) {
+  const { density } = usePreferences(), narrow = useNarrow(), height = density === 'compact' && !narrow ? Math.round(comfortable * 0.78) : comfortable;
   const body = useRef<HTMLDivElement>(null);
   const [offset, setOffset] = useState(0);
   useLayoutEffect(() => setOffset(body.current ? body.current.getBoundingClientRect().top + scrollY : 0), [head, rows.length === 0]);

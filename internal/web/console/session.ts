@@ -8,6 +8,7 @@ import { settings } from './settings';
 const redirectPath = '/console/~signed-in';
 /** This is where the browser keeps what the reader has opened from the search. It is gone when they sign out. */
 export const recentHits = 'atrium.console.recent';
+const actingAs = 'atrium.console.role';
 const underWay = 'atrium.console.sign-in', signedIn = 'atrium.console.signed-in';
 
 export interface Session {
@@ -51,6 +52,9 @@ export function useSession(): Session {
 /** Returns the current token of a person, or nothing if this person is no longer signed in. */
 export const tokenOf = (person: number) => (session.person === person ? session.token : '');
 
+/** Returns whom the session is about. */
+export const subject = () => subjectOf(session.token);
+
 /** Returns a token without what surrounds it in a header. */
 export const bareToken = (text: string) => text.trim().replace(/^Bearer\s+/i, '');
 export const looksLikeToken = (text: string) => /^[\w-]+\.[\w-]+\.[\w-]+$/.test(bareToken(text));
@@ -60,12 +64,22 @@ export function enter(token: string) {
   become({ state: 'in', token: token.trim(), person: session.person + 1, message: '', expired: false });
 }
 
+/** Returns the role of the demonstration in which the reader acts. */
+export const chosenRole = (): string => sessionStorage.getItem(actingAs) ?? 'owner';
+
+/** Acts in another role of the demonstration, also after a reload of this tab. */
+export function enterAs(role: string) {
+  sessionStorage.setItem(actingAs, role);
+  enter(settings.roles![role]);
+}
+
 function leave(message: string) {
   clearTimeout(renewal);
   refreshToken = idToken = '';
   expires = Infinity;
   failures = 0;
   sessionStorage.removeItem(signedIn);
+  sessionStorage.removeItem(actingAs);
   localStorage.removeItem(recentHits);
   stayOut(message);
 }
@@ -144,7 +158,7 @@ export async function start() {
     }
     return;
   }
-  if (settings.token) enter(settings.token);
+  if (settings.token) enter(settings.roles?.[chosenRole()] ?? settings.token);
   else if (settings.issuer && sessionStorage.getItem(signedIn)) await signIn(true).catch((problem: Error) => stayOut(problem.message));
   else leave('');
 }

@@ -2,6 +2,7 @@
 interface Settings {
   endpoint: string;
   token: string; // In development mode this is the token of the demonstration's owner, otherwise ''.
+  roles: Record<string, string> | null; // In development mode these are tokens of the people of the demonstration, by the names of their roles.
   issuer: string; // People sign in at this provider. If they bring a token, it is ''.
   clientId: string;
   scope: string; // It is what the console asks the provider for.

@@ -8,7 +8,9 @@ import { groupAddress, pageAddress, usePlace } from './places';
 import { address, currentView, Link, navigate, scrolledTo, useLocation } from './router';
 import { Search, type Hit } from './search';
 import { signOutEverywhere } from './session';
+import { usePreferences } from './preferences';
 import { settings } from './settings';
+import { SettingsDialog } from './settings-dialog';
 import { ShowQuery } from './show-query';
 import { Tree } from './tree';
 import { Dialog, Empty, Icon, Lines, Mark, type IconName } from './ui';
@@ -47,7 +49,8 @@ export function Shell() {
   const first = useMemo(() => ({ org, inOrg: org !== '', path: route.path || 'none', below: route.names.length > 1 }), [org]);
   const shell = useData(ShellDocument, first, { fresh: false, keep: true });
   const { place, loading, problem, reload } = usePlace(route, shell, first.path);
-  const [searching, setSearching] = useState(false), [menu, setMenu] = useState(false), [keys, setKeys] = useState(false);
+  const [searching, setSearching] = useState(false), [menu, setMenu] = useState(false), [keys, setKeys] = useState(false), [setting, setSetting] = useState(false);
+  usePreferences(); // Every page formats again when they change.
   const scope = place?.groupNames ?? (org ? [org] : []), scopeNow = useRef(scope);
   scopeNow.current = scope;
 
@@ -89,7 +92,7 @@ export function Shell() {
         <button type="button" className="search-button" onClick={() => setSearching(true)} aria-keyshortcuts="Control+K Meta+K"><Icon name="search" /><span>Search</span><kbd>{/Mac|iPhone/.test(navigator.platform) ? '⌘' : 'Ctrl'} K</kbd></button>
         <ShowQuery />
       </header>
-      <Side shell={shell} place={place} view={route.view} org={org} />
+      <Side shell={shell} place={place} view={route.view} org={org} onSettings={() => setSetting(true)} />
       <div className="veil" onClick={() => setMenu(false)} />
       <main id="main" tabIndex={-1}>
         <Suspense fallback={<PageLines />}>{route.path === '' ? <StartPage shell={shell} redirected={Boolean(onlyRoot)} />
@@ -99,6 +102,7 @@ export function Shell() {
           : <Page place={place} view={route.view} names={route.names} />}</Suspense>
       </main>
       <Search open={searching} onClose={() => setSearching(false)} pages={scope.length > 0 ? pageHits(scope) : []} />
+      <SettingsDialog open={setting} onClose={() => setSetting(false)} />
       <Keys open={keys} onClose={() => setKeys(false)} />
     </div>
   );
@@ -155,7 +159,9 @@ function Breadcrumbs({ names }: { names: string[] }) {
   );
 }
 
-function Side({ shell, place, view, org }: { shell: QueryState<ShellQuery>; place?: KnownPlace; view: string; org: string }) {
+interface SideProps { shell: QueryState<ShellQuery>; place?: KnownPlace; view: string; org: string; onSettings: () => void }
+
+function Side({ shell, place, view, org, onSettings }: SideProps) {
   const scope = place?.groupNames ?? (org ? [org] : []);
   const [viewer] = shell.data?.viewer?.identities ?? [];
   const roots = shell.data?.groups?.nodes ?? [];
@@ -178,8 +184,9 @@ function Side({ shell, place, view, org }: { shell: QueryState<ShellQuery>; plac
       )}
       {shell.own && shell.data?.org && <Tree key={shell.data.org.uid} org={shell.data.org} names={scope} view={view} />}
       <footer>
-        {viewer && <p className="viewer"><Icon name="person" /><span title={viewer.email ?? undefined}>{viewer.name}</span><button type="button" className="icon-button" onClick={() => void signOutEverywhere().catch(() => undefined)} title="Sign out" aria-label="Sign out"><Icon name="out" /></button></p>}
-        {!viewer && shell.data && <p className="viewer"><Icon name="person" /><span>No identity</span><button type="button" className="icon-button" onClick={() => void signOutEverywhere().catch(() => undefined)} title="Sign out" aria-label="Sign out"><Icon name="out" /></button></p>}
+        {shell.data && <p className="viewer"><Icon name="person" /><span title={viewer?.email ?? undefined}>{viewer?.name ?? 'No identity'}</span>
+          <button type="button" className="icon-button" onClick={onSettings} title="Settings" aria-label="Settings"><Icon name="settings" /></button>
+          <button type="button" className="icon-button" onClick={() => void signOutEverywhere().catch(() => undefined)} title="Sign out" aria-label="Sign out"><Icon name="out" /></button></p>}
         <p className="elsewhere">{settings.playground && <a href="/playground">Playground</a>}<a href="/guide">Guide</a><a href="/docs">REST reference</a></p>
       </footer>
     </div>

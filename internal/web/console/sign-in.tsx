@@ -1,5 +1,5 @@
 import { useState, type FormEvent } from 'react';
-import { bareToken, enter, looksLikeToken, signIn } from './session';
+import { bareToken, enter, enterAs, looksLikeToken, signIn } from './session';
 import { settings } from './settings';
 import { Mark } from './ui';
 
@@ -23,6 +23,7 @@ export function SignIn({ message }: { message: string }) {
         {problem && <p className="refused" role="alert">{problem}</p>}
         {settings.issuer && <button type="button" className="primary" onClick={leave} disabled={leaving}>{leaving ? 'Redirecting …' : `Continue with ${new URL(settings.issuer).host}`}</button>}
         {settings.token && <button type="button" className="primary" onClick={() => enter(settings.token)}>Continue as the owner of the demonstration</button>}
+        {settings.roles && Object.keys(settings.roles).filter((role) => role !== 'owner').map((role) => <button key={role} type="button" onClick={() => enterAs(role)}>Continue as its {role}</button>)}
         {(settings.issuer || settings.token) && <p className="or"><span>or</span></p>}
         <form onSubmit={submit}>
           <label htmlFor="token">Bearer token</label>

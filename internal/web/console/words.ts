@@ -1,33 +1,44 @@
 // This file formats numbers, times and names for people.
 
 import type { HappeningFragment, SeverityRating } from './generated/graphql';
+import { currentPreferences } from './preferences';
 
-const number = new Intl.NumberFormat('en');
-const short = new Intl.NumberFormat('en', { notation: 'compact', maximumFractionDigits: 1 });
-const day = new Intl.DateTimeFormat('en', { day: 'numeric', month: 'short', year: 'numeric' });
-const utcDay = new Intl.DateTimeFormat('en', { day: 'numeric', month: 'short', year: 'numeric', timeZone: 'UTC' });
-const longDay = new Intl.DateTimeFormat('en', { weekday: 'long', day: 'numeric', month: 'long', year: 'numeric' });
-export const longDayOf = (time: string) => longDay.format(new Date(time));
-const exact = new Intl.DateTimeFormat('en', { dateStyle: 'medium', timeStyle: 'medium' });
-const relative = new Intl.RelativeTimeFormat('en', { numeric: 'auto', style: 'long' });
+const dayParts = { day: 'numeric', month: 'short', year: 'numeric' } as const;
+/** Makes the formats of the language and the time zone that the reader prefers. */
+function makeFormats(language: string, timeZone?: string) {
+  return {
+    number: new Intl.NumberFormat(language), short: new Intl.NumberFormat(language, { notation: 'compact', maximumFractionDigits: 1 }),
+    day: new Intl.DateTimeFormat(language, { ...dayParts, timeZone }), utcDay: new Intl.DateTimeFormat(language, { ...dayParts, timeZone: 'UTC' }),
+    longDay: new Intl.DateTimeFormat(language, { ...dayParts, weekday: 'long', month: 'long', timeZone }),
+    exact: new Intl.DateTimeFormat(language, { dateStyle: 'medium', timeStyle: 'medium', timeZone }),
+    relative: new Intl.RelativeTimeFormat(language, { numeric: 'auto', style: 'long' }),
+  };
+}
+let made: { for: string; formats: ReturnType<typeof makeFormats> } | undefined;
+function formats() {
+  const { language, zone } = currentPreferences(), wanted = `${language} ${zone}`;
+  if (made?.for !== wanted) made = { for: wanted, formats: makeFormats(language || 'en', zone || undefined) };
+  return made.formats;
+}
 
-export const count = (n: number) => number.format(n);
-export const compact = (n: number) => (n < 10_000 ? number.format(n) : short.format(n));
-export const plural = (n: number, one: string, many = one + 's') => `${number.format(n)} ${n === 1 ? one : many}`;
-export const dayOf = (time: string) => day.format(new Date(time));
+export const longDayOf = (time: string) => formats().longDay.format(new Date(time));
+export const count = (n: number) => formats().number.format(n);
+export const compact = (n: number) => (n < 10_000 ? formats().number.format(n) : formats().short.format(n));
+export const plural = (n: number, one: string, many = one + 's') => `${formats().number.format(n)} ${n === 1 ? one : many}`;
+export const dayOf = (time: string) => formats().day.format(new Date(time));
 /** Formats the day of an interval that the server counted: its days begin at midnight UTC. */
-export const utcDayOf = (time: string) => `${utcDay.format(new Date(time))} UTC`;
-export const formatTime = (time: string) => exact.format(new Date(time));
+export const utcDayOf = (time: string) => `${formats().utcDay.format(new Date(time))} UTC`;
+export const formatTime = (time: string) => formats().exact.format(new Date(time)) + (currentPreferences().zone === 'UTC' ? ' UTC' : '');
 
 const units = [['minute', 60], ['hour', 3600], ['day', 86_400]] as const;
 
 /** Says how long ago a time was, or how soon it will be. A time more than 30 days away is shown as a date. */
 export function formatRelativeTime(time: string, now = Date.now()): string {
   const seconds = (Date.parse(time) - now) / 1000, distance = Math.abs(seconds);
-  if (distance < 45) return 'a moment ago';
+  if (distance < 45) return currentPreferences().language ? formats().relative.format(0, 'second') : 'a moment ago';
   if (distance > 30 * 86_400) return dayOf(time);
   const [unit, length] = units.findLast(([, length]) => distance >= length * 0.75) ?? units[0];
-  return relative.format(Math.round(seconds / length), unit);
+  return formats().relative.format(Math.round(seconds / length), unit);
 }
 
 /** Returns a text in the form in which searches compare texts: without differences in case and in how characters are encoded. */

@@ -5,7 +5,9 @@ import { Advisories as AdvisoriesDocument, type AdvisoriesQuery, type Advisories
 import { Find, joinValues, List, ListProblems, Toggles, useNarrow, valuesOf } from '../list';
 import { groupAddress, pageAddress } from '../places';
 import { Link, narrow, useLocation } from '../router';
+import { SortBy, useSorting } from '../sorting';
 import { Empty, Lines, Problems, Severity } from '../ui';
+import { Views } from '../views';
 import { count, plural, ratings } from '../words';
 
 // Open advisories can be filtered by these types of events, of which the latest decides.
@@ -14,7 +16,6 @@ const stages = [
   { value: 'FIX_NOT_PLANNED', name: 'No fix planned' }, { value: 'ANALYSIS_NOT_PLANNED', name: 'Not examined' }, { value: 'PATCHED', name: 'Patched' },
 ] as { value: AdvisoryEventType; name: string }[];
 const sorts = { severity: { field: 'SEVERITY', direction: 'DESC' }, newest: { field: 'CREATE_TIME', direction: 'DESC' }, changed: { field: 'UPDATE_TIME', direction: 'DESC' }, name: { field: 'ADVISORY_ID', direction: 'ASC' } } as const;
-type Sort = keyof typeof sorts;
 // The summary has the numbers of these states.
 const states = [{ value: '', name: 'Open', of: 'open', filter: 'OPEN' }, { value: 'fixed', name: 'Fixed', of: 'fixed', filter: 'FIXED' }, { value: 'not-affected', name: 'Not affected', of: 'notAffected', filter: 'NOT_AFFECTED' }, { value: 'all', name: 'All', of: undefined, filter: undefined }] as const;
 
@@ -30,9 +31,9 @@ function AdvisoryList({ uid, names }: { uid: string; names: string[] }) {
   const query = search.get('q') ?? '', withdrawn = search.get('withdrawn') === 'yes';
   const rated = valuesOf(search, 'severity').filter((one): one is SeverityRating => ratings.includes(one as SeverityRating));
   const stage = stages.find(({ value }) => value === search.get('stage'))?.value, view = states.find(({ value }) => value === (search.get('show') ?? '')) ?? states[0], packages = valuesOf(search, 'package');
-  const sort: Sort = search.get('sort') as Sort in sorts ? search.get('sort') as Sort : 'severity';
+  const sorting = useSorting(sorts), { sort } = sorting;
   const variables: AdvisoriesQueryVariables = {
-    uid, first: 50, start: true, orderBy: sorts[sort],
+    uid, first: 50, start: true, orderBy: sorting.orderBy,
     where: { ...(query && { query }), ...(rated.length > 0 && { severities: rated }), ...(view.filter && { states: [view.filter] }), ...(view.filter === 'OPEN' && stage && { latestEventType: stage }), ...(packages.length > 0 && { artifactNames: packages }), ...(withdrawn && { withdrawn }) },
   };
   const list = usePages<AdvisoriesQuery, AdvisoryRowFragment, AdvisoriesQueryVariables>(AdvisoriesDocument, variables, (data) => data.group?.advisories, { start: false });
@@ -53,9 +54,10 @@ function AdvisoryList({ uid, names }: { uid: string; names: string[] }) {
       <div className="filters">
         <Find value={query} label="Find by id, alias, artifact or component" onChange={(q) => narrow({ q }, { replace: query !== '' && q !== '' })} />
         {view.filter === 'OPEN' && <select aria-label="Stage" value={stage ?? ''} onChange={(event) => narrow({ stage: event.target.value })}><option value="">Any stage</option>{stages.map(({ value, name }) => <option key={value} value={value}>{name}</option>)}</select>}
-        <select aria-label="Sort" value={sort} onChange={(event) => narrow({ sort: event.target.value === 'severity' ? undefined : event.target.value })}>
+        <select aria-label="Sort" value={sort} onChange={(event) => narrow({ sort: event.target.value === 'severity' ? undefined : event.target.value, dir: undefined })}>
           <option value="severity">Highest severity first</option><option value="newest">Newest first</option><option value="changed">Last changed first</option><option value="name">By id</option>
         </select>
+        <Views page="advisories" />
         <span className="total" role="status">{total != null && !loading ? plural(total, 'advisory', 'advisories') : ' '}</span>
       </div>
       <div className="filters tight">
@@ -70,7 +72,7 @@ function AdvisoryList({ uid, names }: { uid: string; names: string[] }) {
           : names.length > 1 ? <Empty title="No feed lies here">Feeds usually lie in the organisation, and are for all images below it: see <Link to={pageAddress(names.slice(0, 1), 'advisories')}>the advisories of {names[0]}</Link>. What they find here is under <Link to={groupAddress(names, uid, 'findings')}>Findings</Link>.</Empty>
           : <Empty title="No advisories yet">Advisories are imported from feeds: see <a href="/guide/importing">importing</a>.</Empty>}</div>
         : <List label="Advisories" rows={rows} total={total} keyOf={(row) => row.uid} height={height} measured busy={loading} end={list.readMore}
-            head={<div className="head advisory-columns"><span>Severity</span><span>Advisory</span><span className="package">Affected</span><span>State</span><span className="held">Open findings</span><span className="when">Published</span></div>}
+            head={<div className="head advisory-columns"><span><SortBy by="severity" label="Severity" sorting={sorting} /></span><span><SortBy by="name" label="Advisory" sorting={sorting} /></span><span className="package">Affected</span><span>State</span><span className="held">Open findings</span><span className="when"><SortBy by="newest" label="Published" sorting={sorting} /></span></div>}
             render={(row) => <AdvisoryRow advisory={row} to={groupAddress(names, uid, 'advisories', { id: row.advisoryId })} />} />}
       <ListProblems list={list} />
       {started && rows.length > 0 && !list.stopped && <p className="end" aria-live="polite">{list.more ? 'Loading more …' : rows.length > 20 ? `End of the list: ${plural(rows.length, 'advisory', 'advisories')}.` : ''}</p>}

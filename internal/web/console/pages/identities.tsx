@@ -10,7 +10,9 @@ import { Find, List, ListProblems, Toggles, useNarrow } from '../list';
 import { groupAddress, pageAddress } from '../places';
 import { Link, narrow, useLocation } from '../router';
 import { Secret } from '../secret';
+import { SortBy, useSorting } from '../sorting';
 import { CopyButton, Empty, Lines, namesOf, Problems, Time } from '../ui';
+import { Views } from '../views';
 import { count, formatRelativeTime, formatTime, plural } from '../words';
 
 type Row = NonNullable<NonNullable<IdentitiesQuery['group']>['identities']>['nodes'][number];
@@ -31,20 +33,19 @@ function Head({ names, show, children }: { names: string[]; show?: string; child
       <div className="title"><h1>Identities</h1><div className="actions">{children}</div></div>
       <p className="lead">Who can act in {names.join(' / ')} and below</p>
       <div className="tabs" role="group" aria-label="What is shown">
-        {shows.map(([value, label]) => <button key={label} type="button" aria-pressed={show === value} onClick={() => narrow({ show: value, q: undefined, sort: undefined, unseen: undefined })}>{label}</button>)}
+        {shows.map(([value, label]) => <button key={label} type="button" aria-pressed={show === value} onClick={() => narrow({ show: value, q: undefined, sort: undefined, dir: undefined, unseen: undefined })}>{label}</button>)}
       </div>
     </>
   );
 }
 
 const sorts = { name: { field: 'NAME', direction: 'ASC' }, seen: { field: 'LAST_SEEN_TIME', direction: 'DESC' }, unseen: { field: 'LAST_SEEN_TIME', direction: 'ASC' }, created: { field: 'CREATE_TIME', direction: 'DESC' } } as const;
-type Sort = keyof typeof sorts;
 const unseenDays = 90;
 
 function People({ uid, names }: { uid: string; names: string[] }) {
   const { search } = useLocation(), query = search.get('q') ?? '', unseen = search.get('unseen') === 'yes', since = useDaysAgo(unseenDays);
-  const sort: Sort = search.get('sort') as Sort in sorts ? search.get('sort') as Sort : 'name';
-  const variables: IdentitiesQueryVariables = { uid, first: 50, start: true, orderBy: sorts[sort], where: { ...(query && { query }), ...(unseen && { lastSeenBefore: since }) } };
+  const sorting = useSorting(sorts), { sort } = sorting;
+  const variables: IdentitiesQueryVariables = { uid, first: 50, start: true, orderBy: sorting.orderBy, where: { ...(query && { query }), ...(unseen && { lastSeenBefore: since }) } };
   const list = usePages<IdentitiesQuery, Row, IdentitiesQueryVariables>(IdentitiesDocument, variables, (data) => data.group?.identities, { start: false });
   const { rows, first, loading, started } = list, total = first?.group?.identities?.totalCount, name = names.at(-1)!;
   const [open, setOpen] = useState(() => new Set<string>()), height = useNarrow() ? 84 : 58;
@@ -57,7 +58,7 @@ function People({ uid, names }: { uid: string; names: string[] }) {
   else if (rows.length === 0 && !loading) body = <div className="table">{query || unseen ? <Empty title="No identity matches"><button type="button" className="link-button" onClick={() => narrow({ q: undefined, unseen: undefined })}>Show all identities</button></Empty> : <Empty title="No identities yet">Create one, or invite people: whoever accepts an invite gets an identity here.</Empty>}</div>;
   else body = (
     <List label="Identities" rows={rows} total={total} keyOf={({ uid: key }) => key} height={height} measured busy={loading} end={list.readMore}
-      head={<div className="head identity-columns"><span>Name</span><span>Group</span><span>Roles</span><span className="when">Last seen</span></div>}
+      head={<div className="head identity-columns"><span><SortBy by="name" label="Name" sorting={sorting} /></span><span>Group</span><span>Roles</span><span className="when"><SortBy by="seen" label="Last seen" sorting={sorting} /></span></div>}
       render={(row) => (
         <div className="advisory">
           <button type="button" className="identity-columns" aria-expanded={open.has(row.uid)} onClick={() => toggle(row.uid)}>
@@ -75,10 +76,11 @@ function People({ uid, names }: { uid: string; names: string[] }) {
       <Head names={names}>{first?.group && <NewIdentity uid={uid} name={name} held={{ capabilities: first.group.viewerCapabilities, on: name }} />}</Head>
       <div className="filters">
         <Find value={query} label="Find by name, description or email" onChange={(q) => narrow({ q }, { replace: query !== '' && q !== '' })} />
-        <select aria-label="Sort" value={sort} onChange={(event) => narrow({ sort: event.target.value === 'name' ? undefined : event.target.value })}>
+        <select aria-label="Sort" value={sort} onChange={(event) => narrow({ sort: event.target.value === 'name' ? undefined : event.target.value, dir: undefined })}>
           <option value="name">By name</option><option value="seen">Most recently seen first</option><option value="unseen">Least recently seen first</option><option value="created">Newest first</option>
         </select>
         <Toggles label="Last seen" chosen={unseen ? ['yes'] : []} onChange={([one]) => narrow({ unseen: one })} options={[{ value: 'yes', name: `Not seen for ${unseenDays} days` }]} />
+        <Views page="identities" />
         <span className="total" role="status">{total != null && !loading && !refused ? plural(total, 'identity', 'identities') : ' '}</span>
       </div>
       {body}

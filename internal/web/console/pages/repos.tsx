@@ -4,21 +4,22 @@ import { Find, joinValues, List, ListProblems, Toggles, useNarrow, valuesOf } fr
 import { repoAddress } from '../places';
 import { NewRepo } from '../repo-forms';
 import { Link, narrow, useLocation } from '../router';
-import { Empty, Icon, Lines, namesOf, Problems, SeverityBar, Time } from '../ui';
+import { SortBy, useSorting } from '../sorting';
+import { Empty, Lines, namesOf, Problems, SeverityBar, Time } from '../ui';
+import { Views } from '../views';
 import { count, plural, tierName } from '../words';
 
 type Connection = NonNullable<NonNullable<ReposQuery['group']>['repos']>;
 const tiers = ['APPLICATION', 'BASE', 'FIPS', 'AI', 'DEVTOOLS', 'COMMERCIAL'];
 const sorts = { name: { field: 'NAME', direction: 'ASC' }, updated: { field: 'UPDATE_TIME', direction: 'DESC' }, created: { field: 'CREATE_TIME', direction: 'DESC' }, worst: { field: 'OPEN_SEVERITY', direction: 'DESC' } } as const;
-type Sort = keyof typeof sorts;
 
 /** This page shows all repos below a group, with one request for each page of the list. */
 export function Repos({ uid, names }: { uid: string; names: string[] }) {
   const { search } = useLocation();
   const query = search.get('q') ?? '', chosen = valuesOf(search, 'tier').filter((tier): tier is CatalogTier => tiers.includes(tier)), bundles = valuesOf(search, 'bundle');
-  const sort: Sort = search.get('sort') as Sort in sorts ? search.get('sort') as Sort : 'name';
+  const sorting = useSorting(sorts), { sort } = sorting;
   const variables: ReposQueryVariables = {
-    uid, first: 50, start: true, orderBy: sorts[sort],
+    uid, first: 50, start: true, orderBy: sorting.orderBy,
     where: { ...(query && { query }), ...(chosen.length > 0 && { tiers: chosen }), ...(bundles.length > 0 && { bundles }) },
   };
   const list = usePages<ReposQuery, Connection['nodes'][number], ReposQueryVariables>(ReposDocument, variables, (data) => data.group?.repos, { start: false });
@@ -27,9 +28,6 @@ export function Repos({ uid, names }: { uid: string; names: string[] }) {
   const filtered = query !== '' || chosen.length + bundles.length > 0, height = useNarrow() ? 84 : 58;
   const shownTiers = (repos?.facets?.tier ?? []).filter(({ value }) => value !== null), shownBundles = (repos?.facets?.bundle ?? []).slice(0, 8);
   const tiered = rows.some(({ catalogTier }) => catalogTier !== null), columns = tiered ? 'repo-columns' : 'repo-columns no-tier';
-  const order = (name: Sort, label: string) => (
-    <button type="button" aria-pressed={sort === name} onClick={() => narrow({ sort: name === 'name' ? undefined : name })}>{label}{sort === name && <> <Icon name="sort" /></>}</button>
-  );
   return (
     <div className="page">
       <div className="title"><h1>Repos</h1><div className="actions">{first?.group && <NewRepo uid={uid} names={names} held={{ capabilities: first.group.viewerCapabilities, on: names.at(-1)! }} />}</div></div>
@@ -37,9 +35,10 @@ export function Repos({ uid, names }: { uid: string; names: string[] }) {
       <div className="filters">
         <Find value={query} label="Find by name, description or alias" onChange={(q) => narrow({ q }, { replace: query !== '' && q !== '' })} />
         <label className="sr" htmlFor="sort">Sort</label>
-        <select id="sort" value={sort} onChange={(event) => narrow({ sort: event.target.value === 'name' ? undefined : event.target.value })}>
+        <select id="sort" value={sort} onChange={(event) => narrow({ sort: event.target.value === 'name' ? undefined : event.target.value, dir: undefined })}>
           <option value="name">By name</option><option value="updated">Last changed first</option><option value="created">Newest first</option><option value="worst">Worst findings first</option>
         </select>
+        <Views page="repos" />
         <span className="total" role="status">{total != null && !loading ? plural(total, 'repo') : ' '}</span>
       </div>
       {(shownTiers.length > 1 || chosen.length > 0 || shownBundles.length > 0 || bundles.length > 0) && <div className="filters tight">
@@ -51,7 +50,7 @@ export function Repos({ uid, names }: { uid: string; names: string[] }) {
         : rows.length === 0 && !loading ? <div className="table">{filtered ? <Empty title="No repo matches">No repo below {names.at(-1)} matches all filters. <button type="button" className="link-button" onClick={() => narrow({ q: undefined, tier: undefined, bundle: undefined })}>Show all repos</button></Empty>
           : <Empty title="No repos yet">A repo contains the tags of an image. Create one above, or import your repos: see <a href="/guide/importing">importing</a>.</Empty>}</div>
         : <List label="Repos" rows={rows} total={total} keyOf={({ uid: key }) => key} height={height} busy={loading} end={list.readMore}
-            head={<div className={`head ${columns}`}><span>{order('name', 'Name')}</span>{tiered && <span className="tier">Tier</span>}<span className="number">Tags</span><span className="when">{order('updated', 'Last changed')}</span><span>{order('worst', 'Open findings')}</span></div>}
+            head={<div className={`head ${columns}`}><span><SortBy by="name" label="Name" sorting={sorting} /></span>{tiered && <span className="tier">Tier</span>}<span className="number">Tags</span><span className="when"><SortBy by="updated" label="Last changed" sorting={sorting} /></span><span><SortBy by="worst" label="Open findings" sorting={sorting} /></span></div>}
             render={(repo) => (
               <Link className={`cells ${columns}`} to={repoAddress(namesOf(repo.group), repo)}>
                 <span className="two"><b>{repo.name}</b><small>{[namesOf(repo.group).slice(names.length).join(' / '), repo.description].filter(Boolean).join(' · ') || ' '}</small></span>
