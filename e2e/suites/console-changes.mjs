@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import { Webhook } from 'standardwebhooks';
 import { browser, violations } from '../browser.mjs';
 import { enter, eventually, loaded, look, newPage, open, text, token } from '../console.mjs';
-import { ask, check, data, finish } from '../lib.mjs';
+import { ask, check, data, finish, site } from '../lib.mjs';
 import { startSink } from '../receiver.mjs';
 
 let gone = true; // It says whether the sink answers 410 on /gone.
@@ -351,7 +351,8 @@ await check('an invite lets somebody in, and another is deleted', async () => {
     await submit(page, 'Create the invite');
     await button(page, 'I have saved it').waitFor();
     assert.equal(page.changes.at(-1).ttl, '172800s');
-    const code = await dialog(page).locator('code').innerText();
+    const code = await dialog(page).locator('code').first().innerText();
+    assert.equal(await dialog(page).locator('code.link').innerText(), `${site}/console#invite=${encodeURIComponent(code)}`);
     await button(page, 'I have saved it').click();
     return code;
   };
@@ -370,7 +371,15 @@ await check('an invite lets somebody in, and another is deleted', async () => {
   await eventually(async () => (await stranger.locator('h1').allInnerTexts()).includes('console-test'), async () => text(stranger));
   assert.deepEqual(stranger.faults, []);
   await stranger.context().close();
-  await invite();
+  const guest = await newPage(), second = await invite();
+  await guest.goto(`${site}/console#invite=${encodeURIComponent(second)}`);
+  await field(guest, 'Code').waitFor(); // The demonstration signs a local browser in.
+  assert.equal(await field(guest, 'Code').inputValue(), second);
+  assert.ok(!guest.url().includes(second), 'the address keeps the code');
+  await guest.reload();
+  await field(guest, 'Code').waitFor();
+  await guest.keyboard.press('Escape');
+  await guest.context().close();
   await page.locator('.row').getByRole('button', { name: /Delete the invite/ }).click();
   await submit(page, 'Delete the invite');
   await page.getByText('No invites').waitFor();

@@ -145,8 +145,23 @@ const leaveIfNoForm = () => {
 // The event does not bubble, so it is captured. A form with changes opens its dialog again, so the visit waits for that.
 document.addEventListener('close', () => setTimeout(leaveIfNoForm), true);
 
+const invited = 'atrium.console.invite';
+/** Returns the code of the invite by whose link the reader came, or ''. It outlives the visit to the provider. */
+export const invitation = (): string => sessionStorage.getItem(invited) ?? '';
+export const forgetInvite = () => sessionStorage.removeItem(invited);
+/** Returns the link of an invite. Browsers send no server what follows the #, so no log has the code. */
+export const linkOfInvite = (code: string) => `${location.origin}/console#invite=${encodeURIComponent(code)}`;
+
+function keepInvite() {
+  const code = new URLSearchParams(location.hash.slice(1)).get('invite');
+  if (!code) return;
+  sessionStorage.setItem(invited, code);
+  history.replaceState(history.state, '', location.pathname + location.search);
+}
+
 /** Finds out who is signed in. It runs when the page opens. */
 export async function start() {
+  keepInvite();
   if (location.pathname === redirectPath) {
     const kept = JSON.parse(sessionStorage.getItem(underWay) ?? 'null') as SignInUnderWay | null;
     sessionStorage.removeItem(underWay);

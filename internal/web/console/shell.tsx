@@ -7,7 +7,7 @@ import type { KnownPlace } from './known';
 import { groupAddress, pageAddress, usePlace } from './places';
 import { address, currentView, Link, navigate, scrolledTo, useLocation } from './router';
 import { Search, type Hit } from './search';
-import { signOutEverywhere } from './session';
+import { invitation, signOutEverywhere } from './session';
 import { usePreferences } from './preferences';
 import { settings } from './settings';
 import { SettingsDialog } from './settings-dialog';
@@ -37,6 +37,7 @@ const pages = [
   { view: 'webhooks', letter: 'w', name: 'Webhooks', icon: 'webhook', ...pageOf(() => import('./pages/webhooks').then(({ Webhooks }) => Webhooks)) },
 ] satisfies { view: string; letter: string; name: string; icon: IconName; page: ComponentType<{ uid: string; names: string[] }>; load: () => Promise<unknown> }[];
 const repo = pageOf(() => import('./pages/repo').then(({ Repo }) => Repo));
+const invited = pageOf(() => import('./invited').then(({ Invited }) => Invited));
 const start = pageOf(() => import('./pages/start').then(({ Start }) => Start));
 
 // The script of the page loads while the first query runs.
@@ -50,6 +51,7 @@ export function Shell() {
   const shell = useData(ShellDocument, first, { fresh: false, keep: true });
   const { place, loading, problem, reload } = usePlace(route, shell, first.path);
   const [searching, setSearching] = useState(false), [menu, setMenu] = useState(false), [keys, setKeys] = useState(false), [setting, setSetting] = useState(false);
+  const [byInvite] = useState(() => invitation() !== '');
   usePreferences(); // Every page formats again when they change.
   const scope = place?.groupNames ?? (org ? [org] : []), scopeNow = useRef(scope);
   scopeNow.current = scope;
@@ -102,6 +104,7 @@ export function Shell() {
           : <Page place={place} view={route.view} names={route.names} />}</Suspense>
       </main>
       <Search open={searching} onClose={() => setSearching(false)} pages={scope.length > 0 ? pageHits(scope) : []} />
+      {byInvite && <Suspense><invited.page /></Suspense>}
       <SettingsDialog open={setting} onClose={() => setSetting(false)} />
       <Keys open={keys} onClose={() => setKeys(false)} />
     </div>

@@ -10,6 +10,7 @@ import { Find, List, ListProblems, Toggles, useNarrow } from '../list';
 import { groupAddress, pageAddress } from '../places';
 import { Link, narrow, useLocation } from '../router';
 import { Secret } from '../secret';
+import { linkOfInvite } from '../session';
 import { SortBy, useSorting } from '../sorting';
 import { CopyButton, Empty, Lines, namesOf, Problems, Time } from '../ui';
 import { Views } from '../views';
@@ -183,7 +184,7 @@ function NewInvite({ uid, name, first }: { uid: string; name: string; first: Inv
           { name: 'ttl', label: 'Valid for', hint: 'At most 365 days.' }, { name: 'singleUse', label: 'Single use', hint: 'The invite is deleted when somebody accepts it.' },
         ]}
         onDone={({ createGroupInvite }) => { const { code: made, email } = createGroupInvite!.groupInvite; setCode({ code: made ?? '', email }); }} />
-      <Secret title="The code of the invite" secret={code?.code} onClose={() => setCode(undefined)}>Send it to {code?.email ?? 'the person you invite'} by a private channel: it cannot be shown again. They sign in to the console and enter it under “I have an invite”.</Secret>
+      <Secret title="The code of the invite" secret={code?.code} link={code && linkOfInvite(code.code)} onClose={() => setCode(undefined)}>Send it, or its link, to {code?.email ?? 'the person you invite'} by a private channel: it cannot be shown again. They open the link and sign in, or enter the code under “I have an invite”.</Secret>
     </>
   );
 }

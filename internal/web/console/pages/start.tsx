@@ -1,8 +1,8 @@
 import { useData } from '../client';
-import { FormButton } from '../form';
-import { AcceptGroupInvite, Start as StartDocument, type ShellQuery } from '../generated/graphql';
+import { Start as StartDocument, type ShellQuery } from '../generated/graphql';
+import { AcceptInvite } from '../invited';
 import { groupAddress } from '../places';
-import { Link, navigate } from '../router';
+import { Link } from '../router';
 import { Card, Empty, Lines, namesOf, Problems, SeverityBar } from '../ui';
 import { plural } from '../words';
 
@@ -39,10 +39,4 @@ const Stranger = ({ identities, reload }: { identities: { uid: string; name: str
     Ask an owner of your organisation for a role or an invite. A new role takes effect at once: <button type="button" className="link-button" onClick={reload}>look again</button>. The guide explains <a href="/guide/sign-in">how people get access</a>.
     <span className="after"><AcceptInvite /></span>
   </Empty>
-);
-
-/** This button accepts the role that an invite offers. The reader needs only the code and no capability. */
-const AcceptInvite = () => (
-  <FormButton label="I have an invite" icon="key" held={{ capabilities: undefined, on: '' }} document={AcceptGroupInvite} title="Accept an invite" submit="Accept" fields={[{ name: 'code', label: 'Code', code: true, hint: 'Enter it as you received it.' }]} affects={['Group', 'Viewer', 'Identity', 'RoleBinding']}
-    onDone={({ acceptGroupInvite }) => { const { group } = acceptGroupInvite!.roleBinding; navigate(group ? groupAddress(namesOf(group), group.uid) : '/console'); }} />
 );
