@@ -39,6 +39,8 @@ const (
 	OrgKind_ORG_KIND_DEV OrgKind = 3
 	// It belongs to the service itself.
 	OrgKind_ORG_KIND_INFRA OrgKind = 4
+	// It came from a subscription in the AWS Marketplace.
+	OrgKind_ORG_KIND_AWS_MARKETPLACE OrgKind = 5
 )
 
 // Enum value maps for OrgKind.
@@ -49,13 +51,15 @@ var (
 		2: "ORG_KIND_CUSTOMER",
 		3: "ORG_KIND_DEV",
 		4: "ORG_KIND_INFRA",
+		5: "ORG_KIND_AWS_MARKETPLACE",
 	}
 	OrgKind_value = map[string]int32{
-		"ORG_KIND_UNSPECIFIED": 0,
-		"ORG_KIND_STARTER":     1,
-		"ORG_KIND_CUSTOMER":    2,
-		"ORG_KIND_DEV":         3,
-		"ORG_KIND_INFRA":       4,
+		"ORG_KIND_UNSPECIFIED":     0,
+		"ORG_KIND_STARTER":         1,
+		"ORG_KIND_CUSTOMER":        2,
+		"ORG_KIND_DEV":             3,
+		"ORG_KIND_INFRA":           4,
+		"ORG_KIND_AWS_MARKETPLACE": 5,
 	}
 )
 
@@ -684,13 +688,14 @@ const file_platform_iam_v2_groups_proto_rawDesc = "" +
 	"\x12UpdateGroupRequest\x12,\n" +
 	"\x05group\x18\x01 \x01(\v2\x16.platform.iam.v2.GroupR\x05group\x12;\n" +
 	"\vupdate_mask\x18\x02 \x01(\v2\x1a.google.protobuf.FieldMaskR\n" +
-	"updateMask*v\n" +
+	"updateMask*\x94\x01\n" +
 	"\aOrgKind\x12\x18\n" +
 	"\x14ORG_KIND_UNSPECIFIED\x10\x00\x12\x14\n" +
 	"\x10ORG_KIND_STARTER\x10\x01\x12\x15\n" +
 	"\x11ORG_KIND_CUSTOMER\x10\x02\x12\x10\n" +
 	"\fORG_KIND_DEV\x10\x03\x12\x12\n" +
-	"\x0eORG_KIND_INFRA\x10\x04*t\n" +
+	"\x0eORG_KIND_INFRA\x10\x04\x12\x1c\n" +
+	"\x18ORG_KIND_AWS_MARKETPLACE\x10\x05*t\n" +
 	"\tOrgStatus\x12\x1a\n" +
 	"\x16ORG_STATUS_UNSPECIFIED\x10\x00\x12\x1b\n" +
 	"\x17ORG_STATUS_INITIALIZING\x10\x01\x12\x14\n" +
