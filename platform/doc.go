@@ -76,7 +76,8 @@
 //
 // The database and the process:
 //
-//	store.go       what a database must do; query.go describes a query
+//	store.go       what a database must do; query.go describes a query,
+//	               relation_condition.go has conditions on what belongs to rows
 //	background.go  marks work that must leave room for requests
 //	keys.go        the keys that replicas share; encryption.go encrypts secrets in the
 //	               store, encryption_change.go changes the key

@@ -68,11 +68,14 @@ type GroupFilter struct {
 
 	Name  string `json:",omitempty"` // exact name
 	Query string `json:",omitempty"` // see SearchWords
+
+	Repos *RepoCondition `json:",omitempty"` // the group holds such a repo
 }
 
 func (f *GroupFilter) check(v *violations) {
 	v.checkFilter("name", f.Name)
 	v.checkQuery(f.Query)
+	f.Repos.check(v)
 }
 
 var groupKind = Kind[*Group]{
@@ -138,6 +141,16 @@ type Groups struct {
 }
 
 func groupKeyFilter(g *Group) *GroupFilter { return &GroupFilter{Name: g.Name} }
+
+// List reads one page. Groups whose repos the caller may not see are left out if the filter asks for repos.
+func (s Groups) List(ctx context.Context, req ListRequest[*GroupFilter]) (Page[*Group], error) {
+	return s.also(fillFilter(req.Filter).Repos.capabilities()...).List(ctx, req)
+}
+
+// ListEach reads the same page of many scopes with one read.
+func (s Groups) ListEach(ctx context.Context, req ListRequest[*GroupFilter], scopes []UIDFilter) ([]Page[*Group], []error) {
+	return s.also(fillFilter(req.Filter).Repos.capabilities()...).ListEach(ctx, req, scopes)
+}
 
 // Create makes a group below parent, or a new organisation if parent is "".
 func (s Groups) Create(ctx context.Context, parent UID, in fieldmask.Input[*Group]) (*Group, error) {

@@ -56,6 +56,9 @@ func matchesNothingIn(given reflect.Value) bool {
 		if given.Type().Field(i).Anonymous && matchesNothingIn(list) {
 			return true
 		}
+		if list.Kind() == reflect.Pointer && list.Elem().Kind() == reflect.Struct && matchesNothingIn(list.Elem()) {
+			return true
+		}
 		if list.Kind() != reflect.Slice || list.IsNil() || list.Len() > 0 {
 			continue
 		}

@@ -82,10 +82,22 @@ type RepoFilter struct {
 
 	Holds UID `json:",omitempty"` // an image holds this version of a package
 
+	Tags *TagCondition `json:",omitempty"` // the repo has such a tag
+
 	ImageConditions
 }
 
+// capabilities lists what callers need for the conditions where they list repos.
+func (f *RepoFilter) capabilities() []Capability {
+	needed := f.ImageConditions.capabilities()
+	if f.Tags != nil {
+		needed = append(needed, CapTagList)
+	}
+	return needed
+}
+
 func (f *RepoFilter) check(v *violations) {
+	f.Tags.check(v)
 	v.checkFilter("name", f.Name)
 	v.checkFilter("names", f.Names...)
 	v.checkQuery(f.Query)
@@ -342,7 +354,7 @@ func (s Repos) decide(ctx context.Context, scope UIDFilter, req ListRequest[*Rep
 		return nil, req, err
 	}
 	req.Filter = changeFilter(req.Filter, func(f *RepoFilter) { f.ImageConditions = c })
-	if needed := c.capabilities(); len(needed) > 0 {
+	if needed := req.Filter.capabilities(); len(needed) > 0 {
 		return s.also(needed...), req, nil
 	}
 	return s.resources, req, nil

@@ -131,8 +131,12 @@ func whereFinding(f *platform.FindingFilter, s *statement) {
 
 // addSince adds the condition that a time is not before another one, if that is given.
 func addSince(s *statement, column string, since platform.Time) {
+	addSinceIn(s, "t."+column, since)
+}
+
+func addSinceIn(s *statement, column string, since platform.Time) {
 	if !since.IsZero() {
-		s.add(" AND t."+column+" >= ?", since)
+		s.add(" AND "+column+" >= ?", since)
 	}
 }
 

@@ -27,6 +27,7 @@ var groups = newTable(&table[*platform.Group, *platform.GroupFilter]{
 	where: func(f *platform.GroupFilter, s *statement) {
 		s.addName(f.Name)
 		s.addWords("t.search", f.Query)
+		addRepoCondition(s, f.Repos)
 		s.addChanged(&f.ChangeFilter)
 	},
 })
@@ -71,6 +72,10 @@ func addAnyElement(s *statement, column string, values []string) {
 
 // addAnyOf adds the condition that a column has one of values.
 func addAnyOf[S ~string](s *statement, column string, values []S) {
+	addAnyIn(s, "t."+column, values)
+}
+
+func addAnyIn[S ~string](s *statement, column string, values []S) {
 	if len(values) == 0 {
 		return
 	}
@@ -78,5 +83,5 @@ func addAnyOf[S ~string](s *statement, column string, values []S) {
 	for i, v := range values {
 		texts[i] = string(v)
 	}
-	s.add(" AND t."+column+" ?", texts)
+	s.add(" AND "+column+" ?", texts)
 }

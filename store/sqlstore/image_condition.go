@@ -30,16 +30,16 @@ func addHolds(s *statement, sql string, version platform.UID) {
 	}
 }
 
-// addOpenSeverities adds the condition that a repo, or a tag, has open findings with one of ratings: see
-// platform.OpenCounts.Text.
-func addOpenSeverities(s *statement, ratings []platform.SeverityRating) {
+// addOpenSeverities adds the condition that a repo, or a tag, whose table has the alias, has open findings
+// with one of ratings: see platform.OpenCounts.Text.
+func addOpenSeverities(s *statement, alias string, ratings []platform.SeverityRating) {
 	for i, rating := range ratings {
 		s.add(map[bool]string{true: " AND (", false: " OR "}[i == 0])
 		switch at := 6 * (5 - max(rating.Rank(), 0)); at {
 		case 0:
-			s.add("t.open_severity >= '000001'") // an index has this order
+			s.add(alias + ".open_severity >= '000001'") // an index has this order
 		default:
-			s.add(fmt.Sprintf("substr(t.open_severity, %d, 6) > '000000'", at+1))
+			s.add(fmt.Sprintf("substr(%s.open_severity, %d, 6) > '000000'", alias, at+1))
 		}
 	}
 	if len(ratings) > 0 {
@@ -64,7 +64,7 @@ var openClasses = 1 + platform.FindingClass{State: platform.FindingInTriage, Rat
 
 // whereRepoImages adds the conditions on the images of repos.
 func whereRepoImages(f *platform.ImageConditions, s *statement) {
-	addOpenSeverities(s, f.OpenSeverities)
+	addOpenSeverities(s, "t", f.OpenSeverities)
 	if len(f.VulnerabilityIDs) > 0 {
 		s.add(" AND t.affected AND t.uid IN (SELECT f.parent FROM finding f WHERE ")
 		addOpenVulnerability(s, f.VulnerabilityIDs)
@@ -82,7 +82,7 @@ func whereRepoImages(f *platform.ImageConditions, s *statement) {
 func whereTagImages(f *platform.ImageConditions, s *statement) {
 	if len(f.OpenSeverities) > 0 {
 		s.add(" AND t.open_severity <> ''") // indexes have no other tags
-		addOpenSeverities(s, f.OpenSeverities)
+		addOpenSeverities(s, "t", f.OpenSeverities)
 	}
 	if len(f.VulnerabilityIDs) > 0 {
 		s.add(" AND EXISTS (SELECT 1 FROM finding f WHERE f.parent = t.parent AND f.digest = t.digest AND ")

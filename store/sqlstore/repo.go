@@ -49,6 +49,7 @@ var repos = newTable(&table[*platform.Repo, *platform.RepoFilter]{
 		s.addWords("t.search", f.Query)
 		addHolds(s, repoHolds, f.Holds)
 		whereRepoImages(&f.ImageConditions, s)
+		addTagCondition(s, f.Tags)
 		s.addChanged(&f.ChangeFilter)
 	},
 })

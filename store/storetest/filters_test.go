@@ -14,6 +14,9 @@ func (f *forest) groupFilters() []filterCase[*platform.Group, *platform.GroupFil
 	return []filterCase[*platform.Group, *platform.GroupFilter]{
 		{}, {}, {&platform.GroupFilter{ChangeFilter: platform.ChangeFilter{CreatedSince: since}}, func(g *platform.Group) bool { return !g.CreateTime.Before(since.Time) }},
 		{&platform.GroupFilter{ChangeFilter: platform.ChangeFilter{UpdatedSince: since}}, func(g *platform.Group) bool { return !g.UpdateTime.Before(since.Time) }},
+		{&platform.GroupFilter{Repos: &platform.RepoCondition{Tiers: []platform.CatalogTier{platform.CatalogTierAI}}}, func(g *platform.Group) bool {
+			return slices.ContainsFunc(f.repos, func(r *platform.Repo) bool { return r.UID.Parent() == g.UID && r.CatalogTier == platform.CatalogTierAI })
+		}},
 		{&platform.GroupFilter{Name: name}, func(g *platform.Group) bool { return g.Name == name }},
 	}
 }
@@ -97,7 +100,7 @@ func intersects(a, b []string) bool {
 }
 
 func (f *forest) repoFilters() []filterCase[*platform.Repo, *platform.RepoFilter] {
-	some := []string{"a/b", "z9", "none such"}
+	some, since := []string{"a/b", "z9", "none such"}, platform.At(epoch.Add(moments[2]))
 	listed := []string{`says "pay"`, "pay_ments 100%", "back\\slash", "none such"}
 	return []filterCase[*platform.Repo, *platform.RepoFilter]{
 		{}, {}, {&platform.RepoFilter{Name: "a.b"}, func(r *platform.Repo) bool { return r.Name == "a.b" }},
@@ -105,6 +108,11 @@ func (f *forest) repoFilters() []filterCase[*platform.Repo, *platform.RepoFilter
 		{&platform.RepoFilter{Query: "PAY team"}, containsWords("PAY team", func(r *platform.Repo) []string { return append([]string{r.Name, r.Description}, r.Aliases...) })},
 		{&platform.RepoFilter{Query: "a"}, containsWords("a", func(r *platform.Repo) []string { return append([]string{r.Name, r.Description}, r.Aliases...) })},
 		{&platform.RepoFilter{Tiers: []platform.CatalogTier{platform.CatalogTierAI, platform.CatalogTierFIPS}}, func(r *platform.Repo) bool { return r.CatalogTier == platform.CatalogTierAI }},
+		{&platform.RepoFilter{Tags: &platform.TagCondition{Name: "a", UpdatedSince: since}}, func(r *platform.Repo) bool {
+			return slices.ContainsFunc(f.tags, func(t *platform.Tag) bool {
+				return t.UID.Parent() == r.UID && t.Name == "a" && !t.UpdateTime.Before(since.Time)
+			})
+		}},
 		{&platform.RepoFilter{Bundles: listed, Aliases: listed[:2]}, func(r *platform.Repo) bool { return intersects(r.Bundles, listed) && intersects(r.Aliases, listed[:2]) }},
 	}
 }
