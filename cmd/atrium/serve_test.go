@@ -144,7 +144,7 @@ func TestPagesAndHealthChecksAnswerAndOtherPathsAreNotFound(t *testing.T) {
 	if status, _ := server.send(http.MethodPost, "", "/graphql/schema", ""); status != http.StatusMethodNotAllowed {
 		t.Errorf("posting to the SDL: status %d, want 405", status)
 	}
-	_, page := server.get("", "/")
+	_, page := server.get("", "/playground")
 	token := regexp.MustCompile(`eyJ[\w.-]+`).FindString(page)
 	if status, body := server.get(token, "/registry/v2/repos"); status != http.StatusOK {
 		t.Errorf("the page's token: status %d, want 200: %s", status, body)
