@@ -51,7 +51,8 @@
 //
 //	observed.go, traced.go   what recordRequests sees of a response, and its spans;
 //	               recorder_store.go records statements
-//	refused.go     answers what admission refuses; admission.go logs that in summary
+//	admission.go   the settings of admission; refused.go answers what it refuses, and
+//	               refusals.go logs that in summary
 //
 // What it serves beside the protocols:
 //

@@ -124,8 +124,8 @@ func (e *exchange) streams(kind string) {
 	}
 }
 
-// end logs and counts the request. Of the requests that were not admitted it logs only
-// some, because a flood has many.
+// end logs and counts the request. Requests that were not admitted are logged in summary
+// (refusals.go), because a flood has many.
 func (e *exchange) end(seen *observed) {
 	took := time.Since(e.start)
 	if e.isStream {

@@ -15,8 +15,8 @@ import (
 )
 
 // A refuser answers requests that are not admitted. A flood has many of them, so it keeps
-// their answers: one that is kept takes a third of the time of one that is made. These do not contain the request id, which only the header has, because
-// such requests are not logged.
+// their answers: one that is kept takes a third of the time of one that is made. Because requests
+// share them, they do not contain the request id, which only the header has.
 type refuser struct {
 	write errorWriter
 

@@ -46,7 +46,7 @@ func WriteError(w http.ResponseWriter, r *http.Request, status int, shown *gqler
 }
 
 // limitError returns the error for a caller that has too many things open. It names
-// the limit as --graphql-limit does.
+// the limit as --graphql-limit does. The log and the metric of refusals do not name it.
 func limitError(name string, limit int) error {
 	return &refusal.Error{
 		Code:       refusal.ResourceExhausted,
