@@ -116,10 +116,10 @@
 // and calls mutations.CreateRepo in resolvers/repo.go, which decodes the input and calls
 // the operation, as REST and gRPC do with their bodies.
 // Repos.Create is resources.create (write.go): authorizeCreate checks the rights and
-// the fields (fieldmask, check.go). insert then opens a transaction (Write in
-// store/sqlstore/store.go), which first proves the caller, writes the row
-// (store/sqlstore/write.go), and records its event. The event and the counters are
-// written last, in one round trip, before the commit.
+// the fields (fieldmask, check.go). insert then calls Write (store/sqlstore/store.go), which
+// proves the caller and opens a transaction. It writes the row (store/sqlstore/write.go) and
+// records its event. The event and the counters are written last, in one round trip, before
+// the commit.
 //
 // An event on its way to a webhook. Webhooks.Relay (webhook_relay.go) reads new events and
 // writes a delivery for each subscription that wants one. claimDue (internal/webhook/worker.go)
@@ -145,6 +145,21 @@
 //   - Work that outlives the request, such as a stream, begins with Prove.
 //
 // TestAHandlerOfAPresumedCallerMayRunTwice in internal/server holds this.
+//
+// # When the rights of a caller change
+//
+// If a role binding is removed while a request of its bearer runs, the moment of the proof decides
+// (docs/decisions/3-proof-in-the-round-trip.md says why):
+//
+//   - Before the proof: the handler runs again, with the rights that are left.
+//   - After it: the request ends with the rights that it began with, also in later levels of a
+//     GraphQL document and in a transaction that is not committed yet.
+//   - A request with a token that the process does not know, the second run of a handler, and each
+//     operation on a websocket presume nothing. They read the rights first, and are not proven later.
+//
+// A live feed, and so a GraphQL subscription, reads events in batches, and then the rights again
+// (event_callers.go). So it delivers no event that the caller may no longer see. It stays open even
+// if the caller has no right left. It ends if its token expires, or has lost one of its identities.
 //
 // # Adding a kind
 //
