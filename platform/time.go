@@ -130,7 +130,8 @@ func (n *Int64) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// A ChangeFilter restricts a list by when its rows were made and last changed.
+// A ChangeFilter restricts a list by when its rows were made and last changed. Only GraphQL
+// offers it.
 type ChangeFilter struct {
 	CreatedSince Time `json:",omitzero"` // the row was made at this time or later
 	UpdatedSince Time `json:",omitzero"` // the last update is at this time or later
