@@ -5064,6 +5064,12 @@ func (ec *executionContext) unmarshalInputGroupFilter(ctx context.Context, value
 			return it, err
 		}
 	}
+	if v, ok := given["repos"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("repos"))
+		if it.Repos, err = ec.unmarshalORepoCondition2ᚖatriumᚋplatformᚐRepoCondition(ctx, v); err != nil {
+			return it, err
+		}
+	}
 	if v, ok := given["uids"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("uids"))
 		if it.UIDs, err = ec.unmarshalOID2ᚕatriumᚋplatformᚐUIDᚄ(ctx, v); err != nil {
@@ -5691,6 +5697,38 @@ func (ec *executionContext) unmarshalInputRepoByUIDsInput(ctx context.Context, v
 	return it, nil
 }
 
+func (ec *executionContext) unmarshalInputRepoCondition(ctx context.Context, value any) (it platform.RepoCondition, err error) {
+	given, _ := value.(map[string]any)
+	if value == nil {
+		return it, nil
+	}
+	if v, ok := given["name"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("name"))
+		if it.Name, err = ec.unmarshalOString2string(ctx, v); err != nil {
+			return it, err
+		}
+	}
+	if v, ok := given["tiers"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("tiers"))
+		if it.Tiers, err = ec.unmarshalOCatalogTier2ᚕatriumᚋplatformᚐCatalogTierᚄ(ctx, v); err != nil {
+			return it, err
+		}
+	}
+	if v, ok := given["openSeverities"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("openSeverities"))
+		if it.OpenSeverities, err = ec.unmarshalOSeverityRating2ᚕatriumᚋplatformᚐSeverityRatingᚄ(ctx, v); err != nil {
+			return it, err
+		}
+	}
+	if v, ok := given["updatedSince"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("updatedSince"))
+		if it.UpdatedSince, err = ec.unmarshalODateTime2atriumᚋplatformᚐTime(ctx, v); err != nil {
+			return it, err
+		}
+	}
+	return it, nil
+}
+
 func (ec *executionContext) unmarshalInputRepoFilter(ctx context.Context, value any) (it scalar.RepoFilter, err error) {
 	given, _ := value.(map[string]any)
 	if value == nil {
@@ -5741,6 +5779,12 @@ func (ec *executionContext) unmarshalInputRepoFilter(ctx context.Context, value 
 	if v, ok := given["package"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("package"))
 		if it.Package, err = ec.unmarshalOPackageCondition2ᚖatriumᚋplatformᚐPackageCondition(ctx, v); err != nil {
+			return it, err
+		}
+	}
+	if v, ok := given["tags"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("tags"))
+		if it.Tags, err = ec.unmarshalOTagCondition2ᚖatriumᚋplatformᚐTagCondition(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -6153,6 +6197,38 @@ func (ec *executionContext) unmarshalInputTagByUIDsInput(ctx context.Context, va
 	if v, ok := given["UID"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("UID"))
 		if it.UID, err = ec.unmarshalNID2atriumᚋplatformᚐUID(ctx, v); err != nil {
+			return it, err
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputTagCondition(ctx context.Context, value any) (it platform.TagCondition, err error) {
+	given, _ := value.(map[string]any)
+	if value == nil {
+		return it, nil
+	}
+	if v, ok := given["name"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("name"))
+		if it.Name, err = ec.unmarshalOString2string(ctx, v); err != nil {
+			return it, err
+		}
+	}
+	if v, ok := given["digest"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("digest"))
+		if it.Digest, err = ec.unmarshalOString2string(ctx, v); err != nil {
+			return it, err
+		}
+	}
+	if v, ok := given["deprecated"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("deprecated"))
+		if it.Deprecated, err = ec.unmarshalOBoolean2ᚖbool(ctx, v); err != nil {
+			return it, err
+		}
+	}
+	if v, ok := given["updatedSince"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("updatedSince"))
+		if it.UpdatedSince, err = ec.unmarshalODateTime2atriumᚋplatformᚐTime(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -8625,6 +8701,14 @@ func (ec *executionContext) unmarshalORepoByUIDsInput2ᚖatriumᚋgraphᚐRepoBy
 	return &value, graphql.ErrorOnPath(ctx, err)
 }
 
+func (ec *executionContext) unmarshalORepoCondition2ᚖatriumᚋplatformᚐRepoCondition(ctx context.Context, v any) (*platform.RepoCondition, error) {
+	if v == nil {
+		return nil, nil
+	}
+	value, err := ec.unmarshalInputRepoCondition(ctx, v)
+	return &value, graphql.ErrorOnPath(ctx, err)
+}
+
 func (ec *executionContext) unmarshalORepoFilter2ᚖatriumᚋgraphᚋscalarᚐRepoFilter(ctx context.Context, v any) (*scalar.RepoFilter, error) {
 	if v == nil {
 		return nil, nil
@@ -8831,6 +8915,14 @@ func (ec *executionContext) unmarshalOTagByUIDsInput2ᚖatriumᚋgraphᚐTagByUI
 		return nil, nil
 	}
 	value, err := ec.unmarshalInputTagByUIDsInput(ctx, v)
+	return &value, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalOTagCondition2ᚖatriumᚋplatformᚐTagCondition(ctx context.Context, v any) (*platform.TagCondition, error) {
+	if v == nil {
+		return nil, nil
+	}
+	value, err := ec.unmarshalInputTagCondition(ctx, v)
 	return &value, graphql.ErrorOnPath(ctx, err)
 }
 
