@@ -60,14 +60,10 @@ func (e *encryption) sealKey(k Key) Key {
 	return k
 }
 
-// openKey decrypts the material of a key that is encrypted.
-func (e *encryption) openKey(k Key) (Key, error) {
-	if !k.Sealed {
-		return k, nil
-	}
-	material, err := e.open(k.Material, k.owner())
-	k.Material, k.Sealed = material, false
-	return k, err
+// opens reports whether a key is encrypted with e.
+func (e *encryption) opens(k Key) bool {
+	_, err := e.open(k.Material, k.owner())
+	return err == nil
 }
 
 func (k Key) owner() string { return k.Purpose + "/" + strconv.Itoa(k.ID) }
@@ -86,7 +82,7 @@ func findCurrent(ctx context.Context, r Reader, all []*encryption) (current *enc
 		return nil, false, err
 	}
 	for _, e := range all {
-		if _, err := e.openKey(checks[0]); err == nil {
+		if e.opens(checks[0]) {
 			return e, true, nil
 		}
 	}

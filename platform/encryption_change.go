@@ -53,7 +53,7 @@ func resealKey(ctx context.Context, tx Tx, k Key, e *encryption, former []*encry
 	if !k.Sealed {
 		return 0, tx.PutKey(ctx, e.sealKey(k))
 	}
-	if _, err := e.openKey(k); err == nil {
+	if e.opens(k) {
 		return 0, nil
 	}
 	plain, ok := openAny(former, k.Material, k.owner())

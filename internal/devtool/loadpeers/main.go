@@ -22,13 +22,14 @@ import (
 )
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	defer stop()
 	if len(os.Args) != 3 {
 		fmt.Fprintln(os.Stderr, "usage: loadpeers FROM TO")
 		os.Exit(2)
 	}
-	if err := load(ctx, os.Args[1], os.Args[2]); err != nil {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	err := load(ctx, os.Args[1], os.Args[2])
+	stop()
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "loadpeers:", err)
 		os.Exit(1)
 	}
