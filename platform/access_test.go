@@ -110,7 +110,7 @@ func TestAListContainsWhatTheCallerMaySeeInItsScope(t *testing.T) {
 			{"a subgroup's viewer, in the team", onSub, f{ChildrenOf: team}, nil},
 			{"a subgroup's viewer, beside", onSub, f{ChildrenOf: sibling}, nil},
 			{"by uid", onTeam, f{IDs: []platform.UID{foreign, teamRepo, missingBelow(team)}}, []string{"b-team"}},
-			{"by uid, none visible", onSub, f{IDs: []platform.UID{foreign, teamRepo}}, nil},
+			{"by uid, none visible", onSub, f{IDs: []platform.UID{foreign, teamRepo}}, []string{}},
 			{"by uid below another group", acme.owner, f{IDs: []platform.UID{teamRepo}, DescendantsOf: sibling}, []string{}},
 			{"without the capability", nobody, f{}, nil},
 			{"without the capability, by uid", nobody, f{IDs: []platform.UID{teamRepo}}, nil},

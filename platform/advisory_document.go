@@ -210,22 +210,7 @@ func (s AdvisoryDocuments) list(ctx context.Context, req ListRequest[*DocumentFi
 	for _, d := range rows.Items {
 		d.names = q.Filter.CVEs
 	}
-	page := s.lists.newPage(req, q, rows)
-	if id := q.Filter.ID; id != "" && len(page.Items) == 0 && page.TotalCount == 0 {
-		err = s.find(ctx, id)
-	}
-	return page, err
-}
-
-// find returns NOT_FOUND if the caller can see no document of an artifact.
-func (s AdvisoryDocuments) find(ctx context.Context, id string) error {
-	found, err := s.p.store.ListDocuments(ctx, Query[*DocumentFilter]{
-		Scope: documentScope(ActorOf(ctx)), Filter: &DocumentFilter{ID: id}, Order: documentKind.DefaultOrder, Limit: 1, Parts: PartItems,
-	})
-	if err == nil && len(found.Items) == 0 {
-		err = newNotFound(documentKind.Name, fieldmask.TruncateForMessage(id))
-	}
-	return err
+	return s.lists.newPage(req, q, rows), nil
 }
 
 // addAdvisories reads the advisories of the documents of a page, and removes the documents

@@ -67,6 +67,7 @@ func TestDocumentsAreTheAdvisoriesOfAnArtifactByIDAndCVE(t *testing.T) {
 		}{
 			"all":          {platform.DocumentFilter{}, "Zlib: CVE-2; net: GO-1; stdlib: GO-1 GO-2 GO-3"},
 			"one":          {platform.DocumentFilter{ID: "stdlib"}, "stdlib: GO-1 GO-2 GO-3"},
+			"none":         {platform.DocumentFilter{ID: "STDLIB"}, ""},
 			"an alias":     {platform.DocumentFilter{CVEs: []string{"CVE-1"}}, "net: GO-1; stdlib: GO-1 GO-2"},
 			"id or alias":  {platform.DocumentFilter{CVEs: []string{"CVE-2", "none"}}, "Zlib: CVE-2; stdlib: GO-2"},
 			"an id":        {platform.DocumentFilter{CVEs: []string{"GO-1"}}, "net: GO-1; stdlib: GO-1"},
@@ -225,7 +226,7 @@ func TestReportsDoNotTellAdvisoriesOfOthers(t *testing.T) {
 		must(t, err)
 		_, err = w.p.Images.Import(w.operator(), []*platform.Image{{Repo: repo.UID, Digest: digest(1), Packages: []string{"payments", "stdlib"}}})
 		must(t, err)
-		reports, err := w.p.ResolvedVulnerabilities.ListAll(other.owner, platform.ResolvedVulnerabilityFilter{
+		reports, err := w.p.ResolvedVulnerabilities.List(other.owner, platform.ResolvedVulnerabilityRequest{
 			ImageRefs: []platform.ImageRef{{Repo: "shop"}}, StartTime: day(1), EndTime: day(30),
 		})
 		if must(t, err); len(reports) != 1 || len(reports[0].ResolvedVulns) != 1 || reports[0].ResolvedVulns[0].ID != "GO-1" {

@@ -59,7 +59,7 @@ func TestArtifactsMatchByTheNamesThatTheirEcosystemTakesForTheSame(t *testing.T)
 			}
 		}
 		// A document has all advisories about artifacts with exactly its name.
-		for name, want := range map[string]string{"Zope_Interface": "zope-interface: A A A", "newtonsoft.json": "Newtonsoft.Json: A A; newtonsoft.json: A", "zlib": "zlib: A A", "ZLIB": "zlib: A A"} {
+		for name, want := range map[string]string{"Zope_Interface": "zope-interface: A A A", "newtonsoft.json": "Newtonsoft.Json: A A; newtonsoft.json: A", "zlib": "zlib: A A", "ZLIB": "zlib: A A", "com.example:parser": ""} {
 			page, err := w.p.AdvisoryDocuments.List(acme.owner, platform.ListRequest[*platform.DocumentFilter]{Filter: &platform.DocumentFilter{ID: name}})
 			must(t, err)
 			if got := describeDocuments(page.Items); got != want || int(page.TotalCount) != len(page.Items) {

@@ -37,11 +37,6 @@ func (f *ExternalGroupRoleMappingFilter) check(v *violations) {
 	v.checkFilter("external_group_id", f.ExternalGroupID)
 }
 
-// findNamed implements naming.
-func (f *ExternalGroupRoleMappingFilter) findNamed(ctx context.Context, p *Platform) error {
-	return p.IdentityProviders.findFor(ctx, CapIdentityProvidersList, f.IdentityProvider)
-}
-
 var externalGroupRoleMappingKind = Kind[*ExternalGroupRoleMapping]{
 	Name: "ExternalGroupRoleMapping", Plural: "externalGroupRoleMappings", Area: areaIAM, Number: 13, Event: "iam.external_group_role_mappings", Parent: "IdentityProvider",
 	Verbs: []string{"created", "deleted", "deleted.batch"},

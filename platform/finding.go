@@ -125,11 +125,6 @@ type FindingFilter struct {
 	Decided          bool             `json:",omitempty"` // somebody, or a rule, has decided about the finding
 }
 
-// findNamed implements naming.
-func (f *FindingFilter) findNamed(ctx context.Context, p *Platform) error {
-	return p.Identities.findFor(ctx, CapFindingsList, f.Assignee)
-}
-
 // WantedStates lists the states that match; nil means all but RESOLVED.
 func (f *FindingFilter) WantedStates() []FindingState {
 	if f.States == nil && !f.ResolvedSince.IsZero() {

@@ -16,7 +16,7 @@ func (r *resources[T, F]) List(ctx context.Context, req ListRequest[F]) (_ Page[
 	}
 	page, err := r.read(ctx, req, q)
 	if err == nil && len(page.Items) == 0 && page.TotalCount == 0 {
-		err = r.explainEmpty(ctx, req)
+		err = r.scopeExists(ctx, req.UIDP)
 	}
 	if err != nil {
 		return Page[T]{}, err

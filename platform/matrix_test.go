@@ -112,13 +112,11 @@ func (w *world) judge(t *testing.T, name string, rpc rpc, o operation, c party, 
 		expectVerdict(t, what, err, platform.CodePermissionDenied, "IDENTITY_NOT_FOUND")
 	case free:
 		expectVerdict(t, what, err, 0, "")
-	case isList && holds:
+	case isList && c.has(ledger, rpc.capabilities):
 		expectVerdict(t, what, err, 0, "")
-		if !seen {
-			t.Errorf("%s: the resource is not seen", what)
+		if seen != holds {
+			t.Errorf("%s: the resource is seen: %t, want %t", what, seen, holds)
 		}
-	case isList && c.has(ledger, rpc.capabilities): // the list is of this one resource
-		expectVerdict(t, what, err, platform.CodePermissionDenied, "PERMISSION_DENIED")
 	case holds:
 		expectVerdict(t, what, err, 0, "")
 	default:

@@ -96,40 +96,6 @@ func invalidUID(field string, uid UID) error {
 	return v.err()
 }
 
-// A naming filter asks for what belongs to other resources.
-type naming interface {
-	// findNamed returns the error of reading a resource that the filter names.
-	findNamed(ctx context.Context, p *Platform) error
-}
-
-// explainEmpty returns an error if a list is empty because the caller may not see what its
-// request names, or because that does not exist. Then an empty page would look like an answer.
-func (r *resources[T, F]) explainEmpty(ctx context.Context, req ListRequest[F]) error {
-	if err := r.scopeExists(ctx, req.UIDP); err != nil {
-		return err
-	}
-	if _, errs := r.GetMany(ctx, req.UIDP.IDs); !slices.Contains(errs, nil) && len(errs) > 0 {
-		return errs[0]
-	}
-	if filter, names := any(fillFilter(req.Filter)).(naming); names {
-		return filter.findNamed(ctx, r.p)
-	}
-	return nil
-}
-
-// findFor returns the error of reading the resource uid that a list is about; "" names none. Who
-// may list there sees from the list that the resource exists, and needs no right to read it.
-func (r *resources[T, F]) findFor(ctx context.Context, list Capability, uid UID) (err error) {
-	switch {
-	case uid == "":
-	case ActorOf(ctx).Can(list, uid):
-		_, err = r.getRow(ctx, r.p.store, uid)
-	default:
-		_, err = r.Get(ctx, uid)
-	}
-	return err
-}
-
 // scopeExists returns NOT_FOUND if the resource of a scope does not exist. It is
 // called only when a list is empty.
 func (r *resources[T, F]) scopeExists(ctx context.Context, f UIDFilter) error {

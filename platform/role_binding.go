@@ -1,7 +1,6 @@
 package platform
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -79,16 +78,6 @@ func (f *RoleBindingFilter) check(v *violations) {
 	for i, kind := range f.IdentityKinds {
 		checkOneOf(v, fmt.Sprintf("identityKinds[%d]", i), kind, identityKinds)
 	}
-}
-
-// findNamed implements naming.
-func (f *RoleBindingFilter) findNamed(ctx context.Context, p *Platform) error {
-	if f.Group != "" {
-		if _, err := require(ctx, f.Group, CapRoleBindingsList); err != nil {
-			return err
-		}
-	}
-	return cmp.Or(p.Groups.findFor(ctx, CapRoleBindingsList, f.Group), p.Identities.findFor(ctx, CapRoleBindingsList, f.Identity), p.Roles.findFor(ctx, CapRoleBindingsList, f.Role))
 }
 
 var roleBindingKind = Kind[*RoleBinding]{

@@ -79,7 +79,7 @@ func TestFiltersOfEdgesNeverExtendAccess(t *testing.T) {
 		t.Fatalf("the owner sees %v, want 3 of them", uids)
 	}
 	for _, filter := range []string{``, `(where: {uids: $uids})`, `(where: {ancestorsOf: $cat})`, `(where: {inRoot: true})`} {
-		query := `query($cat: ID!, $uids: [ID!]) { identity(uid: $cat) { roleBindings` + filter + ` { nodes { uid } } } skip: roleBindings(where: {uids: $uids}) { skipped } }`
+		query := `query($cat: ID!, $uids: [ID!]) { identity(uid: $cat) { roleBindings` + filter + ` { nodes { uid } } } skip: identities(where: {uids: $uids}) { skipped } }`
 		got := w.askAs("dan", query, "cat", cat, "uids", uids)
 		if strings.Contains(filter, "ancestorsOf") { // cat is above the group in which dan may list bindings.
 			got.expectErrors("PERMISSION_DENIED identity.roleBindings")

@@ -144,20 +144,20 @@ func (j judge) judge(c call) {
 		j.expectRefused(c, got, platform.CodeNotFound, "NOT_FOUND")
 	case j.who.unknown:
 		j.expectRefused(c, got, platform.CodePermissionDenied, "IDENTITY_NOT_FOUND")
-	case isList && holds:
+	case isList && has:
 		j.expectAllowed(c, got)
-		if len(got.items) != 1 || got.total != "1" {
-			j.Errorf("%s: it is not seen: %s", j.what(c), got.raw)
+		if seen := len(got.items) == 1 && got.total == "1"; seen != holds {
+			j.Errorf("%s: seen is %t, want %t: %s", j.what(c), seen, holds, got.raw)
 		}
 	case holds, len(j.rpc.capabilities) == 0:
 		j.expectAllowed(c, got)
 	default:
-		j.expectDenied(c, got, (!isList || has) && !j.k.library.hasNoScopes)
+		j.expectDenied(c, got, !isList && !j.k.library.hasNoScopes)
 	}
-	if isList {
+	switch {
+	case isList:
 		j.judgeScope(c)
-	}
-	if len(j.rpc.capabilities) > 0 && c.target != "" {
+	case len(j.rpc.capabilities) > 0 && c.target != "":
 		j.judgeMissing(c, got, holds)
 	}
 }
