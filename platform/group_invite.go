@@ -265,7 +265,10 @@ func (s GroupInvites) bindInvited(ctx context.Context, tx Tx, actor *Actor, invi
 		return nil, err
 	}
 	if len(had.Items) > 0 {
-		return had.Items[0], s.p.RoleBindings.makeLasting(ctx, tx, had.Items[0])
+		if changed, err := s.p.RoleBindings.makeLasting(ctx, tx, had.Items[0]); err != nil || !changed {
+			return had.Items[0], err
+		}
+		return had.Items[0], s.use(ctx, tx, invite)
 	}
 	bindings := []*RoleBinding{newBinding(group, identity, invite.RoleUID, s.p.now())}
 	switch err := tx.RoleBindingWriter().Insert(ctx, bindings...); {
@@ -281,14 +284,22 @@ func (s GroupInvites) bindInvited(ctx context.Context, tx Tx, actor *Actor, invi
 	if err := checkBindings(ctx, tx, identity, bound.ruleKey()); err != nil {
 		return nil, err
 	}
-	if err := s.p.RoleBindings.recordBound(ctx, tx, bindings, "created"); err != nil || !invite.SingleUse {
-		return bindings[0], err
+	if err := s.p.RoleBindings.recordBound(ctx, tx, bindings, "created"); err != nil {
+		return nil, err
+	}
+	return bindings[0], s.use(ctx, tx, invite)
+}
+
+// use deletes an invite that has given its role, if it is for one person.
+func (s GroupInvites) use(ctx context.Context, tx Tx, invite *GroupInvite) error {
+	if !invite.SingleUse {
+		return nil
 	}
 	used, err := s.rows(tx).Delete(ctx, invite.UID)
 	if err == nil {
-		tx.Record(s.p.event(ctx, s.kind.Event, "deleted", invite.UID, group, used))
+		tx.Record(s.p.event(ctx, s.kind.Event, "deleted", invite.UID, invite.UID.Parent(), used))
 	}
-	return bindings[0], err
+	return err
 }
 
 // findInvitedIdentity returns the personal identity of the caller that can act in group. It

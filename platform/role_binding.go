@@ -53,7 +53,6 @@ type RoleBindingFilter struct {
 	Group      UID        `json:",omitempty"` // the role is bound on this group, not below
 	Role       UID        `json:",omitempty"`
 	Capability Capability `json:",omitempty"` // the binding gives this capability
-	InForce    bool       `json:",omitempty"` // the binding has not expired
 	Lasting    bool       `json:",omitempty"` // the binding never expires
 
 	IdentityKinds []IdentityKind  `json:",omitempty"` // the identity is of one of these kinds

@@ -65,19 +65,19 @@ func (s RoleBindings) writeInPlaceOfExpired(ctx context.Context, change func(tx 
 	return s.p.store.Write(ctx, change)
 }
 
-// makeLasting lets a binding never expire.
-func (s RoleBindings) makeLasting(ctx context.Context, tx Tx, b *RoleBinding) error {
+// makeLasting lets a binding never expire, and reports whether that changed it.
+func (s RoleBindings) makeLasting(ctx context.Context, tx Tx, b *RoleBinding) (changed bool, err error) {
 	if b.ExpireTime.IsZero() {
-		return nil
+		return false, nil
 	}
 	change := &fieldmask.Change[*RoleBinding]{Row: b, Fields: []string{"expireTime"}}
 	before := b.writtenFields()
 	b.ExpireTime = Time{}
 	if err := s.rows(tx).Update(ctx, b, change.Fields...); err != nil {
-		return err
+		return false, err
 	}
 	s.recordUpdate(ctx, tx, b, describeChanges(change, before, b.writtenFields(), s.kind.Fields))
-	return nil
+	return true, nil
 }
 
 // deleteExpired deletes a binding unless another process has deleted it, or somebody has given it

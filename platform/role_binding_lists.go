@@ -10,7 +10,8 @@ import (
 
 // ListEffective reads, with one read, the same page of the bindings that apply to
 // each group, including inherited ones. If a capability is given, it lists only
-// bindings that give it. Bindings that have expired are left out.
+// bindings that give it, and leaves out those that have expired. Without one, a binding that
+// has just expired is listed until it is deleted, so that totals are read from an index.
 func (s RoleBindings) ListEffective(ctx context.Context, groups []UID, capability Capability, req ListRequest[*RoleBindingFilter]) ([]Page[*RoleBinding], []error) {
 	req.Malformed = slices.Clone(req.Malformed)
 	if req.UIDP.isNarrow() || req.UIDP.DescendantsOf != "" {
@@ -19,7 +20,7 @@ func (s RoleBindings) ListEffective(ctx context.Context, groups []UID, capabilit
 	if asked := fillFilter(req.Filter).Capability; capability != "" && asked != "" && asked != capability {
 		req.Malformed = append(req.Malformed, fieldmask.Violation{Field: "capability", Description: "is given twice, with different values; leave one out"})
 	}
-	req.Filter = changeFilter(req.Filter, func(f *RoleBindingFilter) { f.Capability, f.InForce = cmp.Or(capability, f.Capability), true })
+	req.Filter = changeFilter(req.Filter, func(f *RoleBindingFilter) { f.Capability = cmp.Or(capability, f.Capability) })
 	return s.readEach(ctx, len(groups), func(i int) (ListRequest[*RoleBindingFilter], Query[*RoleBindingFilter], error) {
 		req.UIDP = UIDFilter{AncestorsOf: groups[i]} // part of the page tokens; it is not the scope
 		q, err := s.effectiveQuery(ctx, groups[i], req)

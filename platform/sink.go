@@ -43,6 +43,16 @@ func (v *violations) checkSink(sink string, o *Options) {
 	}
 }
 
+// SinkHost returns the host of a sink, with its port if the URL has one. The rest of the URL may be
+// a secret, as with the webhooks of chats.
+func SinkHost(sink string) string {
+	u, err := url.Parse(sink)
+	if err != nil {
+		return ""
+	}
+	return u.Host
+}
+
 // isPublicHost reports whether a host can be public, judged by its name alone.
 func isPublicHost(host string) bool {
 	if ip, err := netip.ParseAddr(host); err == nil {

@@ -113,7 +113,7 @@ func (w Webhooks) EndAttempt(ctx context.Context, begun *Dispatch, a Attempt) (a
 
 // logHealth logs that the sink of a subscription has begun to fail, works again, or gets no more events.
 func (w Webhooks) logHealth(s *Subscription, a Attempt) {
-	logger := w.p.options.Logger.With("subscription", s.UID, "sink", s.Sink)
+	logger := w.p.options.Logger.With("subscription", s.UID, "host", SinkHost(s.Sink))
 	switch {
 	case !s.DisableTime.IsZero():
 		logger.Warn("a subscription was disabled and gets no more events; enable it when its sink works", "error", s.DisableReason)

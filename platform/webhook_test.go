@@ -160,7 +160,7 @@ func TestTheLogSaysWhenASinkBeginsAndCeasesToFail(t *testing.T) {
 		}{
 			{platform.Attempt{Status: 500}, `level=WARN msg="a sink fails; its .* error="the sink responded with status 500"`},
 			{platform.Attempt{Error: "the host does not exist"}, ""},
-			{platform.Attempt{Status: 204}, `level=INFO msg="a sink works again" subscription=` + string(sub.UID) + " sink=" + sub.Sink},
+			{platform.Attempt{Status: 204}, `level=INFO msg="a sink works again" subscription=` + string(sub.UID) + " host=" + platform.SinkHost(sub.Sink)},
 			{platform.Attempt{Status: 204}, ""},
 			{platform.Attempt{Status: 410}, `level=WARN msg="a subscription was disabled .* error="the sink responded with status 410"`},
 		} {

@@ -209,7 +209,7 @@ func shareable(at *ast.Position) *ast.Directive {
 	return &ast.Directive{Name: "shareable", Position: at}
 }
 
-// showSubgraph lets `_service` answer the SDL of the schema.
+// showSubgraph lets `_service` answer the SDL of the schema, and `_entities` only what is an entity in it.
 func showSubgraph(schema *execute.Schema) *execute.Schema {
 	sdl := sync.OnceValue(func() string { return subgraphSDL(schema.Schema) })
 	objects, query := maps.Clone(schema.Objects), *schema.Objects["Query"]
@@ -219,5 +219,26 @@ func showSubgraph(schema *execute.Schema) *execute.Schema {
 		return execute.One(fedruntime.Service{SDL: sdl()}, nil, execute.Struct)
 	}
 	query.Fields["_service"], objects["Query"] = &service, &query
+	if whole := query.Fields["_entities"]; whole != nil {
+		entities := *whole
+		entities.Resolve = func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
+			return whole.Resolve(ctx, parents, withoutStrangers(schema.Schema, arguments))
+		}
+		query.Fields["_entities"] = &entities
+	}
 	return &execute.Schema{Schema: schema.Schema, Objects: objects}
+}
+
+// withoutStrangers takes the type from each representation of what is no entity in a schema, so that it is
+// refused like one of no type at all.
+func withoutStrangers(schema *ast.Schema, arguments map[string]any) map[string]any {
+	given, _ := arguments["representations"].([]map[string]any)
+	own := slices.Clone(given)
+	for i, representation := range own {
+		if name, _ := representation["__typename"].(string); !slices.Contains(schema.Types["_Entity"].Types, name) {
+			own[i] = maps.Clone(representation)
+			delete(own[i], "__typename")
+		}
+	}
+	return map[string]any{"representations": own}
 }

@@ -112,6 +112,10 @@ func TestADomainAnswersForItselfAndForEntitiesOfOthersInBatches(t *testing.T) {
 			t.Errorf("%s: %s: %+v", domain, query, got.Errors)
 		}
 	}
+	stranger := w.inDomain("libraries").askAs(theOwner, `query($all: [_Any!]!) { _entities(representations: $all) { __typename } }`, "all", groups[:1])
+	if got := stranger.violations(); got != "representations[0].__typename" {
+		t.Errorf("libraries names %q for a group, want its type: %+v", got, stranger.Errors)
+	}
 	// The global id of an object of another domain is read where node is.
 	id := w.ask(`query($g: ID!) { group(uid: $g) { repos { nodes { id } } } }`, "g", groups[0]["uid"]).text("group.repos.nodes.0.id")
 	w.inDomain("iam").ask(`query($id: ID!) { node(id: $id) { __typename id ... on Repo { uid } } }`, "id", id).expect("node.__typename", "Repo")

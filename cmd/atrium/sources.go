@@ -52,6 +52,9 @@ func (s *sources) Resolve(kctx *kong.Context, _ *kong.Path, flag *kong.Flag) (an
 		return value, nil
 	}
 	if _, isSet := s.lookup(variable(flag.Name)); isSet && s.given[flag.Name] != nil {
+		if isSecret(flag) { // The default may be another database, or no encryption key.
+			s.faults.add(flag.Name, "$%s is set and empty, and the configuration file has a value: unset the variable, or give it a value", variable(flag.Name))
+		}
 		s.from[flag.Name] = "default, since $" + variable(flag.Name) + " is empty"
 		return nil, nil
 	}

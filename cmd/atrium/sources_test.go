@@ -78,6 +78,11 @@ func TestAnEmptyVariableOverridesTheConfigurationFile(t *testing.T) {
 	if err != nil || !strings.Contains(out, "audience: [atrium] # default, since $ATRIUM_AUDIENCE is empty\n") || !strings.Contains(out, "log-level: debug # "+file) {
 		t.Errorf("%v: printed\n%s", err, out)
 	}
+	// An empty database URL would mean another database, so it is no default of a secret.
+	secret := map[string]string{"ATRIUM_CONFIG": writeFile(t, "atrium.yaml", "database-url: postgres://u:p@db.example.com/atrium\n"), "ATRIUM_DATABASE_URL": ""}
+	if _, _, err := atrium(t, secret, "config"); err == nil || !strings.Contains(err.Error(), "is set and empty") {
+		t.Errorf("an empty database URL: %v, want an error", err)
+	}
 }
 
 // There is a flag --no-migrate. A server that ignored this variable would migrate the database.

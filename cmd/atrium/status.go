@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"atrium/internal/server"
+	"atrium/platform"
 )
 
 type statusCommand struct {
@@ -73,7 +74,7 @@ func printLists(table io.Writer, status *server.Status) {
 		_, _ = fmt.Fprintf(table, "%s\t%s\t%d\n", t.Organisation, t.Name, t.Rows)
 	}
 	if len(status.Sinks) > 0 {
-		_, _ = fmt.Fprintln(table, "\nSUBSCRIPTION\tSINK\tFAILS SINCE\tDISABLED")
+		_, _ = fmt.Fprintln(table, "\nSUBSCRIPTION\tHOST\tFAILS SINCE\tDISABLED")
 	}
 	for _, s := range status.Sinks {
 		since, disabled := "", ""
@@ -83,6 +84,6 @@ func printLists(table io.Writer, status *server.Status) {
 		if !s.Disabled.IsZero() {
 			disabled = s.Disabled.String() + " " + s.DisableReason
 		}
-		_, _ = fmt.Fprintf(table, "%s\t%s\t%s\t%s\n", s.Subscription, s.Sink, since, disabled)
+		_, _ = fmt.Fprintf(table, "%s\t%s\t%s\t%s\n", s.Subscription, platform.SinkHost(s.Sink), since, disabled)
 	}
 }

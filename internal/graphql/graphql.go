@@ -32,7 +32,8 @@ type Options struct {
 
 	// Identify returns the caller of a request; the zero Caller is anonymous.
 	Identify func(ctx context.Context) transport.Caller
-	// Authorize, Admit, Detach, Origins and Closing are those of transport.Options.
+	// Tallies, Authorize, Admit, Detach, Origins and Closing are those of transport.Options.
+	Tallies   *transport.Tallies
 	Authorize func(ctx context.Context, authorization []string) (context.Context, error)
 	Admit     func(ctx context.Context) (leave func(), err error)
 	Detach    func(w http.ResponseWriter)
@@ -68,7 +69,7 @@ func New(engine execute.Engine, o Options) http.Handler {
 		}
 	}
 	return transport.New(execute.New(engine, options), transport.Options{
-		Bounds: o.Bounds, Present: o.Present, Identify: o.Identify, CheckJSON: o.CheckJSON,
+		Bounds: o.Bounds, Tallies: o.Tallies, Present: o.Present, Identify: o.Identify, CheckJSON: o.CheckJSON,
 		Authorize: o.Authorize, Admit: o.Admit, Detach: o.Detach, Origins: o.Origins, Closing: o.Closing,
 	})
 }

@@ -61,15 +61,7 @@ const (
 	expiryPause  = 24 * time.Hour
 )
 
-// expiry returns when the certificate expires, in its files or, if these are faulty, in use.
-func (c *Certificate) expiry() time.Time {
-	_ = c.load() // a handshake logs the error
-	c.lock.Lock()
-	defer c.lock.Unlock()
-	return c.current.Leaf.NotAfter
-}
-
-// get returns the certificate for a handshake, and logs what an operator must do about it.
+// get returns the certificate in use, and logs what an operator must do about it.
 func (c *Certificate) get(logger *slog.Logger) *tls.Certificate {
 	if err := c.load(); err != nil {
 		logger.Error("certificate reload failed; keeping the current one", "error", err)

@@ -142,7 +142,7 @@ func Run(ctx context.Context, c Config) error {
 	c.ready = &readiness{draining: c.draining}
 	c.Metrics.WatchReady(c.ready.observe)
 	if c.Certificate != nil {
-		c.Metrics.WatchCertificate(c.Certificate.expiry)
+		c.Metrics.WatchCertificate(func() time.Time { return c.Certificate.get(c.Logger).Leaf.NotAfter })
 		c.Certificate.get(c.Logger) // which warns of one that is too old already
 	}
 	last := &shutdown{within: c.ShutdownTimeout(), logger: c.Logger}

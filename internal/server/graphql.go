@@ -56,6 +56,7 @@ func (c *Config) graphql(p *platform.Platform, verifier *auth.Verifier, admittin
 		settings.Trusted = settings.Trusted.With(web.ConsoleDocuments())
 	}
 	options := graphql.Options{
+		Tallies:   &transport.Tallies{},
 		Settings:  settings,
 		Schema:    resolvers.Limits(),
 		ReadSDL:   c.mayReadSDL,

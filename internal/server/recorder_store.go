@@ -2,7 +2,6 @@ package server
 
 import (
 	"context"
-	"net/url"
 	"strings"
 	"time"
 
@@ -68,15 +67,6 @@ func (r *recorder) DeliveryTried(sink string, state platform.DeliveryState, lag 
 	delivered := state == platform.DeliveryDelivered
 	r.metrics.CountDelivery(strings.ToLower(string(state)), lag, delivered)
 	if !delivered {
-		r.metrics.CountDeliveryFailure(r.sinks.Limit(hostOf(sink), true))
+		r.metrics.CountDeliveryFailure(r.sinks.Limit(platform.SinkHost(sink), true))
 	}
-}
-
-// hostOf returns the host of a sink, with its port if the URL has one.
-func hostOf(sink string) string {
-	u, err := url.Parse(sink)
-	if err != nil {
-		return ""
-	}
-	return u.Host
 }

@@ -61,10 +61,12 @@ func readStatus(ctx context.Context, s statusReader, most int) (*Status, error) 
 	ctx = platform.WithActor(ctx, platform.NewOperator("status"))
 	for i, t := range found.Tenants {
 		group, err := p.Groups.Get(ctx, t.Organisation)
-		if err != nil {
+		switch {
+		case err == nil:
+			found.Tenants[i].Name = group.Name
+		case !errors.Is(err, &platform.Error{Code: platform.CodeNotFound}): // It may have been deleted meanwhile.
 			return nil, err
 		}
-		found.Tenants[i].Name = group.Name
 	}
 	return &Status{Status: found, Backlog: backlog, Now: now.Time}, nil
 }

@@ -75,12 +75,15 @@ func (o *organisation) scoreAt(now time.Time) float64 {
 // largest returns copies of the organisations with the highest scores.
 func (o *organisations) largest(now time.Time) []organisation {
 	o.lock.Lock()
-	defer o.lock.Unlock()
 	all := make([]organisation, 0, o.counts.Len())
 	for _, one := range o.counts.Values() {
 		all = append(all, *one)
 	}
-	slices.SortFunc(all, func(a, b organisation) int { return cmp.Compare(b.scoreAt(now), a.scoreAt(now)) })
+	o.lock.Unlock() // Requests wait for it.
+	for i := range all {
+		all[i].score, all[i].updated = all[i].scoreAt(now), now
+	}
+	slices.SortFunc(all, func(a, b organisation) int { return cmp.Compare(b.score, a.score) })
 	return all[:min(len(all), shownOrganisations)]
 }
 

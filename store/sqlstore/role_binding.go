@@ -68,7 +68,7 @@ var roleBindings = newTable(&table[*platform.RoleBinding, *platform.RoleBindingF
 			// each role.
 			s.addSlow(" AND "+confirm("t.role IN (SELECT h.uid FROM role h WHERE h.capabilities LIKE ? ESCAPE '\\')"), likePattern(`"`+f.Capability.WireName()+`"`))
 		}
-		if f.InForce || f.Capability != "" || f.Expiring != nil {
+		if f.Capability != "" || f.Expiring != nil {
 			s.add(" AND ").addUnexpired("t")
 		}
 		if len(f.IdentityKinds) > 0 {

@@ -76,7 +76,7 @@ func (s *socket) execute(ctx context.Context, op *socketOperation, raw *graphql.
 	isSubscription := prepared.Operation.Operation == ast.Subscription
 	if isSubscription {
 		leave() // subscriptions have separate limits
-		leave, err = s.subscriptions.enter(s.Identify(ctx).Key, "subscriptions", s.Subscriptions)
+		leave, err = s.Tallies.subscriptions.enter(s.Identify(ctx).Key, "subscriptions", s.Subscriptions)
 		if err != nil {
 			s.fail(ctx, op, gqlerror.List{s.Present(ctx, err)})
 			return

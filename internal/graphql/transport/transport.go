@@ -24,9 +24,12 @@ import (
 type endpoint struct {
 	Options
 	executor *execute.Executor
+}
 
-	sockets       tally // open websockets and streams by caller
-	subscriptions tally // subscriptions on websockets and streams by caller
+// Tallies count what each caller has open. Endpoints that share them share the limits.
+type Tallies struct {
+	sockets       tally // websockets and streams
+	subscriptions tally // subscriptions on websockets and streams
 }
 
 // A Caller is the sender of a request. The zero value is an anonymous caller.
@@ -38,6 +41,9 @@ type Caller struct {
 // Options configures an endpoint.
 type Options struct {
 	Bounds
+
+	// Tallies are shared with other endpoints; nil means none are.
+	Tallies *Tallies
 
 	// Present converts errors that do not come from the executor.
 	Present graphql.ErrorPresenterFunc
@@ -88,7 +94,12 @@ func DefaultBounds() Bounds {
 }
 
 // New returns the handler of an endpoint that executes operations with x.
-func New(x *execute.Executor, o Options) http.Handler { return &endpoint{Options: o, executor: x} }
+func New(x *execute.Executor, o Options) http.Handler {
+	if o.Tallies == nil {
+		o.Tallies = &Tallies{}
+	}
+	return &endpoint{Options: o, executor: x}
+}
 
 // ServeHTTP answers one request, or one websocket for as long as it is open.
 func (e *endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -150,13 +161,13 @@ func (e *endpoint) streamSubscription(ctx context.Context, w http.ResponseWriter
 		return
 	}
 	caller := e.Identify(ctx).Key
-	leave, err := e.sockets.enter(caller, "sockets", e.Sockets)
+	leave, err := e.Tallies.sockets.enter(caller, "sockets", e.Sockets)
 	if err != nil {
 		e.refuse(w, r, accepts.json(), err)
 		return
 	}
 	defer leave()
-	leaveAll, err := e.subscriptions.enter(caller, "subscriptions", e.Subscriptions)
+	leaveAll, err := e.Tallies.subscriptions.enter(caller, "subscriptions", e.Subscriptions)
 	if err != nil {
 		e.refuse(w, r, accepts.json(), err)
 		return

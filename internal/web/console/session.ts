@@ -158,6 +158,8 @@ function keepInvite() {
   sessionStorage.setItem(invited, code);
   history.replaceState(history.state, '', location.pathname + location.search);
 }
+// In a page that is open already, only the part after the # changes.
+addEventListener('hashchange', () => { if (location.hash.startsWith('#invite=')) location.reload(); });
 
 /** Finds out who is signed in. It runs when the page opens. */
 export async function start() {
