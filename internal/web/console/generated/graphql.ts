@@ -128,6 +128,10 @@ export type AdvisoryFilter = {
   ancestorsOf?: string | number | null | undefined;
   /** Only those without a parent; this kind has none. */
   inRoot?: boolean | null | undefined;
+  /** Only those that were made at this time or later. */
+  createdSince?: string | null | undefined;
+  /** Only those whose last update is at this time or later. */
+  updatedSince?: string | null | undefined;
 };
 
 /** How to sort advisories. */
@@ -268,6 +272,10 @@ export type DeliveryFilter = {
   state?: DeliveryState | null | undefined;
   /** Only those of this event, by its id. */
   event?: string | number | null | undefined;
+  /** Only those that were made at this time or later. */
+  createdSince?: string | null | undefined;
+  /** Only those whose last update is at this time or later. */
+  updatedSince?: string | null | undefined;
 };
 
 /** The deliveries to send again. */
@@ -569,6 +577,10 @@ export type IdentityFilter = {
   relationshipType?: RelationshipType | null | undefined;
   /** Only those without a request since this time, including those never seen. */
   lastSeenBefore?: string | null | undefined;
+  /** True: only those that have made no request; false: only the others. */
+  neverSeen?: boolean | null | undefined;
+  /** True: only those without role bindings, expired ones aside; false: only the others. The roles of external groups are no bindings. Needs role_bindings.list. */
+  withoutBindings?: boolean | null | undefined;
   /**
    * Only those whose names, descriptions and email addresses hold all of these words, at most 16, in any order and whatever the case: a word
    * of three letters or more anywhere, a shorter one where a word begins. `totalCount` stays exact, and counts what is found.
@@ -580,6 +592,10 @@ export type IdentityFilter = {
   ancestorsOf?: string | number | null | undefined;
   /** Only those without a parent; this kind has none. */
   inRoot?: boolean | null | undefined;
+  /** Only those that were made at this time or later. */
+  createdSince?: string | null | undefined;
+  /** Only those whose last update is at this time or later. */
+  updatedSince?: string | null | undefined;
 };
 
 /** How to sort identities. */
@@ -753,12 +769,30 @@ export type RepoFilter = {
   vulnerabilityIds?: Array<string> | null | undefined;
   /** Only those with an image, to which a tag points that is not deprecated, that holds this package. Needs manifest.metadata.list and tag.list. */
   package?: PackageCondition | null | undefined;
+  /** Only those with a tag that meets all of this. Needs tag.list. */
+  tags?: TagCondition | null | undefined;
   /** Only these, at most 1000. Unknown ones are ignored. */
   uids?: Array<string | number> | null | undefined;
   /** Only those strictly above this uid. */
   ancestorsOf?: string | number | null | undefined;
   /** Only those without a parent; this kind has none. */
   inRoot?: boolean | null | undefined;
+  /** Only those that were made at this time or later. */
+  createdSince?: string | null | undefined;
+  /** Only those whose last update is at this time or later. */
+  updatedSince?: string | null | undefined;
+};
+
+/** A tag that a repo has; all given fields must match. Where none is given, any tag. */
+export type TagCondition = {
+  /** Exactly this name. */
+  name?: string | null | undefined;
+  /** The tag points to the image with this digest. */
+  digest?: string | null | undefined;
+  /** Whether the tag is deprecated. */
+  deprecated?: boolean | null | undefined;
+  /** The last update of the tag is at this time or later. */
+  updatedSince?: string | null | undefined;
 };
 
 /** How to sort repos. */
