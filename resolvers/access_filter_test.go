@@ -1,6 +1,11 @@
 package resolvers
 
-import "testing"
+import (
+	"slices"
+	"testing"
+
+	"atrium/platform"
+)
 
 // Questions of an access review, downward and upward, each in one request.
 func TestQuestionsOfAnAccessReviewAreFilters(t *testing.T) {
@@ -34,6 +39,15 @@ func TestQuestionsOfAnAccessReviewAreFilters(t *testing.T) {
 	w.ask(`{ identities(where: {neverSeen: true, name: "idle", withoutBindings: false}) { totalCount nodes { name } } }`).expect("identities.nodes.*.name", "idle").expect("identities.totalCount", 1)
 	w.ask(`{ identities(where: {name: "idle", withoutBindings: true}) { totalCount } }`).expect("identities.totalCount", 0)
 	w.ask(`{ identities(where: {name: "idle", neverSeen: false}) { totalCount } }`).expect("identities.totalCount", 0)
+	// SQLite refuses an expression of a thousand conditions.
+	w.ask(`query($all: [Capability!]) { roles(where: {name: "owner", capabilities: $all}) { totalCount } }`, "all", slices.Repeat([]string{"REPO_LIST"}, 1500)).expect("roles.totalCount", 1)
+	w.ask(`query($all: [IdentityKind!]) { roleBindings(where: {identityKinds: $all}) { nodes { uid } } }`, "all", slices.Repeat([]string{"USER"}, 1500))
+	// Whoever may not list role bindings does not learn who has none.
+	w.member(w.org, "looker", w.role(w.org, "look", platform.CapIdentityList))
+	w.askAs("looker", `{ identities { totalCount } }`).expectSuccess()
+	if got := w.askAs("looker", `{ identities(where: {withoutBindings: true}) { totalCount } }`); len(got.Errors) != 1 || got.Errors[0].Extensions.Code != "PERMISSION_DENIED" {
+		t.Errorf("without the right to list bindings: %v %+v, want PERMISSION_DENIED", got.Data, got.Errors)
+	}
 	w.ask(`{ roles(where: {capabilities: [GROUPS_DELETE, REPO_LIST], inRoot: true}) { totalCount nodes { name } } }`).expect("roles.nodes.*.name", "owner").expect("roles.totalCount", 1)
 	for arguments, want := range map[string]string{
 		`capability: REPO_LIST, where: {capability: TAG_LIST}`: "capability", `where: {inRoot: true}`: "uidp", `where: {uids: ["` + idle + `"]}`: "uidp",

@@ -360,6 +360,7 @@ await check('columns sort in both directions, and a view keeps filters and order
   await page.getByRole('button', { name: 'Name ascending' }).click();
   await page.waitForURL(/dir=turned/);
   await page.getByRole('button', { name: 'Name descending' }).waitFor();
+  assert.equal(await page.getByLabel('Sort', { exact: true }).locator('option:checked').textContent(), 'By name, reversed');
   await eventually(async () => (await names()) !== ascending, 'the order is the same');
   await page.getByRole('button', { name: 'Last changed' }).click();
   await page.waitForURL(/\?sort=updated$/);

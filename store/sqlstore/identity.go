@@ -2,6 +2,7 @@ package sqlstore
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -70,6 +71,7 @@ var kindConditions = map[platform.IdentityKind]string{
 
 // isOfKind returns the condition that an identity h is of one of the kinds.
 func isOfKind(kinds []platform.IdentityKind) string {
+	kinds = slices.Compact(slices.Sorted(slices.Values(kinds))) // So their number has a limit.
 	conditions := make([]string, len(kinds))
 	for i, kind := range kinds {
 		conditions[i] = kindConditions[kind]

@@ -2,6 +2,7 @@ package sqlstore
 
 import (
 	"context"
+	"slices"
 
 	"atrium/platform"
 	"atrium/store/sqlstore/dbconn"
@@ -28,7 +29,7 @@ var roles = newTable(&table[*platform.Role, *platform.RoleFilter]{
 	searchOf: (*platform.Role).SearchText, searchFields: []string{"name", "description"},
 	where: func(f *platform.RoleFilter, s *statement) {
 		s.addName(f.Name)
-		for _, c := range f.Capabilities {
+		for _, c := range slices.Compact(slices.Sorted(slices.Values(f.Capabilities))) { // So their number has a limit.
 			s.add(" AND "+confirm("t.capabilities LIKE ? ESCAPE '\\'"), likePattern(`"`+c.WireName()+`"`))
 		}
 		s.addWords("t.search", f.Query)

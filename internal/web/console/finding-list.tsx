@@ -9,7 +9,7 @@ import { Find, joinValues, List, ListProblems, Toggles, useNarrow, valuesOf } fr
 import { packageAddress } from './package-list';
 import { groupAddress, repoAddress } from './places';
 import { Link, narrow, useLocation } from './router';
-import { SortBy, useSorting } from './sorting';
+import { SortBy, SortSelect, useSorting } from './sorting';
 import { CopyButton, Empty, Icon, Lines, namesOf, Problems, Severity, Time } from './ui';
 import { Views } from './views';
 import { count, dayOf, plural, ratings, sentence } from './words';
@@ -32,7 +32,7 @@ export function FindingList({ uid, name, held, inRepo = false }: { uid: string; 
   const query = search.get('q') ?? '', view = views.find(({ value }) => value === (search.get('show') ?? '')) ?? views[0], digests = valuesOf(search, 'digest'), packages = valuesOf(search, 'package');
   const rated = valuesOf(search, 'severity').filter((one): one is SeverityRating => ratings.includes(one as SeverityRating));
   const exploited = search.get('exploited') === 'yes', days = Number(search.get('since')) || 0, firstSeenSince = useDaysAgo(days);
-  const sorting = useSorting(sorts), { sort } = sorting;
+  const sorting = useSorting(sorts);
   const where: FindingFilter = { ...view.filter, ...(query && { query }), ...(rated.length > 0 && { severities: rated }), ...(digests.length > 0 && { digests }), ...(packages.length > 0 && { packages }), ...(exploited && { knownExploited: true }), ...(days > 0 && { firstSeenSince }) };
   const list = usePages<FindingsQuery, FindingRowFragment, FindingsQueryVariables>(FindingsDocument, { uid, first: 50, start: true, where, orderBy: sorting.orderBy }, (data) => data.findings, { start: false });
   const { rows, first, loading, started } = list, total = first?.findings?.totalCount, numbers = first?.findingSummary;
@@ -50,9 +50,7 @@ export function FindingList({ uid, name, held, inRepo = false }: { uid: string; 
       ))}</div>
       <div className="filters">
         <Find value={query} label="Find by advisory or package" onChange={(q) => narrow({ q }, { replace: query !== '' && q !== '' })} />
-        <select aria-label="Sort" value={sort} onChange={(event) => narrow({ sort: event.target.value === 'severity' ? undefined : event.target.value, dir: undefined })}>
-          <option value="severity">Highest severity first</option><option value="newest">Newest first</option>
-        </select>
+        <SortSelect sorting={sorting} names={{ severity: 'Highest severity first', newest: 'Newest first' }} />
         <Views page="findings" />
         {held && total != null && total > 1 && total <= mostDecided && !loading && <Decide held={held} label={`Decide about all ${count(total)}`} about={plural(total, 'finding')} fixed={{ within: uid, where }} />}
         {!started && <button type="button" aria-hidden disabled style={{ visibility: 'hidden' }}><Icon name="edit" />Decide about all 00</button> /* It keeps the place of the button. */}

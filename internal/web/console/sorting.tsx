@@ -15,11 +15,24 @@ export function useSorting<Sort extends string, Orders extends Record<Sort, Orde
   return { sort, first, defaults, orderBy: { field: field as Orders[Sort]['field'], direction: search.get('dir') === 'turned' ? turned[direction] : direction } };
 }
 
-/** This heading of a column sorts by it. If the list is sorted by it already, it turns the direction. */
-export function SortBy<Sort extends string>({ by, label, sorting: { sort, first, orderBy, defaults } }: { by: Sort; label: string; sorting: Sorting<Sort> }) {
-  const here = defaults[by].field === orderBy.field, isTurned = orderBy.direction !== defaults[sort].direction, up = orderBy.direction === 'ASC';
+const isTurned = <Sort extends string>({ sort, orderBy, defaults }: Sorting<Sort>) => orderBy.direction !== defaults[sort].direction;
+
+/** This field chooses how a list is sorted. If the reader has turned the direction, it says so. */
+export function SortSelect<Sort extends string>({ sorting, names }: { sorting: Sorting<Sort>; names: Record<Sort, string> }) {
+  const { sort, first } = sorting, reversed = isTurned(sorting);
   return (
-    <button type="button" aria-pressed={here} title={here ? 'Turn the order' : `Sort by ${label.toLowerCase()}`} onClick={() => narrow(here ? { dir: isTurned ? undefined : 'turned' } : { sort: by === first ? undefined : by, dir: undefined })}>
+    <select aria-label="Sort" value={reversed ? '' : sort} onChange={({ target: { value } }) => narrow({ sort: value === first ? undefined : value, dir: undefined })}>
+      {reversed && <option value="" hidden>{names[sort]}, reversed</option>}
+      {Object.entries<string>(names).map(([value, name]) => <option key={value} value={value}>{name}</option>)}
+    </select>
+  );
+}
+
+/** This heading of a column sorts by it. If the list is sorted by it already, it turns the direction. */
+export function SortBy<Sort extends string>({ by, label, sorting }: { by: Sort; label: string; sorting: Sorting<Sort> }) {
+  const { first, orderBy, defaults } = sorting, here = defaults[by].field === orderBy.field, up = orderBy.direction === 'ASC';
+  return (
+    <button type="button" aria-pressed={here} title={here ? 'Turn the order' : `Sort by ${label.toLowerCase()}`} onClick={() => narrow(here ? { dir: isTurned(sorting) ? undefined : 'turned' } : { sort: by === first ? undefined : by, dir: undefined })}>
       {label}{here && <> <Icon name={up ? 'up' : 'down'} /><span className="sr">{up ? 'ascending' : 'descending'}</span></>}
     </button>
   );

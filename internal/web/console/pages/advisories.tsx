@@ -5,7 +5,7 @@ import { Advisories as AdvisoriesDocument, type AdvisoriesQuery, type Advisories
 import { Find, joinValues, List, ListProblems, Toggles, useNarrow, valuesOf } from '../list';
 import { groupAddress, pageAddress } from '../places';
 import { Link, narrow, useLocation } from '../router';
-import { SortBy, useSorting } from '../sorting';
+import { SortBy, SortSelect, useSorting } from '../sorting';
 import { Empty, Lines, Problems, Severity } from '../ui';
 import { Views } from '../views';
 import { count, plural, ratings } from '../words';
@@ -31,7 +31,7 @@ function AdvisoryList({ uid, names }: { uid: string; names: string[] }) {
   const query = search.get('q') ?? '', withdrawn = search.get('withdrawn') === 'yes';
   const rated = valuesOf(search, 'severity').filter((one): one is SeverityRating => ratings.includes(one as SeverityRating));
   const stage = stages.find(({ value }) => value === search.get('stage'))?.value, view = states.find(({ value }) => value === (search.get('show') ?? '')) ?? states[0], packages = valuesOf(search, 'package');
-  const sorting = useSorting(sorts), { sort } = sorting;
+  const sorting = useSorting(sorts);
   const variables: AdvisoriesQueryVariables = {
     uid, first: 50, start: true, orderBy: sorting.orderBy,
     where: { ...(query && { query }), ...(rated.length > 0 && { severities: rated }), ...(view.filter && { states: [view.filter] }), ...(view.filter === 'OPEN' && stage && { latestEventType: stage }), ...(packages.length > 0 && { artifactNames: packages }), ...(withdrawn && { withdrawn }) },
@@ -54,9 +54,7 @@ function AdvisoryList({ uid, names }: { uid: string; names: string[] }) {
       <div className="filters">
         <Find value={query} label="Find by id, alias, artifact or component" onChange={(q) => narrow({ q }, { replace: query !== '' && q !== '' })} />
         {view.filter === 'OPEN' && <select aria-label="Stage" value={stage ?? ''} onChange={(event) => narrow({ stage: event.target.value })}><option value="">Any stage</option>{stages.map(({ value, name }) => <option key={value} value={value}>{name}</option>)}</select>}
-        <select aria-label="Sort" value={sort} onChange={(event) => narrow({ sort: event.target.value === 'severity' ? undefined : event.target.value, dir: undefined })}>
-          <option value="severity">Highest severity first</option><option value="newest">Newest first</option><option value="changed">Last changed first</option><option value="name">By id</option>
-        </select>
+        <SortSelect sorting={sorting} names={{ severity: 'Highest severity first', newest: 'Newest first', changed: 'Last changed first', name: 'By id' }} />
         <Views page="advisories" />
         <span className="total" role="status">{total != null && !loading ? plural(total, 'advisory', 'advisories') : ' '}</span>
       </div>

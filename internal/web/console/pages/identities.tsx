@@ -11,7 +11,7 @@ import { groupAddress, pageAddress } from '../places';
 import { Link, narrow, useLocation } from '../router';
 import { Secret } from '../secret';
 import { linkOfInvite } from '../session';
-import { SortBy, useSorting } from '../sorting';
+import { SortBy, SortSelect, useSorting } from '../sorting';
 import { CopyButton, Empty, Lines, namesOf, Problems, Time } from '../ui';
 import { Views } from '../views';
 import { count, formatRelativeTime, formatTime, plural } from '../words';
@@ -45,7 +45,7 @@ const unseenDays = 90;
 
 function People({ uid, names }: { uid: string; names: string[] }) {
   const { search } = useLocation(), query = search.get('q') ?? '', unseen = search.get('unseen') === 'yes', since = useDaysAgo(unseenDays);
-  const sorting = useSorting(sorts), { sort } = sorting;
+  const sorting = useSorting(sorts);
   const variables: IdentitiesQueryVariables = { uid, first: 50, start: true, orderBy: sorting.orderBy, where: { ...(query && { query }), ...(unseen && { lastSeenBefore: since }) } };
   const list = usePages<IdentitiesQuery, Row, IdentitiesQueryVariables>(IdentitiesDocument, variables, (data) => data.group?.identities, { start: false });
   const { rows, first, loading, started } = list, total = first?.group?.identities?.totalCount, name = names.at(-1)!;
@@ -77,9 +77,7 @@ function People({ uid, names }: { uid: string; names: string[] }) {
       <Head names={names}>{first?.group && <NewIdentity uid={uid} name={name} held={{ capabilities: first.group.viewerCapabilities, on: name }} />}</Head>
       <div className="filters">
         <Find value={query} label="Find by name, description or email" onChange={(q) => narrow({ q }, { replace: query !== '' && q !== '' })} />
-        <select aria-label="Sort" value={sort} onChange={(event) => narrow({ sort: event.target.value === 'name' ? undefined : event.target.value, dir: undefined })}>
-          <option value="name">By name</option><option value="seen">Most recently seen first</option><option value="unseen">Least recently seen first</option><option value="created">Newest first</option>
-        </select>
+        <SortSelect sorting={sorting} names={{ name: 'By name', seen: 'Most recently seen first', unseen: 'Least recently seen first', created: 'Newest first' }} />
         <Toggles label="Last seen" chosen={unseen ? ['yes'] : []} onChange={([one]) => narrow({ unseen: one })} options={[{ value: 'yes', name: `Not seen for ${unseenDays} days` }]} />
         <Views page="identities" />
         <span className="total" role="status">{total != null && !loading && !refused ? plural(total, 'identity', 'identities') : ' '}</span>

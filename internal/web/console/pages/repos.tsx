@@ -4,7 +4,7 @@ import { Find, joinValues, List, ListProblems, Toggles, useNarrow, valuesOf } fr
 import { repoAddress } from '../places';
 import { NewRepo } from '../repo-forms';
 import { Link, narrow, useLocation } from '../router';
-import { SortBy, useSorting } from '../sorting';
+import { SortBy, SortSelect, useSorting } from '../sorting';
 import { Empty, Lines, namesOf, Problems, SeverityBar, Time } from '../ui';
 import { Views } from '../views';
 import { count, plural, tierName } from '../words';
@@ -17,7 +17,7 @@ const sorts = { name: { field: 'NAME', direction: 'ASC' }, updated: { field: 'UP
 export function Repos({ uid, names }: { uid: string; names: string[] }) {
   const { search } = useLocation();
   const query = search.get('q') ?? '', chosen = valuesOf(search, 'tier').filter((tier): tier is CatalogTier => tiers.includes(tier)), bundles = valuesOf(search, 'bundle');
-  const sorting = useSorting(sorts), { sort } = sorting;
+  const sorting = useSorting(sorts);
   const variables: ReposQueryVariables = {
     uid, first: 50, start: true, orderBy: sorting.orderBy,
     where: { ...(query && { query }), ...(chosen.length > 0 && { tiers: chosen }), ...(bundles.length > 0 && { bundles }) },
@@ -34,10 +34,7 @@ export function Repos({ uid, names }: { uid: string; names: string[] }) {
       <p className="lead">Everything below {names.join(' / ')}</p>
       <div className="filters">
         <Find value={query} label="Find by name, description or alias" onChange={(q) => narrow({ q }, { replace: query !== '' && q !== '' })} />
-        <label className="sr" htmlFor="sort">Sort</label>
-        <select id="sort" value={sort} onChange={(event) => narrow({ sort: event.target.value === 'name' ? undefined : event.target.value, dir: undefined })}>
-          <option value="name">By name</option><option value="updated">Last changed first</option><option value="created">Newest first</option><option value="worst">Worst findings first</option>
-        </select>
+        <SortSelect sorting={sorting} names={{ name: 'By name', updated: 'Last changed first', created: 'Newest first', worst: 'Worst findings first' }} />
         <Views page="repos" />
         <span className="total" role="status">{total != null && !loading ? plural(total, 'repo') : ' '}</span>
       </div>
