@@ -44,7 +44,7 @@
 //	import.go      stores many records at once: import_feed.go advisories,
 //	               import_libraries.go artifacts, import_registry.go repos, tags and
 //	               images; import_prune.go removes what vanished from a registry
-//	error.go       errors; answer.go limits the memory of responses
+//	error.go       errors; response_memory.go limits the memory of responses
 //
 // Callers and their rights:
 //
@@ -105,7 +105,7 @@
 //
 // A nested GraphQL list, { groups { nodes { repos { nodes { name } } } } }. ServeHTTP
 // in internal/graphql/transport reads the request, and Prepare in internal/graphql/execute has it checked
-// by internal/graphql/limit. Answer executes it: Query (engine.go) plans the operation once and
+// by internal/graphql/limit. Execute calls Query (engine.go) plans the operation once and
 // reads it level by level (run.go). For each field that reads, resolve calls the
 // generated entry (graph/fields.generated.go), which calls the resolver with all
 // objects of the level: groups.Repos in resolvers/group.go. That calls

@@ -175,7 +175,7 @@ func exportPages[T, F any](ctx context.Context, req ListRequest[F], rows *export
 		if err != nil || !page.HasNext {
 			return err
 		}
-		AnswerOf(ctx).ReleaseRead()
+		ResponseMemoryOf(ctx).ReleaseRead()
 		req.PageToken, req.Parts = page.NextPageToken(), PartItems|PartMore
 	}
 }

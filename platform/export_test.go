@@ -58,7 +58,7 @@ func TestFindingsAreExportedPageByPage(t *testing.T) {
 		shop := w.group(acme.uid)
 		repo := w.crowd(shop)
 		const all = crowdImages * crowdPackages
-		pool := platform.NewAnswerPool(platform.AnswerLimits{PerAnswer: pageMemory, Total: 4 * pageMemory}, nil)
+		pool := platform.NewMemoryPool(platform.MemoryLimits{PerResponse: pageMemory, Total: 4 * pageMemory}, nil)
 		owner, end := pool.Open(acme.owner)
 		defer end()
 		type request = platform.ExportRequest[*platform.FindingFilter]

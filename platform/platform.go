@@ -118,11 +118,11 @@ func New(ctx context.Context, store Store, options Options) (*Platform, error) {
 
 func (p *Platform) now() Time { return At(p.options.Clock()) }
 
-// pingAnswer is what Ping answers, to anyone.
-const pingAnswer = "pong"
+// pingResponse is what Ping answers, to anyone.
+const pingResponse = "pong"
 
 // Ping reports that the service answers. It needs no token.
-func (p *Platform) Ping(context.Context) string { return pingAnswer }
+func (p *Platform) Ping(context.Context) string { return pingResponse }
 
 // Ready reports whether the store answers, and has the schema and the
 // encryption key that this process knows.

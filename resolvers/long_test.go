@@ -104,7 +104,7 @@ func TestCostlyFieldsAreReadOnlyWhereTheyAreSelected(t *testing.T) {
 			"vulnerabilityMetadata": w.ask(`{ vulnerabilityMetadata(first: 1) { nodes { id } } }`).text("vulnerabilityMetadata.nodes.*.id"),
 		}
 		advisory := w.ask(`{ advisories(first: 1) { nodes { uid } } }`).uid("advisories.nodes.*.uid")
-		w.limitAnswers(platform.AnswerLimits{PerAnswer: 100 << 10, Total: 64 << 20})
+		w.limitMemory(platform.MemoryLimits{PerResponse: 100 << 10, Total: 64 << 20})
 
 		// These queries select no long text, so their answers are within the limit.
 		for _, query := range []string{
@@ -120,7 +120,7 @@ func TestCostlyFieldsAreReadOnlyWhereTheyAreSelected(t *testing.T) {
 		}
 
 		// An omitted field must never be shown as empty.
-		w.limitAnswers(platform.DefaultAnswerLimits())
+		w.limitMemory(platform.DefaultMemoryLimits())
 		check := func(what, want, query string, variables ...any) {
 			t.Helper()
 			got := w.ask(query, variables...)

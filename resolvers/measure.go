@@ -9,7 +9,7 @@ import (
 	"atrium/platform"
 )
 
-// Budget counts the memory that responses hold, against the platform.AnswerPool
+// Budget counts the memory that responses hold, against the platform.MemoryPool
 // that the request was opened with.
 type Budget struct{}
 
@@ -18,8 +18,8 @@ const valueBytes = 64
 
 // Open starts counting the response to an operation.
 func (Budget) Open(ctx context.Context, operation *graphql.OperationContext) (_ context.Context, finish func() error, end func(), err error) {
-	ctx, end = platform.AnswerOf(ctx).OpenSibling(ctx)
-	answer := platform.AnswerOf(ctx)
+	ctx, end = platform.ResponseMemoryOf(ctx).OpenSibling(ctx)
+	answer := platform.ResponseMemoryOf(ctx)
 	finish = func() error {
 		if err := answer.WriteError(); err != nil {
 			return blameQuery(err)
@@ -36,9 +36,9 @@ func (Budget) Open(ctx context.Context, operation *graphql.OperationContext) (_ 
 // Stream does not count what a subscription reads. It counts each response of the
 // subscription separately.
 func (Budget) Stream(ctx context.Context) (_ context.Context, open func(n int) (end func(), err error)) {
-	return platform.WithoutAnswer(ctx), func(n int) (end func(), err error) {
-		counted, end := platform.AnswerOf(ctx).OpenSibling(ctx)
-		return end, platform.AnswerOf(counted).Write(counted, n)
+	return platform.WithoutResponseMemory(ctx), func(n int) (end func(), err error) {
+		counted, end := platform.ResponseMemoryOf(ctx).OpenSibling(ctx)
+		return end, platform.ResponseMemoryOf(counted).Write(counted, n)
 	}
 }
 
@@ -48,7 +48,7 @@ func blameQuery(err error) error { return renameFields(err, func(string) string 
 // countBytes counts n written bytes of the response of ctx. It fails when the
 // response exceeds its budget (Budget).
 func countBytes(ctx context.Context, n int) error {
-	if answer := platform.AnswerOf(ctx); answer != nil {
+	if answer := platform.ResponseMemoryOf(ctx); answer != nil {
 		return answer.Write(ctx, n)
 	}
 	return nil

@@ -128,13 +128,13 @@ type describer interface {
 const errHelpPrinted = "help was printed"
 
 func newParser(p program, f *faults, settings *sources) (*kong.Kong, error) {
-	limits := platform.DefaultAnswerLimits()
+	limits := platform.DefaultMemoryLimits()
 	return kong.New(&commandLine{},
 		kong.Name("atrium"),
 		kong.Description("Atrium serves groups, identities, registries, libraries and advisories over GraphQL, REST and gRPC."),
 		kong.Vars{
 			"database_url": defaultDatabaseURL, "audience": defaultAudience, "most_requests": strconv.Itoa(maxConcurrency),
-			"answer_bytes": strconv.FormatInt(limits.PerAnswer, 10), "answer_memory": strconv.FormatInt(limits.Total, 10),
+			"answer_bytes": strconv.FormatInt(limits.PerResponse, 10), "answer_memory": strconv.FormatInt(limits.Total, 10),
 		},
 		kong.Writers(p.stdout, p.stderr),
 		kong.Exit(func(int) { panic(errHelpPrinted) }),

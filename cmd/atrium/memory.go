@@ -42,7 +42,7 @@ func limitMemory(limit int64, gcPercent int) {
 }
 
 // memoryLimit returns the memory limit of a server.
-func (a *answerFlags) memoryLimit() int64 {
+func (a *memoryFlags) memoryLimit() int64 {
 	if a.AnswerMemory > 0 {
 		return a.AnswerMemory + restMemory
 	}

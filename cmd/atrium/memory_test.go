@@ -44,7 +44,7 @@ func TestTheLowerBoundOfMemoryCounts(t *testing.T) {
 		{100 << 20, 1 << 30, 164 << 20},
 		{0, 1000, 900},
 	} {
-		if got := withinGroup((&answerFlags{AnswerMemory: c.answers}).memoryLimit(), c.group); got/100 != c.want/100 {
+		if got := withinGroup((&memoryFlags{AnswerMemory: c.answers}).memoryLimit(), c.group); got/100 != c.want/100 {
 			t.Errorf("answers of %d in a group of %d: %d, want %d", c.answers, c.group, got, c.want)
 		}
 	}

@@ -18,7 +18,7 @@ type serveCommand struct {
 	keyChangeFlags
 	graphqlFlags
 	limitFlags
-	answerFlags
+	memoryFlags
 	tlsFlags
 	v1Flags
 	aliasFlags
@@ -53,7 +53,7 @@ func (c *serveCommand) check(f *faults) {
 	c.keyChangeFlags.check(f)
 	c.graphqlFlags.check(f)
 	c.limitFlags.check(f)
-	c.answerFlags.check(f)
+	c.memoryFlags.check(f)
 	c.tlsFlags.check(f)
 	c.v1Flags.check(f)
 	c.aliasFlags.check(f)
@@ -152,7 +152,7 @@ func (c *serveCommand) config(p program, logger *slog.Logger) server.Config {
 		},
 		Audience: c.Audience, TrustedIssuers: c.TrustIssuer, PrivateIssuers: c.PrivateIssuer, PrivateSinks: c.PrivateSink, TrustedProxies: c.proxies, Origins: c.CORSOrigin,
 		Certificate: c.certificate, V1: c.v1(), PackageAliases: c.GRPCPackageAlias,
-		RateLimit: rate, RateBurst: c.RateBurst, MaxInFlight: inFlight, MaxConcurrent: c.MaxConcurrent, Answers: c.answers(),
+		RateLimit: rate, RateBurst: c.RateBurst, MaxInFlight: inFlight, MaxConcurrent: c.MaxConcurrent, Memory: c.memory(),
 		ServiceDomain: c.ServiceDomain, GraphQL: c.settings, Domains: c.Domains, SchemaReaders: c.readers,
 		Webhooks: c.Webhooks, PublicURL: c.PublicURL, DrainDelay: c.DrainDelay, DrainTimeout: c.DrainTimeout,
 		Metrics: metrics, MetricsAddress: metricsAddress, MetricsOptional: c.MetricsAddr == nil, Slow: c.Slow,

@@ -19,7 +19,7 @@
 //	development.go  the development issuer, which is part of the process
 //	middleware.go   the Authorization header
 //	presumed.go     answers for the caller of an earlier request with the same token
-//	gate.go         a limit for requests with invalid tokens
+//	throttle.go     a limit for requests with invalid tokens
 //	organisation.go which organisations an issuer lists in its file
 //
 // Nothing in a token is trusted before its signature is verified. No URL or key

@@ -186,7 +186,7 @@ func (s *keySet) refresh(ctx context.Context, t *token, clock func() time.Time) 
 		slow = nil
 	}
 	isLate := false
-	resume := gateFrom(ctx).Wait()
+	resume := throttleFrom(ctx).Wait()
 	select {
 	case <-running.done:
 	case <-slow:

@@ -253,32 +253,32 @@ func TestATokenForAnotherAudienceIsNotAuthenticated(t *testing.T) {
 	f.accept(f.token(nil))
 }
 
-// A testGate allows a number of invalid tokens of each claimant.
-type testGate struct {
+// A testThrottle allows a number of invalid tokens of each claimant.
+type testThrottle struct {
 	allowed int
 	failed  map[Claimant]int
 }
 
-func newTestGate(allowed int) *testGate { return &testGate{allowed, map[Claimant]int{}} }
+func newTestThrottle(allowed int) *testThrottle { return &testThrottle{allowed, map[Claimant]int{}} }
 
-func (g *testGate) Admit(of Claimant, isKnown func() bool) error {
-	if g.failed[of] >= g.allowed && !isKnown() {
+func (t *testThrottle) Admit(of Claimant, isKnown func() bool) error {
+	if t.failed[of] >= t.allowed && !isKnown() {
 		return &platform.Error{Code: platform.CodeResourceExhausted}
 	}
 	return nil
 }
 
-func (g *testGate) Failed(of Claimant, err error) error { g.failed[of]++; return err }
+func (t *testThrottle) Failed(of Claimant, err error) error { t.failed[of]++; return err }
 
-func (g *testGate) Wait() func() error { return func() error { return nil } }
+func (t *testThrottle) Wait() func() error { return func() error { return nil } }
 
 func TestForgedTokensAreLimitedBeforeADatabaseQuery(t *testing.T) {
 	t.Parallel()
 	f := setUp(t)
 	f.accept(f.token(nil))
 	f.directory.setKnown("https://away.invalid", true)
-	gate := newTestGate(2)
-	ctx := WithGate(t.Context(), gate)
+	throttle := newTestThrottle(2)
+	ctx := WithThrottle(t.Context(), throttle)
 	forged := f.token(map[string]any{"iss": "https://away.invalid"})
 	for range 2 {
 		if _, err := f.verifier.Verify(ctx, forged); !errors.Is(err, &platform.Error{Code: platform.CodeUnavailable}) {

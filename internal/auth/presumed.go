@@ -20,7 +20,7 @@ func servePresumed(ctx context.Context, w http.ResponseWriter, r *http.Request, 
 	defer cancel()
 	prove := func() error { return platform.Prove(ctx) }
 	body := &repeatableBody{from: r.Body, prove: prove}
-	held := &heldAnswer{ResponseWriter: w, before: maps.Clone(w.Header()), prove: prove, cancel: cancel}
+	held := &heldResponse{ResponseWriter: w, before: maps.Clone(w.Header()), prove: prove, cancel: cancel}
 	try := r.WithContext(ctx)
 	try.Body = body
 	next.ServeHTTP(held, try)
@@ -42,9 +42,9 @@ func servePresumed(ctx context.Context, w http.ResponseWriter, r *http.Request, 
 	}
 }
 
-// A heldAnswer is the answer for a presumed bearer. It is held back until the bearer is
+// A heldResponse is the answer for a presumed bearer. It is held back until the bearer is
 // proven, and dropped if the bearer is not.
-type heldAnswer struct {
+type heldResponse struct {
 	http.ResponseWriter
 	before http.Header // header as it was when the handler got it
 	prove  func() error
@@ -55,7 +55,7 @@ type heldAnswer struct {
 }
 
 // release proves the bearer and reports whether the answer may be sent.
-func (a *heldAnswer) release() bool {
+func (a *heldResponse) release() bool {
 	if a.isReleased || a.err != nil {
 		return a.isReleased
 	}
@@ -69,21 +69,21 @@ func (a *heldAnswer) release() bool {
 }
 
 // restoreHeader removes what the handler has set.
-func (a *heldAnswer) restoreHeader() {
+func (a *heldResponse) restoreHeader() {
 	header := a.Header()
 	clear(header)
 	maps.Copy(header, a.before)
 }
 
 // WriteHeader sends the header of an answer that is not dropped.
-func (a *heldAnswer) WriteHeader(status int) {
+func (a *heldResponse) WriteHeader(status int) {
 	if a.release() {
 		a.ResponseWriter.WriteHeader(status)
 	}
 }
 
 // Write sends a part of an answer that is not dropped.
-func (a *heldAnswer) Write(b []byte) (int, error) {
+func (a *heldResponse) Write(b []byte) (int, error) {
 	if !a.release() {
 		return len(b), nil
 	}
@@ -91,7 +91,7 @@ func (a *heldAnswer) Write(b []byte) (int, error) {
 }
 
 // FlushError sends what was written of an answer that is not dropped.
-func (a *heldAnswer) FlushError() error {
+func (a *heldResponse) FlushError() error {
 	if !a.release() {
 		return nil
 	}
@@ -99,10 +99,10 @@ func (a *heldAnswer) FlushError() error {
 }
 
 // Flush is FlushError for handlers that take any http.Flusher.
-func (a *heldAnswer) Flush() { _ = a.FlushError() }
+func (a *heldResponse) Flush() { _ = a.FlushError() }
 
 // Unwrap lets http.ResponseController reach the connection.
-func (a *heldAnswer) Unwrap() http.ResponseWriter { return a.ResponseWriter }
+func (a *heldResponse) Unwrap() http.ResponseWriter { return a.ResponseWriter }
 
 // maxRepeatable is how much of a body is kept until the bearer is proven.
 const maxRepeatable = 64 << 10

@@ -17,7 +17,7 @@ func TestAHeldAnswerIsSentOnceItsBearerIsProven(t *testing.T) {
 		sent.Header().Set("X-Request-Id", "1")
 		proofs := 0
 		ctx, cancel := context.WithCancel(t.Context())
-		held := &heldAnswer{ResponseWriter: sent, before: sent.Header().Clone(), cancel: cancel, prove: func() error { proofs++; return refuted }}
+		held := &heldResponse{ResponseWriter: sent, before: sent.Header().Clone(), cancel: cancel, prove: func() error { proofs++; return refuted }}
 		held.Header().Set("X-Request-Id", "2")
 		held.Header().Set("Content-Type", "text/plain")
 		held.WriteHeader(http.StatusTeapot)

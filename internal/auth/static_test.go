@@ -95,7 +95,7 @@ func TestAGoodTokenNeverPaysForForgedOnes(t *testing.T) {
 	f := setUp(t)
 	own := jose.JSONWebKey{Key: testKeys().otherEC.Public(), KeyID: "mine"}
 	f.directory.static = []platform.IdentityKeys{{Identity: "robot", JWKS: jwks(t, own)}}
-	ctx := WithGate(t.Context(), newTestGate(2))
+	ctx := WithThrottle(t.Context(), newTestThrottle(2))
 	token := func(key any, kid, subject string) string {
 		return sign(key, `{"alg":"ES256","kid":"`+kid+`"}`, f.claims(map[string]any{"iss": "https://nowhere.example.com", "sub": subject, "jti": rand.Text()}))
 	}

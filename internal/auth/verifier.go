@@ -208,11 +208,11 @@ func (v *Verifier) verify(ctx context.Context, t *token, c *platform.Claims) (cr
 	return key, nil
 }
 
-// admit asks the gate. It is called before the database is asked about a token that no
+// admit asks the Throttle. It is called before the database is asked about a token that no
 // cached key verifies. A token that a stale key verifies, or a static key that has verified
 // others, is admitted whatever others have forged.
 func (v *Verifier) admit(ctx context.Context, t *token, c platform.Claims) error {
-	return gateFrom(ctx).Admit(claimantOf(c), func() bool {
+	return throttleFrom(ctx).Admit(claimantOf(c), func() bool {
 		keys := v.issuers.staleKeys(c.Issuer, t)
 		if static, found := v.static.Get(staticKeyOf(t, c)); found {
 			keys = append(keys, static)

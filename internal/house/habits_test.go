@@ -46,16 +46,16 @@ func TestNoPackageHasAnInitFunction(t *testing.T) {
 func TestTheContextCarriesOnlyAllowedValues(t *testing.T) {
 	t.Parallel()
 	allowed := map[string][]string{
-		// These are the caller, the cost, the memory of the answer, and whether it is
+		// These are the caller, the cost, the memory of the response, and whether it is
 		// background work. Otherwise every layer between the start of a request and its
 		// statements would have to pass them on.
-		"platform": {"actorKey", "traceKey", "answerKey", "backgroundKey"},
+		"platform": {"actorKey", "traceKey", "responseMemoryKey", "backgroundKey"},
 		// This says which calls read concurrently for one answer. It passes from the
 		// engine of GraphQL to the store, through operations that do not use it.
 		// The other says that a request changes nothing, with the position of the primary
 		// that it has read. It passes from the adapters to the store, likewise.
 		"store/sqlstore/dbconn": {"levelKey", "readingKey"},
-		"internal/auth":         {"gateKey"}, // It passes from the middleware to the verifier, through gRPC's interceptors.
+		"internal/auth":         {"throttleKey"}, // It passes from the middleware to the verifier, through gRPC's interceptors.
 		// This says why a subscription ends. Its resolver can only close a channel.
 		"internal/graphql/execute": {"endingKey"},
 	}

@@ -17,8 +17,8 @@ import (
 	"atrium/platform/fieldmask"
 )
 
-// An errorAnswer is a decoded error response.
-type errorAnswer struct {
+// An errorResponse is a decoded error response.
+type errorResponse struct {
 	http   int
 	header http.Header
 	body   struct {
@@ -28,12 +28,12 @@ type errorAnswer struct {
 	}
 }
 
-func writeError(t *testing.T, o Options, r *http.Request, err error) errorAnswer {
+func writeError(t *testing.T, o Options, r *http.Request, err error) errorResponse {
 	t.Helper()
 	w := httptest.NewRecorder()
 	w.Header().Set("X-Request-Id", "req-1")
 	o.WriteError(w, r, err)
-	got := errorAnswer{http: w.Code, header: w.Header()}
+	got := errorResponse{http: w.Code, header: w.Header()}
 	if err := json.Unmarshal(w.Body.Bytes(), &got.body); err != nil {
 		t.Fatalf("%s: %v", w.Body, err)
 	}

@@ -126,7 +126,7 @@ func (o Options) guard(s service) http.Handler {
 			s.handler.ServeHTTP(w, r)
 			return
 		}
-		answer := &unaryAnswer{ResponseWriter: w} // no procedure streams
+		answer := &unaryResponse{ResponseWriter: w} // no procedure streams
 		s.handler.ServeHTTP(answer, r)
 		_ = answer.end() // fails only if the client has disconnected
 	})

@@ -5,12 +5,12 @@ import (
 	"sync"
 )
 
-// A unaryAnswer is the response of a call with one answer, over HTTP/2. connect writes the
+// A unaryResponse is the response of a call with one answer, over HTTP/2. connect writes the
 // prefix of a message and the message separately, and flushes both, because streams need
-// that. Each of these steps costs a frame and often a system call. Therefore a unaryAnswer
+// that. Each of these steps costs a frame and often a system call. Therefore a unaryResponse
 // writes a prefix together with its message, and is no http.Flusher: net/http sends what it
 // has buffered when the call ends.
-type unaryAnswer struct {
+type unaryResponse struct {
 	http.ResponseWriter
 	prefix [prefixBytes]byte
 	isHeld bool // whether the prefix has not been written yet
@@ -25,7 +25,7 @@ const maxJoinedBytes = 64 << 10
 var joinedBuffers = sync.Pool{New: func() any { return new([]byte) }}
 
 // Write writes b behind the prefix, or holds it back if it may be a prefix itself.
-func (a *unaryAnswer) Write(b []byte) (int, error) {
+func (a *unaryResponse) Write(b []byte) (int, error) {
 	switch {
 	case a.isHeld && len(b) <= maxJoinedBytes:
 		return a.join(b)
@@ -41,7 +41,7 @@ func (a *unaryAnswer) Write(b []byte) (int, error) {
 }
 
 // join writes the prefix and b at once.
-func (a *unaryAnswer) join(b []byte) (int, error) {
+func (a *unaryResponse) join(b []byte) (int, error) {
 	a.isHeld = false
 	buffer, _ := joinedBuffers.Get().(*[]byte)
 	defer joinedBuffers.Put(buffer)
@@ -51,7 +51,7 @@ func (a *unaryAnswer) join(b []byte) (int, error) {
 }
 
 // end writes a prefix that nothing has followed.
-func (a *unaryAnswer) end() error {
+func (a *unaryResponse) end() error {
 	if !a.isHeld {
 		return nil
 	}

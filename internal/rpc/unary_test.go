@@ -39,7 +39,7 @@ func TestAnAnswerIsWrittenTogetherWithItsPrefix(t *testing.T) {
 		{nil, nil},
 	} {
 		w := &writes{ResponseRecorder: httptest.NewRecorder()}
-		a := &unaryAnswer{ResponseWriter: w}
+		a := &unaryResponse{ResponseWriter: w}
 		for _, given := range c.given {
 			if n, err := a.Write([]byte(given)); n != len(given) || err != nil {
 				t.Errorf("%.20q: wrote %d of %d bytes, error %v", given, n, len(given), err)
@@ -55,7 +55,7 @@ func TestAnAnswerIsWrittenTogetherWithItsPrefix(t *testing.T) {
 func TestAnAnswerThatCannotBeWritten(t *testing.T) {
 	t.Parallel()
 	for limit, want := range map[int]int{0: 0, 3: 0, 5: 0, 7: 2} {
-		a := &unaryAnswer{ResponseWriter: shortWriter{httptest.NewRecorder(), limit}}
+		a := &unaryResponse{ResponseWriter: shortWriter{httptest.NewRecorder(), limit}}
 		if _, err := a.Write([]byte("12345")); err != nil {
 			t.Error(err)
 		}
@@ -63,7 +63,7 @@ func TestAnAnswerThatCannotBeWritten(t *testing.T) {
 			t.Errorf("with %d bytes: %d of the message are written, error %v; want %d", limit, n, err, want)
 		}
 	}
-	a := &unaryAnswer{ResponseWriter: shortWriter{httptest.NewRecorder(), 0}}
+	a := &unaryResponse{ResponseWriter: shortWriter{httptest.NewRecorder(), 0}}
 	if _, err := a.Write([]byte("12345")); err != nil {
 		t.Error(err)
 	}

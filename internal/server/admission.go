@@ -17,7 +17,7 @@ func (c *Config) newAdmission(refuse errorWriter) *admission.Controller {
 		Slots: c.MaxConcurrent, Rate: c.RateLimit, Burst: c.RateBurst, InFlight: c.MaxInFlight,
 		Client: peer, Refuse: newRefuser(refuse).refuse,
 	})
-	c.Metrics.WatchGate(func() telemetry.Gate { return telemetry.Gate(admitting.State()) })
+	c.Metrics.WatchAdmission(func() telemetry.Admission { return telemetry.Admission(admitting.State()) })
 	return admitting
 }
 

@@ -13,15 +13,15 @@ const (
 	gzipLevel          = 5
 )
 
-// compressAnswers compresses answers of GraphQL, REST and Connect for clients that accept gzip
+// compressResponses compresses answers of GraphQL, REST and Connect for clients that accept gzip
 // or zstd. gRPC compresses each message by itself. Streams of events are not compressed,
 // because each event must be sent at once.
-func compressAnswers(next http.Handler) http.Handler {
+func compressResponses(next http.Handler) http.Handler {
 	wrap, err := gzhttp.NewWrapper(gzhttp.MinSize(minCompressedBytes), gzhttp.CompressionLevel(gzipLevel), gzhttp.ContentTypeFilter(isCompressible))
 	if err != nil {
 		panic(err) // fails only if the level is invalid
 	}
-	compressing := wrap(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { next.ServeHTTP(&compressedAnswer{w}, r) }))
+	compressing := wrap(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { next.ServeHTTP(&compressedResponse{w}, r) }))
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch {
 		case r.Header["Upgrade"] != nil, strings.HasPrefix(r.Header.Get("Content-Type"), "application/grpc"):
@@ -50,12 +50,12 @@ func isCompressible(contentType string) bool {
 	return false
 }
 
-// A compressedAnswer reports the errors of flushing, which gzhttp hides. A stream ends by
+// A compressedResponse reports the errors of flushing, which gzhttp hides. A stream ends by
 // them when its client stops reading.
-type compressedAnswer struct{ http.ResponseWriter }
+type compressedResponse struct{ http.ResponseWriter }
 
 // FlushError sends what was written.
-func (a *compressedAnswer) FlushError() error {
+func (a *compressedResponse) FlushError() error {
 	if err := http.NewResponseController(a.ResponseWriter).Flush(); err != nil {
 		return err
 	}
@@ -67,7 +67,7 @@ func (a *compressedAnswer) FlushError() error {
 }
 
 // Flush is FlushError for handlers that take any http.Flusher.
-func (a *compressedAnswer) Flush() { _ = a.FlushError() }
+func (a *compressedResponse) Flush() { _ = a.FlushError() }
 
 // Unwrap lets http.ResponseController reach the connection.
-func (a *compressedAnswer) Unwrap() http.ResponseWriter { return a.ResponseWriter }
+func (a *compressedResponse) Unwrap() http.ResponseWriter { return a.ResponseWriter }

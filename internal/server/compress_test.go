@@ -150,7 +150,7 @@ func TestAStreamLearnsThatItsClientDoesNotRead(t *testing.T) {
 		var sent string
 		var err error
 		client := stuckClient{httptest.NewRecorder()}
-		compressAnswers(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		compressResponses(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Type", "text/event-stream; charset=utf-8")
 			_, _ = io.WriteString(w, ":\n\n")
 			err = http.NewResponseController(w).Flush()
@@ -166,7 +166,7 @@ func TestAStreamLearnsThatItsClientDoesNotRead(t *testing.T) {
 func TestACompressedAnswerThatIsCutOffIsAnError(t *testing.T) {
 	t.Parallel()
 	for _, media := range []string{"text/csv", "application/x-ndjson", "application/sarif+json"} {
-		cut := compressAnswers(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		cut := compressResponses(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Type", media)
 			_, _ = w.Write(bytes.Repeat([]byte("a row of the file\n"), 5000))
 			panic(http.ErrAbortHandler)

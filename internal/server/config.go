@@ -51,7 +51,7 @@ type Config struct {
 	PackageAliases rpc.Aliases
 
 	RateLimit, RateBurst, MaxInFlight int // limits of a caller; a RateLimit or MaxInFlight of 0 means no limit
-	Answers                           platform.AnswerLimits
+	Memory                            platform.MemoryLimits
 
 	// MaxConcurrent is how many requests are worked on at the same time; others wait for a
 	// moment. 0 means no limit, and FitConcurrency as many as the connections to the

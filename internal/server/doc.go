@@ -36,8 +36,8 @@
 //	                   If it has not, everything below runs a second time
 //	IdentifyCallers    counts the request for its caller, and refuses it above the quota of
 //	                   the caller (admission)
-//	compressAnswers    compresses the response (compress.go)
-//	countMemory        limits the memory of the response (answers.go)
+//	compressResponses    compresses the response (compress.go)
+//	countMemory        limits the memory of the response (memory.go)
 //	serve              matches the route and decodes the request (internal/rest)
 //	List               checks the request, decides the scope from the grants of the caller,
 //	                   and reads (platform/list.go; read.go for one resource, write.go for changes)
@@ -51,8 +51,8 @@
 //
 //	observed.go, traced.go   what recordRequests sees of a response, and its spans;
 //	               recorder_store.go records statements
-//	admission.go   the settings of admission; refused.go answers what it refuses, and
-//	               refusals.go logs that in summary
+//	admission.go   the settings of admission; refuser.go answers what it refuses, and
+//	               refusal_log.go logs that in summary
 //
 // What it serves beside the protocols:
 //

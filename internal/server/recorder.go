@@ -37,7 +37,7 @@ type recorder struct {
 
 	publicURL string // URL of the service; "" if it is not known
 
-	refusals *refusals
+	refusals *refusalLog
 }
 
 // Limits of what has counters of its own: GraphQL operations, and hosts of sinks.
@@ -47,7 +47,7 @@ const (
 )
 
 func (c *Config) newRecorder() *recorder {
-	return &recorder{refusals: &refusals{logger: c.Logger}, logger: c.Logger, metrics: c.Metrics, traces: c.Traces, system: databaseSystem(c.DatabaseURL), slow: c.Slow, names: telemetry.NewNames(maxOperationNames, c.knownOperations()...), sinks: telemetry.NewNames(maxSinkNames), publicURL: strings.TrimRight(c.PublicURL, "/")}
+	return &recorder{refusals: &refusalLog{logger: c.Logger}, logger: c.Logger, metrics: c.Metrics, traces: c.Traces, system: databaseSystem(c.DatabaseURL), slow: c.Slow, names: telemetry.NewNames(maxOperationNames, c.knownOperations()...), sinks: telemetry.NewNames(maxSinkNames), publicURL: strings.TrimRight(c.PublicURL, "/")}
 }
 
 // consoleOperations are the names of the operations that the console sends.
@@ -125,7 +125,7 @@ func (e *exchange) streams(kind string) {
 }
 
 // end logs and counts the request. Requests that were not admitted are logged in summary
-// (refusals.go), because a flood has many.
+// (refusal_log.go), because a flood has many.
 func (e *exchange) end(seen *observed) {
 	took := time.Since(e.start)
 	if e.isStream {

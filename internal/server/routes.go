@@ -38,10 +38,10 @@ func (c *Config) routes(p *platform.Platform, verifier *auth.Verifier, admitting
 	ready := shareCheck(c.readyCheck(p), c.draining)
 	c.ready.use(ready)
 	refuse := newErrorWriter(options)
-	measured := countMemory(c.Answers) // one limit for all protocols
+	measured := countMemory(c.Memory) // one limit for all protocols
 	// A request is admitted before anything of it is read. Then it is authenticated.
 	admitted := func(next http.Handler) http.Handler {
-		return wrapHandler(next, measured, compressAnswers, admitting.IdentifyCallers, auth.Middleware(verifier, refuse), admitting.AdmitRequests)
+		return wrapHandler(next, measured, compressResponses, admitting.IdentifyCallers, auth.Middleware(verifier, refuse), admitting.AdmitRequests)
 	}
 	endpoints := admitted(rest.New(p, options))
 	remote := rpcOptions(options)
@@ -53,7 +53,7 @@ func (c *Config) routes(p *platform.Platform, verifier *auth.Verifier, admitting
 	if !c.NoConsole {
 		console = c.console(dev)
 	}
-	description := compressAnswers(rest.Description(options))
+	description := compressResponses(rest.Description(options))
 	byPath := map[string]http.Handler{
 		"/":             home,
 		"/home.css":     home,

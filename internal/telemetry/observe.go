@@ -132,23 +132,23 @@ func (m *Metrics) WatchPool(pool func() Pool) {
 	m.counter("atrium_db_connection_wait_seconds_total", "How long statements have waited for a connection.", func() float64 { return pool().Waited.Seconds() })
 }
 
-// A Gate is the state of the gate that requests pass.
-type Gate struct {
+// An Admission is the state of the admission of requests.
+type Admission struct {
 	Working, Waiting, Slots int           // numbers of requests; Slots is the limit of Working
 	Waits                   int64         // number of requests that waited
 	Waited                  time.Duration // total waiting time of requests
 }
 
-// WatchGate adds metrics of the gate. Each scrape calls gate.
-func (m *Metrics) WatchGate(gate func() Gate) {
+// WatchAdmission adds metrics of the admission. Each scrape calls state.
+func (m *Metrics) WatchAdmission(state func() Admission) {
 	if m == nil {
 		return
 	}
-	m.gauge("atrium_requests_working", "Requests that have a slot to be worked on.", func() float64 { return float64(gate().Working) })
-	m.gauge("atrium_requests_waiting", "Requests that wait for a slot.", func() float64 { return float64(gate().Waiting) })
-	m.gauge("atrium_requests_slots", "Requests that may be worked on at the same time; 0 means no limit.", func() float64 { return float64(gate().Slots) })
-	m.counter("atrium_request_waits_total", "How often a request found no slot free.", func() float64 { return float64(gate().Waits) })
-	m.counter("atrium_request_wait_seconds_total", "How long requests have waited for a slot.", func() float64 { return gate().Waited.Seconds() })
+	m.gauge("atrium_requests_working", "Requests that have a slot to be worked on.", func() float64 { return float64(state().Working) })
+	m.gauge("atrium_requests_waiting", "Requests that wait for a slot.", func() float64 { return float64(state().Waiting) })
+	m.gauge("atrium_requests_slots", "Requests that may be worked on at the same time; 0 means no limit.", func() float64 { return float64(state().Slots) })
+	m.counter("atrium_request_waits_total", "How often a request found no slot free.", func() float64 { return float64(state().Waits) })
+	m.counter("atrium_request_wait_seconds_total", "How long requests have waited for a slot.", func() float64 { return state().Waited.Seconds() })
 }
 
 // WatchCertificate adds when the TLS certificate expires. Each scrape calls expiry.

@@ -29,7 +29,9 @@ func TestMetricsShowWhatWasRecorded(t *testing.T) {
 	m.CountDelivery("retrying", time.Second, false)
 	m.CountImported("osv", 7)
 	m.WatchPool(func() Pool { return Pool{Used: 1, Idle: 2, Max: 3, Waits: 4, Waited: 5 * time.Second} })
-	m.WatchGate(func() Gate { return Gate{Working: 7, Waiting: 8, Slots: 9, Waits: 10, Waited: 11 * time.Second} })
+	m.WatchAdmission(func() Admission {
+		return Admission{Working: 7, Waiting: 8, Slots: 9, Waits: 10, Waited: 11 * time.Second}
+	})
 	m.WatchAttempts(func() int { return 6 })
 	m.WatchReady(func() (bool, bool) { return true, true })
 	m.WatchBacklog(func() (Backlog, error) { return Backlog{Event: 12 * time.Second, Delivery: 13 * time.Second}, nil })
@@ -81,7 +83,7 @@ func TestNilMetricsRecordNothing(t *testing.T) {
 	m.CountOrganisation("x", 0, false)
 	m.CountImported("x", 1)
 	m.WatchPool(nil)
-	m.WatchGate(nil)
+	m.WatchAdmission(nil)
 	m.WatchAttempts(nil)
 	m.WatchReady(nil)
 	m.WatchCertificate(nil)

@@ -79,7 +79,7 @@ type Engine struct {
 	conn   // the connections that read
 	reader *sql.DB
 	writer *sql.DB
-	turn   gate // orders the writers, because database/sql would serve them in random order
+	turn   fairLock // orders the writers, because database/sql would serve them in random order
 	path   string
 }
 

@@ -24,7 +24,7 @@ func (s tables) AdvisoryActivity(ctx context.Context, a platform.ActivityQuery) 
 			}
 			q.addInterval(of.column, a)
 			q.addSlow(of.counted + " FROM advisory t WHERE ")
-			advisories.addBranch(q, b, approach{}, ordering{}, nil)
+			advisories.addBranch(q, b, accessPath{}, ordering{}, nil)
 			q.add(" AND "+of.column+" >= ? AND "+of.column+" < ? AND t.count_class > 0 GROUP BY 1", a.From, a.To)
 		}
 	})

@@ -55,7 +55,7 @@ func (s tables) documentPage(q platform.Query[*platform.DocumentFilter], branche
 		}
 		name := f.addDocuments(q, func() {
 			f.add("advisory t WHERE ")
-			advisories.addBranch(f, b, approach{}, ordering{}, nil)
+			advisories.addBranch(f, b, accessPath{}, ordering{}, nil)
 		})
 		if q.From != nil {
 			f.add(" AND "+name+" "+sign+" ?", q.From.Value)

@@ -21,7 +21,7 @@ import (
 // outsideScope is the scope of counters for kinds outside of the tree.
 const outsideScope = "*"
 
-// counterColumn returns the counter of the rows that a reach finds by a column, or
+// counterColumn returns the counter of the rows that a branchKey finds by a column, or
 // "" if there is none.
 func counterColumn(column string) string {
 	switch column {
@@ -135,7 +135,7 @@ func (r *reader[T, F]) countInto(s *statement, q platform.Query[F], b platform.B
 	s.addSlow(" + (SELECT COUNT(*) FROM ")
 	r.addRows(s, q.Filter)
 	s.add(" WHERE ")
-	r.addBranch(s, b, r.approach("", q.Filter), ordering{}, nil)
+	r.addBranch(s, b, r.accessPath("", q.Filter), ordering{}, nil)
 	r.where(q.Filter, s)
 	s.add(")")
 }

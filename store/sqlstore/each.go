@@ -14,7 +14,7 @@ import (
 func (r *reader[T, F]) ListEach(ctx context.Context, q platform.Query[F], scopes []platform.Scope) ([]platform.Rows[T], error) {
 	q = r.complete(q)
 	found := make([]platform.Rows[T], len(scopes))
-	how := r.approach(q.Order.Field, q.Filter)
+	how := r.accessPath(q.Order.Field, q.Filter)
 	// One scope is read as a list. For a range of UIDs that it does not know, PostgreSQL would
 	// expect few rows, and sort all.
 	if len(scopes) == 1 && (how.byWords || how.walk) {
@@ -144,18 +144,18 @@ func mapAll(uids []platform.UID, convert func(platform.UID) []byte) [][]byte {
 type partKey struct {
 	column                       string
 	named                        bool // whether column holds names, not UIDs
-	root, inside, below, exclude bool // whether the reach has root, inside, strictlyBelow and exclude
+	root, inside, below, exclude bool // whether the branchKey has root, inside, strictlyBelow and exclude
 	single                       bool // whether each scope has no other branch
 
 	hasKey    bool // whether column holds keys of scopes
 	tied      bool // whether the tiebreaker has a base
 	tieColumn string
-	prefix    string // SQL of what confirms a scope, as in the reach
-	narrowed  string // SQL of the narrowing of the reach
+	prefix    string // SQL of what confirms a scope, as in the branchKey
+	narrowed  string // SQL of the narrowing of the branchKey
 }
 
 // partKey returns the key of the part for scopes that are found like this one.
-func (r reach) partKey() partKey {
+func (r branchKey) partKey() partKey {
 	return partKey{
 		column: r.column, named: r.uid == "",
 		root: r.root != "", inside: r.inside != "", below: r.strictlyBelow, exclude: r.exclude != "",
@@ -166,17 +166,17 @@ func (r reach) partKey() partKey {
 
 // parts groups the branches of scopes by the way they are found. rest lists the
 // scopes that need separate statements.
-func (r *reader[T, F]) parts(scopes []platform.Scope, by approach) (parts []*part, rest []int) {
+func (r *reader[T, F]) parts(scopes []platform.Scope, by accessPath) (parts []*part, rest []int) {
 	byShape := map[partKey]*part{}
 	last := &part{}
 	for i, scope := range scopes {
 		branches := scope.Branches()
-		if slices.ContainsFunc(branches, func(b platform.Branch) bool { _, ok := r.reach(b, by); return !ok }) {
+		if slices.ContainsFunc(branches, func(b platform.Branch) bool { _, ok := r.branchKey(b, by); return !ok }) {
 			rest = append(rest, i)
 			continue
 		}
 		for _, b := range branches {
-			how, _ := r.reach(b, by)
+			how, _ := r.branchKey(b, by)
 			if how.isElsewhere() {
 				continue
 			}

@@ -270,7 +270,7 @@ var findingFacets = []string{"substr(t.severity, 1, 1)", "t.state", "t.ecosystem
 func (s tables) FacetFindings(ctx context.Context, filter *platform.FindingFilter, scopes []platform.Scope) ([]*platform.FindingFacets, error) {
 	facets := make([]*platform.FindingFacets, len(scopes))
 	r := newReader(findings, s)
-	how := r.approach("", filter)
+	how := r.accessPath("", filter)
 	q, counted := newStatement(s.dialect), 0
 	for i, scope := range scopes {
 		facets[i] = &platform.FindingFacets{}

@@ -131,7 +131,7 @@ func (r *reader[T, F]) farPage(ctx context.Context, q platform.Query[F], found p
 func (r *reader[T, F]) page(q platform.Query[F], branches []platform.Branch, into *[]T) *dbconn.Statement {
 	s, p := newStatement(r.dialect), r.project(q.Without)
 	s.plan = dbconn.PlanOnce
-	o, how := r.orderingOf(q), r.approach(q.Order.Field, q.Filter)
+	o, how := r.orderingOf(q), r.accessPath(q.Order.Field, q.Filter)
 	limit, skip := int64(q.MaxRows()), int64(q.Skip)
 	if len(q.Scope.Branches()) > maxBranches {
 		limit, skip = limit+skip, 0 // the skip is counted when all chunks are merged
@@ -163,7 +163,7 @@ func (r *reader[T, F]) page(q platform.Query[F], branches []platform.Branch, int
 // pageKeys adds a select of the UIDs of a page from one or several branches. Each
 // branch returns at most as many rows as the page can need.
 func (r *reader[T, F]) pageKeys(s *statement, q platform.Query[F], branches []platform.Branch, o ordering, limit, skip int64) {
-	how := r.approach(q.Order.Field, q.Filter)
+	how := r.accessPath(q.Order.Field, q.Filter)
 	how.keysOnly = true
 	one := func(b platform.Branch, limit int64) {
 		o := o.withTie(r.tie(b, how))
@@ -189,7 +189,7 @@ func (r *reader[T, F]) pageKeys(s *statement, q platform.Query[F], branches []pl
 }
 
 // branch adds the first rows of one branch.
-func (r *reader[T, F]) branch(s *statement, q platform.Query[F], b platform.Branch, how approach, o ordering, limit int64) {
+func (r *reader[T, F]) branch(s *statement, q platform.Query[F], b platform.Branch, how accessPath, o ordering, limit int64) {
 	r.addRows(s, q.Filter)
 	s.add(" WHERE ")
 	r.addBranch(s, b, how, o, q.From)
@@ -201,11 +201,11 @@ func (r *reader[T, F]) branch(s *statement, q platform.Query[F], b platform.Bran
 	s.add(r.orderingAmong(b.Relation == platform.Children, o).orderBy()+" LIMIT ?", limit)
 }
 
-// approach returns how the rows of a list are found. The primary key is walked if the
+// accessPath returns how the rows of a list are found. The primary key is walked if the
 // filter keeps all or nearly all rows, which their counter tells. If a filter matches few
 // rows, its index may be better, and the planner chooses.
-func (r *reader[T, F]) approach(order string, f F) approach {
-	return approach{
+func (r *reader[T, F]) accessPath(order string, f F) accessPath {
+	return accessPath{
 		walk:     order == "uid" && r.keepsMost(f),
 		byParent: r.byParent != nil && r.byParent(order, f),
 		byWords:  r.looksFor(f),

@@ -14,7 +14,7 @@ func (s tables) FacetRepos(ctx context.Context, filter *platform.RepoFilter, sco
 		facets[i] = &platform.RepoFacets{}
 	}
 	r := newReader(repos, s)
-	how := r.approach("", filter)
+	how := r.accessPath("", filter)
 	parts, rest := r.parts(scopes, how)
 	q := newStatement(s.dialect)
 	counted := 0

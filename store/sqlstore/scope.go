@@ -9,12 +9,12 @@ import (
 
 // The depth of a scope's UID determines the column by which its rows are found.
 
-// A reach describes how the rows of a branch are found in a table: by one column,
+// A branchKey describes how the rows of a branch are found in a table: by one column,
 // which has an index for every order that must be fast. root is an additional
 // condition only if it is the second column of that index. With parent, g2 or g3 it
 // would be redundant. Planners assume that conditions are independent: they would
 // expect almost no rows, and then sort all rows or use another index.
-type reach struct {
+type branchKey struct {
 	column        string // column that is compared with uid or name; "" means that inside suffices
 	hasKey        bool   // whether the column contains keys of scopes
 	uid           platform.UID
@@ -107,8 +107,8 @@ func (s *statement) withElements(sql string) string {
 	return strings.Replace(sql, useElements, s.dialect.Elements("u.images"), 1)
 }
 
-// An approach is the way in which the rows of a list are found.
-type approach struct {
+// An accessPath is the way in which the rows of a list are found.
+type accessPath struct {
 	walk     bool // whether all rows are read in the order of UIDs, along the primary key
 	byParent bool // whether the children of a scope are found by its UID, not by its key
 	byWords  bool // whether the rows are found by the words of a search
@@ -120,9 +120,9 @@ type approach struct {
 // third level is read in order, so a page costs at most the rows within that level.
 var enclosing = []string{"", "root", "g2", "g3"}
 
-// reach returns how a branch is found.
-func (t *table[T, F]) reach(b platform.Branch, how approach) (reach, bool) {
-	r, ok := t.reachByUID(b, how.walk)
+// branchKey returns how a branch is found.
+func (t *table[T, F]) branchKey(b platform.Branch, how accessPath) (branchKey, bool) {
+	r, ok := t.branchKeyByUID(b, how.walk)
 	r.narrowing = t.narrowing(b)
 	if !t.compact || !ok {
 		return r, ok
@@ -144,49 +144,49 @@ func (t *table[T, F]) reach(b platform.Branch, how approach) (reach, bool) {
 }
 
 // tie returns the tiebreaker of the rows of a branch.
-func (t *table[T, F]) tie(b platform.Branch, how approach) tiebreaker {
-	r, _ := t.reach(b, how)
+func (t *table[T, F]) tie(b platform.Branch, how accessPath) tiebreaker {
+	r, _ := t.branchKey(b, how)
 	return r.tie
 }
 
-// reachByUID returns how a branch is found in a table without keys. A walk reads all its
+// branchKeyByUID returns how a branch is found in a table without keys. A walk reads all its
 // rows in the order of UIDs. This is the order of the tree, so the rows are a range of
 // the primary key.
-func (t *table[T, F]) reachByUID(b platform.Branch, walk bool) (reach, bool) {
+func (t *table[T, F]) branchKeyByUID(b platform.Branch, walk bool) (branchKey, bool) {
 	switch b.Relation {
 	case platform.Children:
-		return reach{column: "parent", uid: b.UID}, true
+		return branchKey{column: "parent", uid: b.UID}, true
 	case platform.OfIdentity:
-		return reach{column: "identity", uid: b.UID, root: b.UID.Root(), inside: b.Inside}, true
+		return branchKey{column: "identity", uid: b.UID, root: b.UID.Root(), inside: b.Inside}, true
 	case platform.OfRole: // a built-in role belongs to all organisations
-		return reach{column: "role", uid: b.UID, root: b.Inside.Root(), inside: b.Inside}, true
+		return branchKey{column: "role", uid: b.UID, root: b.Inside.Root(), inside: b.Inside}, true
 	case platform.OfDocument:
-		return reach{column: "artifact_name", name: b.Name, root: b.Inside.Root(), inside: b.Inside}, true
+		return branchKey{column: "artifact_name", name: b.Name, root: b.Inside.Root(), inside: b.Inside}, true
 	case platform.OfEcosystem:
-		return reach{column: "ecosystem", name: b.Name}, true
+		return branchKey{column: "ecosystem", name: b.Name}, true
 	case platform.OfAdvisory:
-		return reach{column: "advisory", uid: b.UID, root: b.Inside.Root(), inside: b.Inside}, true
+		return branchKey{column: "advisory", uid: b.UID, root: b.Inside.Root(), inside: b.Inside}, true
 	case platform.Within, platform.Below:
 		below, depth := b.Relation == platform.Below && !t.sharesUID, b.UID.Depth()
 		if walk {
-			return reach{inside: b.UID, strictlyBelow: below}, true
+			return branchKey{inside: b.UID, strictlyBelow: below}, true
 		}
 		if depth >= len(enclosing) {
 			depth = len(enclosing) - 1
-			return reach{column: enclosing[depth], uid: b.UID.Enclosing(depth), inside: b.UID, strictlyBelow: below}, true
+			return branchKey{column: enclosing[depth], uid: b.UID.Enclosing(depth), inside: b.UID, strictlyBelow: below}, true
 		}
-		r := reach{column: enclosing[depth], uid: b.UID}
+		r := branchKey{column: enclosing[depth], uid: b.UID}
 		if below && t.selfEnclosed {
 			r.exclude = b.UID
 		}
 		return r, true
 	default:
-		return reach{}, false
+		return branchKey{}, false
 	}
 }
 
 // key returns the value that the column is compared with.
-func (r reach) key() any {
+func (r branchKey) key() any {
 	switch {
 	case r.uid == "":
 		return r.name
@@ -201,7 +201,7 @@ func (r reach) key() any {
 
 // prefix returns SQL for the part of a row that confirms its scope, or "" if the scope
 // needs no confirmation.
-func (r reach) prefix() string {
+func (r branchKey) prefix() string {
 	if r.inside != "" {
 		return ""
 	}
@@ -210,13 +210,13 @@ func (r reach) prefix() string {
 
 // isElsewhere reports whether there is no row, because the scope that must contain the
 // rows is in another organisation.
-func (r reach) isElsewhere() bool {
+func (r branchKey) isElsewhere() bool {
 	return r.tie.base != "" && r.inside != "" && r.inside.Root() != r.tie.base.Root()
 }
 
 // scope returns the counter scope of a branch: the smallest UID that contains all of
 // its rows, or the ecosystem.
-func (r reach) scope(b platform.Branch) string {
+func (r branchKey) scope(b platform.Branch) string {
 	switch {
 	case r.inside != "":
 		return string(r.inside)
@@ -229,8 +229,8 @@ func (r reach) scope(b platform.Branch) string {
 
 // addBranch adds the condition that a row is in a branch and, for a page, comes
 // after a position.
-func (t *table[T, F]) addBranch(s *statement, b platform.Branch, how approach, o ordering, after *platform.Position) {
-	r, ok := t.reach(b, how)
+func (t *table[T, F]) addBranch(s *statement, b platform.Branch, how accessPath, o ordering, after *platform.Position) {
+	r, ok := t.branchKey(b, how)
 	switch {
 	case ok:
 		and := ""
@@ -282,7 +282,7 @@ func (t *table[T, F]) addBranch(s *statement, b platform.Branch, how approach, o
 // addWithin adds the condition that a UID is within another and, if rows are sorted
 // by UID, comes after a position. It uses one lower and one upper bound, because
 // SQLite uses only one of each in an index.
-func (s *statement) addWithin(r reach, o ordering, after *platform.Position) {
+func (s *statement) addWithin(r branchKey, o ordering, after *platform.Position) {
 	from, low, high := ">=", packUID(r.inside), pastSubtree(r.inside)
 	switch {
 	case r.isElsewhere():

@@ -95,7 +95,7 @@ func (x *Executor) Run(ctx context.Context, operation *graphql.OperationContext)
 			x.runSubscription(ctx, operation, yield)
 			return
 		}
-		response, end := x.Answer(ctx, operation)
+		response, end := x.Execute(ctx, operation)
 		defer end()
 		if response != nil {
 			yield(response)
@@ -103,10 +103,10 @@ func (x *Executor) Run(ctx context.Context, operation *graphql.OperationContext)
 	}
 }
 
-// Answer executes a query or a mutation. The response is nil if ctx ends before the
+// Execute executes a query or a mutation. The response is nil if ctx ends before the
 // operation begins. The caller must call end when the client has received the response,
 // and must not use its data afterwards.
-func (x *Executor) Answer(ctx context.Context, operation *graphql.OperationContext) (response *graphql.Response, end func()) {
+func (x *Executor) Execute(ctx context.Context, operation *graphql.OperationContext) (response *graphql.Response, end func()) {
 	if x.Timeout > 0 {
 		within, cancel := context.WithTimeout(ctx, x.Timeout)
 		defer cancel()

@@ -97,7 +97,7 @@ func (g *grove) answer(ctx context.Context, query string) (response *graphql.Res
 	if refused != nil {
 		g.t.Fatalf("%s is refused: %v", query, refused.Errors)
 	}
-	return x.Answer(ctx, operation)
+	return x.Execute(ctx, operation)
 }
 
 // present shows the first line of an error: a panic is followed by its stack.

@@ -20,7 +20,7 @@ import (
 
 // An endpoint serves GraphQL over HTTP: POST, GET for queries, server-sent events for both
 // (graphql-sse, distinct connections mode), and websockets with the protocol
-// graphql-transport-ws. All of them call Prepare, and then Answer or Run, of the executor.
+// graphql-transport-ws. All of them call Prepare, and then Execute or Run, of the executor.
 type endpoint struct {
 	Options
 	executor *execute.Executor
@@ -129,7 +129,7 @@ func (e *endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		ctx, end := e.lifetime(ctx)
 		e.stream(ctx, end, w, e.executor.Run(ctx, operation))
 	default:
-		response, end := e.executor.Answer(ctx, operation)
+		response, end := e.executor.Execute(ctx, operation)
 		defer end()
 		if response == nil { // the time limit has passed
 			e.refuse(w, r, accepts.bestType, context.DeadlineExceeded)

@@ -81,7 +81,7 @@ func (c *Controller) AdmitRequests(next http.Handler) http.Handler {
 			c.settings.Refuse(w, r, limit, err)
 			return
 		}
-		next.ServeHTTP(q, r.WithContext(auth.WithGate(r.Context(), q)))
+		next.ServeHTTP(q, r.WithContext(auth.WithThrottle(r.Context(), q)))
 	})
 }
 

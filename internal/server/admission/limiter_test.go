@@ -16,26 +16,26 @@ import (
 	"atrium/platform"
 )
 
-// A waiter is a request at a gate in a test.
+// A waiter is a request at a Controller in a test.
 type waiter struct {
 	*request
-	decided atomic.Pointer[decision] // nil until the gate has decided
+	decided atomic.Pointer[decision] // nil until the Controller has decided
 	end     context.CancelFunc
 }
 
-// A decision is the result of the gate for a request.
+// A decision is the result of the Controller for a request.
 type decision struct {
 	limit string
 	err   error
 }
 
-// decide keeps the decision of the gate.
+// decide keeps the decision of the Controller.
 func (w *waiter) decide(limit string, err error) { w.decided.Store(&decision{limit, err}) }
 
-// isDone reports whether the gate has decided.
+// isDone reports whether the Controller has decided.
 func (w *waiter) isDone() bool { return w.decided.Load() != nil }
 
-// decision returns the decision of the gate, which is empty until it has decided.
+// decision returns the decision of the Controller, which is empty until it has decided.
 func (w *waiter) decision() (d decision) {
 	if decided := w.decided.Load(); decided != nil {
 		d = *decided
@@ -43,7 +43,7 @@ func (w *waiter) decision() (d decision) {
 	return d
 }
 
-// arrive lets a request of a caller arrive at a gate.
+// arrive lets a request of a caller arrive at a Controller.
 func arrive(t *testing.T, g *Controller, organisation, caller string) *waiter {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -66,7 +66,7 @@ func arriveMany(t *testing.T, g *Controller, n int, organisation, caller string)
 	return all
 }
 
-// serveAll lets requests work for took each, one after the other, until the gate is empty. It
+// serveAll lets requests work for took each, one after the other, until the Controller is empty. It
 // returns the names of their callers in the order in which they got a slot.
 func serveAll(t *testing.T, all []*waiter, took time.Duration) (order []string) {
 	t.Helper()
@@ -89,7 +89,7 @@ func serveAll(t *testing.T, all []*waiter, took time.Duration) (order []string) 
 	}
 }
 
-func newTestGate(slots int) *Controller {
+func newTestController(slots int) *Controller {
 	return New(Settings{
 		Slots: slots, Burst: 1,
 		Client: func(address string) string { return "peer " + address },
@@ -105,7 +105,7 @@ func expectEmpty(t *testing.T, g *Controller) {
 	g.lock.Lock()
 	defer g.lock.Unlock()
 	if len(g.working) > 0 || g.root.waiting != 0 || g.root.working != 0 || len(g.shares) > 0 || len(g.root.children) > 0 {
-		t.Errorf("the gate still has %d working, %d waiting, %d shares", len(g.working), g.root.waiting, len(g.shares))
+		t.Errorf("the Controller still has %d working, %d waiting, %d shares", len(g.working), g.root.waiting, len(g.shares))
 	}
 }
 
@@ -113,7 +113,7 @@ func expectEmpty(t *testing.T, g *Controller) {
 // opened it, the next request would wait.
 func TestOpenWebsocketsHoldNoSlots(t *testing.T) {
 	t.Parallel()
-	server := httptest.NewServer(passGate(newTestGate(1), http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	server := httptest.NewServer(admitBefore(newTestController(1), http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Header.Get("Upgrade") == "" {
 			return
 		}
@@ -147,7 +147,7 @@ func TestOpenWebsocketsHoldNoSlots(t *testing.T) {
 func TestAFloodOfOneOrganisationDelaysNoOther(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		g := newTestGate(1)
+		g := newTestController(1)
 		all := arriveMany(t, g, 30, "loud", "ann")
 		all = append(all, arrive(t, g, "quiet", "bob"))
 		if order := serveAll(t, all, time.Millisecond); len(order) != 31 || order[1] != "quiet/bob" {
@@ -162,7 +162,7 @@ func TestAFloodOfOneOrganisationDelaysNoOther(t *testing.T) {
 func TestAThousandCallersGetTheShareOfOneOrganisation(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		g := newTestGate(1)
+		g := newTestController(1)
 		var all []*waiter
 		for n := range 1000 {
 			all = append(all, arrive(t, g, "loud", fmt.Sprint("caller-", n)))
@@ -185,7 +185,7 @@ func TestAThousandCallersGetTheShareOfOneOrganisation(t *testing.T) {
 func TestACallerDelaysNoOtherOfItsOrganisation(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		g := newTestGate(1)
+		g := newTestController(1)
 		all := arriveMany(t, g, 20, "acme", "ann")
 		all = append(all, arrive(t, g, "acme", "bob"))
 		if order := serveAll(t, all, time.Millisecond); order[1] != "acme/bob" {
@@ -199,7 +199,7 @@ func TestACallerDelaysNoOtherOfItsOrganisation(t *testing.T) {
 func TestSharesAreOfTimeNotOfRequests(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		g := newTestGate(1)
+		g := newTestController(1)
 		used := map[string]time.Duration{}
 		all := []*waiter{arrive(t, g, "slow", "ann"), arrive(t, g, "fast", "bob")}
 		served := map[*waiter]bool{}
@@ -235,7 +235,7 @@ func TestSharesAreOfTimeNotOfRequests(t *testing.T) {
 func TestAnOrganisationLeavesSlotsToOthers(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		g := newTestGate(8)
+		g := newTestController(8)
 		working := 0
 		all := arriveMany(t, g, 12, "loud", "ann")
 		for _, w := range all {
@@ -257,9 +257,9 @@ func TestAnOrganisationLeavesSlotsToOthers(t *testing.T) {
 func TestInventedTokensAreOneOrganisation(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		g := newTestGate(8)
+		g := newTestController(8)
 		hold := make(chan struct{})
-		handler := passGate(g, http.HandlerFunc(func(http.ResponseWriter, *http.Request) { <-hold }))
+		handler := admitBefore(g, http.HandlerFunc(func(http.ResponseWriter, *http.Request) { <-hold }))
 		for n := range 40 {
 			r := httptest.NewRequest(http.MethodGet, "/registry/v2/repos", nil)
 			r.Header.Set("Authorization", fmt.Sprint("Bearer invented-", n))
@@ -286,9 +286,9 @@ func TestInventedTokensAreOneOrganisation(t *testing.T) {
 func TestATokenIsPresumedToHaveItsLastCaller(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		g := newTestGate(8)
+		g := newTestController(8)
 		var keys []Key
-		handler := passGate(g, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { keys = append(keys, findRequest(w).key) }))
+		handler := admitBefore(g, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { keys = append(keys, findRequest(w).key) }))
 		ann := &platform.Actor{Identities: []platform.UID{platform.UID(strings.Repeat("b", 40) + "/1"), platform.UID(strings.Repeat("a", 40) + "/2")}, Expires: time.Now().Add(time.Minute)}
 		for range 2 {
 			ask(t, handler, "192.0.2.1:1", ann)
@@ -305,7 +305,7 @@ func TestATokenIsPresumedToHaveItsLastCaller(t *testing.T) {
 // A caller who has left every organisation no longer belongs to the one of earlier requests.
 func TestATokenWithoutAnOrganisationIsForgotten(t *testing.T) {
 	t.Parallel()
-	g := newTestGate(8)
+	g := newTestController(8)
 	token := g.callers.hash("a token")
 	member := &platform.Actor{Identities: []platform.UID{platform.UID(strings.Repeat("a", 40) + "/1")}, Expires: time.Now().Add(time.Hour)}
 	for _, actor := range []*platform.Actor{member, {Issuer: "https://issuer.example.com", Subject: "ann", Expires: member.Expires}} {
@@ -324,7 +324,7 @@ func TestATokenWithoutAnOrganisationIsForgotten(t *testing.T) {
 func TestMoreRequestsThanMayWaitAreRefusedAfterABurst(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		g := newTestGate(1)
+		g := newTestController(1)
 		all := arriveMany(t, g, 100, "loud", "ann")
 		for _, w := range all[1:] {
 			if w.isDone() {
@@ -367,7 +367,7 @@ func TestMoreRequestsThanMayWaitAreRefusedAfterABurst(t *testing.T) {
 func TestAnOverloadIsOneBurst(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		g := newTestGate(1)
+		g := newTestController(1)
 		burst := func(wantWaiting int) {
 			t.Helper()
 			all, waiting := arriveMany(t, g, 100, "loud", "ann"), 0
@@ -394,7 +394,7 @@ func TestAnOverloadIsOneBurst(t *testing.T) {
 func TestTheQueueIsBounded(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		g := newTestGate(1)
+		g := newTestController(1)
 		refused := 0
 		for n := range maxQueue + 200 {
 			go func() {
@@ -422,7 +422,7 @@ func TestTheQueueIsBounded(t *testing.T) {
 func TestTheFloodMakesRoomWhenTheQueueIsCut(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		g := newTestGate(1)
+		g := newTestController(1)
 		stuck, flood := arrive(t, g, "acme", "ann"), arriveMany(t, g, queuePerSlot, "acme", "ann")
 		quiet := arrive(t, g, "beta", "bob")
 		time.Sleep(burstTime + 2*sweepInterval)
@@ -440,7 +440,7 @@ func TestTheFloodMakesRoomWhenTheQueueIsCut(t *testing.T) {
 func TestNobodyWaitsForLong(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		g := newTestGate(1)
+		g := newTestController(1)
 		stuck := arrive(t, g, "acme", "ann")
 		began := time.Now()
 		next := arrive(t, g, "acme", "bob")
@@ -459,7 +459,7 @@ func TestNobodyWaitsForLong(t *testing.T) {
 func TestACallerThatGoesAwayMakesRoom(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		g := newTestGate(1)
+		g := newTestController(1)
 		first, gone, last := arrive(t, g, "acme", "ann"), arrive(t, g, "acme", "bob"), arrive(t, g, "acme", "eve")
 		gone.end()
 		synctest.Wait()
@@ -486,10 +486,10 @@ func TestSlowClientsHoldNoSlots(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				g := newTestGate(1)
+				g := newTestController(1)
 				network := make(chan struct{})
 				resumed := false
-				handler := passGate(g, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				handler := admitBefore(g, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 					var err error
 					switch name {
 					case "sender":
@@ -537,7 +537,7 @@ func TestSlowClientsHoldNoSlots(t *testing.T) {
 func TestSlowClientsThatGoOnTakeNoRoom(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		g := newTestGate(1)
+		g := newTestController(1)
 		slow := make([]*waiter, 2*queuePerSlot)
 		for i := range slow {
 			slow[i] = arrive(t, g, "acme", "ann")

@@ -80,16 +80,16 @@ func TestAMillionCallersTakeBoundedMemory(t *testing.T) {
 	runtime.KeepAlive(l)
 }
 
-// passGate returns a handler behind a Controller. The context of a request has its caller.
-func passGate(c *Controller, handler http.Handler) http.Handler {
+// admitBefore returns a handler behind a Controller. The context of a request has its caller.
+func admitBefore(c *Controller, handler http.Handler) http.Handler {
 	return c.AdmitRequests(c.IdentifyCallers(handler))
 }
 
 // limitHandler returns a handler behind quotas.
 func limitHandler(l *quotas, handler http.HandlerFunc) http.Handler {
-	c := newTestGate(0)
+	c := newTestController(0)
 	c.quotas = l
-	return passGate(c, handler)
+	return admitBefore(c, handler)
 }
 
 func answerOK(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusOK) }

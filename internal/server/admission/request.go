@@ -176,4 +176,4 @@ func (q *request) Wait() (resume func() error) {
 	return q.unblock
 }
 
-var _ auth.Gate = (*request)(nil)
+var _ auth.Throttle = (*request)(nil)

@@ -59,7 +59,7 @@ func readPage(ctx context.Context, conn Conn) error {
 }
 
 func countingContext(t testing.TB) context.Context {
-	ctx, end := platform.NewAnswerPool(platform.AnswerLimits{PerAnswer: 1 << 40}, nil).Open(t.Context())
+	ctx, end := platform.NewMemoryPool(platform.MemoryLimits{PerResponse: 1 << 40}, nil).Open(t.Context())
 	t.Cleanup(end)
 	return ctx
 }

@@ -92,7 +92,7 @@ func TestARoundTripThatNeverEndsIsGivenUp(t *testing.T) {
 func TestARequestWithoutMemoryDelaysNoOther(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		pool := platform.NewAnswerPool(platform.AnswerLimits{PerAnswer: 16 << 20, Total: 1 << 20}, nil)
+		pool := platform.NewMemoryPool(platform.MemoryLimits{PerResponse: 16 << 20, Total: 1 << 20}, nil)
 		ctx, end := pool.Open(context.Background())
 		defer end()
 		engine := &slowEngine{}

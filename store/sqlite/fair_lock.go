@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// A gate is a fair lock: it admits one caller at a time, in the order of arrival.
-type gate struct {
+// A fairLock admits one caller at a time, in the order of arrival.
+type fairLock struct {
 	lock    sync.Mutex
 	taken   bool
 	waiting []chan struct{} // a channel for each waiting caller, closed when its turn has come
@@ -22,66 +22,66 @@ type waits struct {
 }
 
 // waits returns how often callers have waited until now.
-func (g *gate) waits() waits {
-	g.lock.Lock()
-	defer g.lock.Unlock()
-	return g.waited
+func (l *fairLock) waits() waits {
+	l.lock.Lock()
+	defer l.lock.Unlock()
+	return l.waited
 }
 
 // recordWait records that a caller has waited since a time.
-func (g *gate) recordWait(since time.Time) {
-	g.lock.Lock()
-	defer g.lock.Unlock()
-	g.waited.count++
-	g.waited.took += time.Since(since)
+func (l *fairLock) recordWait(since time.Time) {
+	l.lock.Lock()
+	defer l.lock.Unlock()
+	l.waited.count++
+	l.waited.took += time.Since(since)
 }
 
 // enter waits for the caller's turn. The caller must call leave afterwards.
-func (g *gate) enter(ctx context.Context) error {
+func (l *fairLock) enter(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	g.lock.Lock()
-	if !g.taken {
-		g.taken = true
-		g.lock.Unlock()
+	l.lock.Lock()
+	if !l.taken {
+		l.taken = true
+		l.lock.Unlock()
 		return nil
 	}
 	turn := make(chan struct{})
-	g.waiting = append(g.waiting, turn)
-	g.lock.Unlock()
-	defer g.recordWait(time.Now())
+	l.waiting = append(l.waiting, turn)
+	l.lock.Unlock()
+	defer l.recordWait(time.Now())
 	select {
 	case <-turn:
 		return nil
 	case <-ctx.Done():
-		g.giveUp(turn)
+		l.giveUp(turn)
 		return ctx.Err()
 	}
 }
 
 // giveUp removes a waiting caller. If its turn has already come, giveUp passes the
 // turn on.
-func (g *gate) giveUp(turn chan struct{}) {
-	g.lock.Lock()
-	at := slices.Index(g.waiting, turn)
+func (l *fairLock) giveUp(turn chan struct{}) {
+	l.lock.Lock()
+	at := slices.Index(l.waiting, turn)
 	if at >= 0 {
-		g.waiting = slices.Delete(g.waiting, at, at+1)
+		l.waiting = slices.Delete(l.waiting, at, at+1)
 	}
-	g.lock.Unlock()
+	l.lock.Unlock()
 	if at < 0 {
-		g.leave()
+		l.leave()
 	}
 }
 
 // leave passes the turn to the caller that has waited longest.
-func (g *gate) leave() {
-	g.lock.Lock()
-	defer g.lock.Unlock()
-	if len(g.waiting) == 0 {
-		g.taken = false
+func (l *fairLock) leave() {
+	l.lock.Lock()
+	defer l.lock.Unlock()
+	if len(l.waiting) == 0 {
+		l.taken = false
 		return
 	}
-	close(g.waiting[0])
-	g.waiting = g.waiting[1:]
+	close(l.waiting[0])
+	l.waiting = l.waiting[1:]
 }

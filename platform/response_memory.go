@@ -9,18 +9,18 @@ import (
 	"atrium/platform/fieldmask"
 )
 
-// AnswerLimits limit the memory of responses.
-type AnswerLimits struct {
-	PerAnswer int64 // maximum bytes read for one response, and maximum bytes of its body
-	Total     int64 // maximum bytes of all responses in progress; one caller may use half of them
+// MemoryLimits limit the memory of responses.
+type MemoryLimits struct {
+	PerResponse int64 // maximum bytes read for one response, and maximum bytes of its body
+	Total       int64 // maximum bytes of all responses in progress; one caller may use half of them
 }
 
-// DefaultAnswerLimits keep a process below 512 MB.
-func DefaultAnswerLimits() AnswerLimits { return AnswerLimits{PerAnswer: 16 << 20, Total: 256 << 20} }
+// DefaultMemoryLimits keep a process below 512 MB.
+func DefaultMemoryLimits() MemoryLimits { return MemoryLimits{PerResponse: 16 << 20, Total: 256 << 20} }
 
-// An AnswerPool counts the memory of all responses in progress.
-type AnswerPool struct {
-	AnswerLimits
+// An MemoryPool counts the memory of all responses in progress.
+type MemoryPool struct {
+	MemoryLimits
 	idle func() // called when large responses have ended and no response is in progress
 
 	lock    sync.Mutex
@@ -49,16 +49,16 @@ const (
 	idleThreshold = 32 << 20
 )
 
-// NewAnswerPool makes a pool. The pool calls idle in a separate goroutine when
+// NewMemoryPool makes a pool. The pool calls idle in a separate goroutine when
 // large responses have ended and no response is in progress. idle may be nil.
-func NewAnswerPool(limits AnswerLimits, idle func()) *AnswerPool {
-	return &AnswerPool{AnswerLimits: limits, idle: idle, callers: map[string]int64{}, freed: make(chan struct{})}
+func NewMemoryPool(limits MemoryLimits, idle func()) *MemoryPool {
+	return &MemoryPool{MemoryLimits: limits, idle: idle, callers: map[string]int64{}, freed: make(chan struct{})}
 }
 
-// An Answer counts the memory of one response. A nil Answer counts nothing; all
+// An ResponseMemory counts the memory of one response. A nil ResponseMemory counts nothing; all
 // methods can be called on nil.
-type Answer struct {
-	pool   *AnswerPool
+type ResponseMemory struct {
+	pool   *MemoryPool
 	caller string
 
 	lock          sync.Mutex
@@ -67,33 +67,33 @@ type Answer struct {
 	unwritten     error
 }
 
-type answerKey struct{}
+type responseMemoryKey struct{}
 
 // Open starts counting a response to the caller of ctx. The function end releases
 // its memory.
-func (p *AnswerPool) Open(ctx context.Context) (_ context.Context, end func()) {
-	a := &Answer{pool: p}
+func (p *MemoryPool) Open(ctx context.Context) (_ context.Context, end func()) {
+	a := &ResponseMemory{pool: p}
 	if actor := ActorOf(ctx); actor != nil {
 		a.caller = actor.Key()
 	}
-	return context.WithValue(ctx, answerKey{}, a), a.end
+	return context.WithValue(ctx, responseMemoryKey{}, a), a.end
 }
 
-// AnswerOf returns the Answer of ctx, or nil if nothing is counted.
-func AnswerOf(ctx context.Context) *Answer {
-	a, _ := ctx.Value(answerKey{}).(*Answer)
+// ResponseMemoryOf returns the ResponseMemory of ctx, or nil if nothing is counted.
+func ResponseMemoryOf(ctx context.Context) *ResponseMemory {
+	a, _ := ctx.Value(responseMemoryKey{}).(*ResponseMemory)
 	return a
 }
 
-// WithoutAnswer returns a context in which nothing is counted, for work that is
+// WithoutResponseMemory returns a context in which nothing is counted, for work that is
 // not part of a response, such as a live feed.
-func WithoutAnswer(ctx context.Context) context.Context {
-	return context.WithValue(ctx, answerKey{}, (*Answer)(nil))
+func WithoutResponseMemory(ctx context.Context) context.Context {
+	return context.WithValue(ctx, responseMemoryKey{}, (*ResponseMemory)(nil))
 }
 
 // OpenSibling starts counting another response in the same pool. It is for
 // connections that carry many responses.
-func (a *Answer) OpenSibling(ctx context.Context) (_ context.Context, end func()) {
+func (a *ResponseMemory) OpenSibling(ctx context.Context) (_ context.Context, end func()) {
 	if a == nil {
 		return ctx, func() {}
 	}
@@ -103,7 +103,7 @@ func (a *Answer) OpenSibling(ctx context.Context) (_ context.Context, end func()
 // Read counts n bytes that were read for the response. It returns
 // INVALID_ARGUMENT if the response exceeds its limit, and UNAVAILABLE if other
 // responses use all the memory.
-func (a *Answer) Read(ctx context.Context, n int) error {
+func (a *ResponseMemory) Read(ctx context.Context, n int) error {
 	if a == nil {
 		return nil
 	}
@@ -112,7 +112,7 @@ func (a *Answer) Read(ctx context.Context, n int) error {
 
 // Note counts n bytes that were read, like Read, but leaves it to the next Read to wait for
 // their memory and to return an error.
-func (a *Answer) Note(n int) {
+func (a *ResponseMemory) Note(n int) {
 	if a == nil {
 		return
 	}
@@ -122,7 +122,7 @@ func (a *Answer) Note(n int) {
 }
 
 // Write counts n bytes of the body of the response. Its errors are those of Read.
-func (a *Answer) Write(ctx context.Context, n int) error {
+func (a *ResponseMemory) Write(ctx context.Context, n int) error {
 	if a == nil {
 		return nil
 	}
@@ -137,7 +137,7 @@ func (a *Answer) Write(ctx context.Context, n int) error {
 
 // WriteError returns the error of an earlier Write, or nil if all writes
 // succeeded.
-func (a *Answer) WriteError() error {
+func (a *ResponseMemory) WriteError() error {
 	if a == nil {
 		return nil
 	}
@@ -147,7 +147,7 @@ func (a *Answer) WriteError() error {
 }
 
 // ReleaseRead releases the memory counted by Read, after the body has been made.
-func (a *Answer) ReleaseRead() {
+func (a *ResponseMemory) ReleaseRead() {
 	if a == nil {
 		return
 	}
@@ -162,15 +162,15 @@ func (a *Answer) ReleaseRead() {
 }
 
 // neededBytes estimates how many bytes the response needs from the pool.
-func (a *Answer) neededBytes() int64 {
+func (a *ResponseMemory) neededBytes() int64 {
 	return max(0, readWeight*a.read+writtenWeight*a.written-freeBytes)
 }
 
-func (a *Answer) grow(ctx context.Context, read, written int64) error {
+func (a *ResponseMemory) grow(ctx context.Context, read, written int64) error {
 	a.lock.Lock()
 	defer a.lock.Unlock()
 	a.read, a.written = a.read+read, a.written+written
-	if most := a.pool.PerAnswer; most > 0 && max(a.read, a.written) > most {
+	if most := a.pool.PerResponse; most > 0 && max(a.read, a.written) > most {
 		return tooLarge(most)
 	}
 	missing := a.neededBytes() - a.held
@@ -194,7 +194,7 @@ func tooLarge(most int64) error {
 }
 
 // end releases all memory of the response.
-func (a *Answer) end() {
+func (a *ResponseMemory) end() {
 	a.lock.Lock()
 	defer a.lock.Unlock()
 	if a.held > 0 {
@@ -205,7 +205,7 @@ func (a *Answer) end() {
 
 // acquire takes n bytes for a caller and waits for them if necessary. It reports
 // whether it got them.
-func (p *AnswerPool) acquire(ctx context.Context, caller string, n int64) bool {
+func (p *MemoryPool) acquire(ctx context.Context, caller string, n int64) bool {
 	if p.Total <= 0 {
 		return true
 	}
@@ -239,7 +239,7 @@ func (p *AnswerPool) acquire(ctx context.Context, caller string, n int64) bool {
 
 // wait waits until memory has been released. It returns false on timeout or when
 // ctx ends.
-func (p *AnswerPool) wait(ctx context.Context, freed <-chan struct{}, late <-chan time.Time) (again bool) {
+func (p *MemoryPool) wait(ctx context.Context, freed <-chan struct{}, late <-chan time.Time) (again bool) {
 	select {
 	case <-freed:
 		again = true
@@ -253,7 +253,7 @@ func (p *AnswerPool) wait(ctx context.Context, freed <-chan struct{}, late <-cha
 }
 
 // release returns n bytes of a caller to the pool.
-func (p *AnswerPool) release(caller string, n int64) {
+func (p *MemoryPool) release(caller string, n int64) {
 	if p.Total <= 0 {
 		return
 	}

@@ -6,29 +6,29 @@ import (
 	"testing"
 )
 
-func openAnswer(t *testing.T, p *AnswerPool, caller string) (context.Context, func()) {
+func openResponse(t *testing.T, p *MemoryPool, caller string) (context.Context, func()) {
 	t.Helper()
 	ctx := WithActor(t.Context(), &Actor{Identities: []UID{UID(caller)}})
 	return p.Open(ctx)
 }
 
-func read(ctx context.Context, n int) error { return AnswerOf(ctx).Read(ctx, n) }
+func read(ctx context.Context, n int) error { return ResponseMemoryOf(ctx).Read(ctx, n) }
 
 func TestAnAnswerAboveItsLimitIsRejected(t *testing.T) {
 	t.Parallel()
-	ctx, end := openAnswer(t, NewAnswerPool(AnswerLimits{PerAnswer: 1000}, nil), "ann")
+	ctx, end := openResponse(t, NewMemoryPool(MemoryLimits{PerResponse: 1000}, nil), "ann")
 	defer end()
-	if err := errors.Join(read(ctx, 1000), AnswerOf(ctx).Write(ctx, 1000)); err != nil {
+	if err := errors.Join(read(ctx, 1000), ResponseMemoryOf(ctx).Write(ctx, 1000)); err != nil {
 		t.Fatal(err)
 	}
 	err := AsError(read(ctx, 1))
 	if err.Code != CodeInvalidArgument || err.Reason != "LIMIT_EXCEEDED" || err.Violations[0].Field != "page_size" || err.Metadata["value"] != "1000" {
 		t.Errorf("one byte more is %+v", err)
 	}
-	if AnswerOf(ctx).WriteError() != nil {
+	if ResponseMemoryOf(ctx).WriteError() != nil {
 		t.Error("the body was written")
 	}
-	if err := AnswerOf(ctx).Write(ctx, 1); err == nil || !errors.Is(AnswerOf(ctx).WriteError(), err) {
+	if err := ResponseMemoryOf(ctx).Write(ctx, 1); err == nil || !errors.Is(ResponseMemoryOf(ctx).WriteError(), err) {
 		t.Errorf("a byte of the body more is %v", err)
 	}
 }
@@ -36,13 +36,13 @@ func TestAnAnswerAboveItsLimitIsRejected(t *testing.T) {
 // Bytes that are noted count like bytes that are read, from the next Read on.
 func TestNotedBytesCountFromTheNextRead(t *testing.T) {
 	t.Parallel()
-	ctx, end := openAnswer(t, NewAnswerPool(AnswerLimits{PerAnswer: 1000}, nil), "ann")
+	ctx, end := openResponse(t, NewMemoryPool(MemoryLimits{PerResponse: 1000}, nil), "ann")
 	defer end()
-	AnswerOf(ctx).Note(1000)
+	ResponseMemoryOf(ctx).Note(1000)
 	if err := read(ctx, 0); err != nil {
 		t.Fatal(err)
 	}
-	AnswerOf(ctx).Note(1)
+	ResponseMemoryOf(ctx).Note(1)
 	if err := read(ctx, 0); err == nil || AsError(err).Reason != "LIMIT_EXCEEDED" {
 		t.Errorf("one byte more is %v", err)
 	}
@@ -51,10 +51,10 @@ func TestNotedBytesCountFromTheNextRead(t *testing.T) {
 func TestACallerTakesHalfOfTheMemoryAndOthersTheRest(t *testing.T) {
 	t.Parallel()
 	idle := make(chan struct{}, 1)
-	pool := NewAnswerPool(AnswerLimits{Total: 400 << 20}, func() { idle <- struct{}{} })
-	ann, endAnn := openAnswer(t, pool, "ann")
-	more, endMore := openAnswer(t, pool, "ann")
-	bob, endBob := openAnswer(t, pool, "bob")
+	pool := NewMemoryPool(MemoryLimits{Total: 400 << 20}, func() { idle <- struct{}{} })
+	ann, endAnn := openResponse(t, pool, "ann")
+	more, endMore := openResponse(t, pool, "ann")
+	bob, endBob := openResponse(t, pool, "bob")
 	if err := read(ann, 99<<20); err != nil { // The read needs twice as much.
 		t.Fatal(err)
 	}
@@ -69,7 +69,7 @@ func TestACallerTakesHalfOfTheMemoryAndOthersTheRest(t *testing.T) {
 		t.Errorf("another caller: %v", err)
 	}
 	waited := make(chan error)
-	again, endAgain := openAnswer(t, pool, "ann")
+	again, endAgain := openResponse(t, pool, "ann")
 	go func() { waited <- read(again, 10<<20) }()
 	endAnn()
 	if err := <-waited; err != nil {
@@ -86,8 +86,8 @@ func TestACallerTakesHalfOfTheMemoryAndOthersTheRest(t *testing.T) {
 
 func TestOnlyFewResponsesWaitForMemory(t *testing.T) {
 	t.Parallel()
-	pool := NewAnswerPool(AnswerLimits{Total: 4 << 20}, nil)
-	full, end := openAnswer(t, pool, "ann")
+	pool := NewMemoryPool(MemoryLimits{Total: 4 << 20}, nil)
+	full, end := openResponse(t, pool, "ann")
 	if err := read(full, 1<<20); err != nil {
 		t.Fatal(err)
 	}
@@ -95,7 +95,7 @@ func TestOnlyFewResponsesWaitForMemory(t *testing.T) {
 	failed := make(chan error, asked)
 	for range asked {
 		go func() {
-			ctx, end := openAnswer(t, pool, "ann")
+			ctx, end := openResponse(t, pool, "ann")
 			defer end()
 			failed <- read(ctx, 1<<20)
 		}()
@@ -109,7 +109,7 @@ func TestOnlyFewResponsesWaitForMemory(t *testing.T) {
 	for range maxWaiting {
 		<-failed
 	}
-	uncounted := WithoutAnswer(full)
+	uncounted := WithoutResponseMemory(full)
 	if err := read(uncounted, 1<<30); err != nil {
 		t.Errorf("what is not counted: %v", err)
 	}
@@ -117,10 +117,10 @@ func TestOnlyFewResponsesWaitForMemory(t *testing.T) {
 
 func TestReadMemoryIsReleasedWhenTheBodyIsComplete(t *testing.T) {
 	t.Parallel()
-	pool := NewAnswerPool(AnswerLimits{Total: 400 << 20}, nil)
-	ctx, end := openAnswer(t, pool, "ann")
+	pool := NewMemoryPool(MemoryLimits{Total: 400 << 20}, nil)
+	ctx, end := openResponse(t, pool, "ann")
 	defer end()
-	answer := AnswerOf(ctx)
+	answer := ResponseMemoryOf(ctx)
 	if err := errors.Join(read(ctx, 40<<20), answer.Write(ctx, 10<<20)); err != nil {
 		t.Fatal(err)
 	}

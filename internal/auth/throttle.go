@@ -11,10 +11,10 @@ import (
 // cannot be read have the zero Claimant.
 type Claimant struct{ Issuer, Subject string }
 
-// A Gate limits how many invalid tokens the client of a request may send, and lets other
+// A Throttle limits how many invalid tokens the client of a request may send, and lets other
 // requests use its place while it waits for an issuer. It counts them for each claimant, so
 // that nobody pays for tokens that others at the same address have forged.
-type Gate interface {
+type Throttle interface {
 	// Admit is called for a token that no cached key verifies, before the
 	// database or an issuer is asked. It returns an error if the client has sent
 	// too many invalid tokens of the claimant, unless isKnown reports that a key that
@@ -31,34 +31,34 @@ type Gate interface {
 	Wait() (resume func() error)
 }
 
-type gateKey struct{}
+type throttleKey struct{}
 
-// WithGate returns a context with the gate of a request.
-func WithGate(ctx context.Context, g Gate) context.Context {
-	return context.WithValue(ctx, gateKey{}, g)
+// WithThrottle returns a context with the throttle of a request.
+func WithThrottle(ctx context.Context, t Throttle) context.Context {
+	return context.WithValue(ctx, throttleKey{}, t)
 }
 
-func gateFrom(ctx context.Context) Gate {
-	if g, ok := ctx.Value(gateKey{}).(Gate); ok {
-		return g
+func throttleFrom(ctx context.Context) Throttle {
+	if t, ok := ctx.Value(throttleKey{}).(Throttle); ok {
+		return t
 	}
-	return openGate{}
+	return noThrottle{}
 }
 
-// An openGate has no limit.
-type openGate struct{}
+// A noThrottle has no limit.
+type noThrottle struct{}
 
-func (openGate) Admit(Claimant, func() bool) error  { return nil }
-func (openGate) Failed(_ Claimant, err error) error { return err }
-func (openGate) Wait() func() error                 { return func() error { return nil } }
+func (noThrottle) Admit(Claimant, func() bool) error  { return nil }
+func (noThrottle) Failed(_ Claimant, err error) error { return err }
+func (noThrottle) Wait() func() error                 { return func() error { return nil } }
 
-// countFailure passes err to the gate if the token is invalid or its issuer does
+// countFailure passes err to the throttle if the token is invalid or its issuer does
 // not answer: an attacker can name any issuer, also one that is unavailable. Errors
 // of this service do not count.
 func countFailure(ctx context.Context, of Claimant, err error) error {
 	var unavailable issuerUnavailableError
 	if platform.AsError(err).Code == platform.CodeUnauthenticated || errors.As(err, &unavailable) {
-		return gateFrom(ctx).Failed(of, err)
+		return throttleFrom(ctx).Failed(of, err)
 	}
 	return err
 }

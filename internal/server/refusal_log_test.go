@@ -20,7 +20,7 @@ func TestRefusalsAreLoggedByTheirSourcesWithinSeconds(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var logs bytes.Buffer
-		s := refusals{logger: slog.New(slog.NewTextHandler(&logs, nil))}
+		s := refusalLog{logger: slog.New(slog.NewTextHandler(&logs, nil))}
 		refuse := func(times int, id, remote string, f platform.Facts) {
 			for range times {
 				s.add(finished{trace: &platform.Trace{ID: id, Remote: remote}, facts: f})

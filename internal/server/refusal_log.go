@@ -11,15 +11,15 @@ import (
 	"atrium/platform"
 )
 
-// refusals log requests that were not admitted: after an interval with some, one line for each of the
+// A refusalLog logs requests that were not admitted: after an interval with some, one line for each of the
 // sources that had most of them, and one for all others.
-type refusals struct {
+type refusalLog struct {
 	logger *slog.Logger
 
 	lock    sync.Mutex
-	counts  map[refusalSource]*refused // of the current interval; empty if there is none
-	timer   *time.Timer                // ends the interval
-	unknown refused                    // those for which counts has no room
+	counts  map[refusalSource]*refusalCount // of the current interval; empty if there is none
+	timer   *time.Timer                     // ends the interval
+	unknown refusalCount                    // those for which counts has no room
 }
 
 // refusalInterval is how late a refusal is logged.
@@ -39,13 +39,13 @@ type refusalSource struct {
 	address         string
 }
 
-// refused are the refused requests of a source.
-type refused struct {
+// A refusalCount counts the refused requests of a source.
+type refusalCount struct {
 	number    int
 	requestID string // of the latest of them
 }
 
-func (r *refused) add(n int, requestID string) { r.number, r.requestID = r.number+n, requestID }
+func (r *refusalCount) add(n int, requestID string) { r.number, r.requestID = r.number+n, requestID }
 
 func refusalSourceOf(f finished) refusalSource {
 	source := refusalSource{limit: f.facts.Limit, organisation: f.facts.Organisation(), issuer: cut(f.facts.Issuer), subject: cut(f.facts.Subject)}
@@ -56,32 +56,32 @@ func refusalSourceOf(f finished) refusalSource {
 }
 
 // add counts a refusal. It is logged when the interval ends.
-func (s *refusals) add(f finished) {
+func (s *refusalLog) add(f finished) {
 	source := refusalSourceOf(f)
 	s.lock.Lock()
 	defer s.lock.Unlock()
 	if s.counts == nil {
-		s.counts = map[refusalSource]*refused{}
+		s.counts = map[refusalSource]*refusalCount{}
 		s.timer = time.AfterFunc(refusalInterval, s.flush)
 	}
 	switch known := s.counts[source]; {
 	case known != nil:
 		known.add(1, f.trace.ID)
 	case len(s.counts) < maxRefusalSources:
-		s.counts[source] = &refused{1, f.trace.ID}
+		s.counts[source] = &refusalCount{1, f.trace.ID}
 	default:
 		s.unknown.add(1, f.trace.ID)
 	}
 }
 
 // flush ends the interval and logs its refusals, those of the largest sources first.
-func (s *refusals) flush() {
+func (s *refusalLog) flush() {
 	s.lock.Lock()
 	counts, others := s.counts, s.unknown
 	if s.timer != nil {
 		s.timer.Stop()
 	}
-	s.counts, s.unknown, s.timer = nil, refused{}, nil
+	s.counts, s.unknown, s.timer = nil, refusalCount{}, nil
 	s.lock.Unlock()
 	sources := make([]refusalSource, 0, len(counts))
 	for source := range counts {
@@ -101,7 +101,7 @@ func (s *refusals) flush() {
 }
 
 // warn logs the refusals of a source.
-func (s *refusals) warn(r refused, of ...any) {
+func (s *refusalLog) warn(r refusalCount, of ...any) {
 	s.logger.Warn("requests are refused", append([]any{"refused", r.number, "request_id", r.requestID}, of...)...)
 }
 

@@ -8,8 +8,8 @@ import (
 )
 
 // countMemory counts the memory of responses. It runs after the authentication.
-func countMemory(limits platform.AnswerLimits) layer {
-	pool := platform.NewAnswerPool(limits, debug.FreeOSMemory)
+func countMemory(limits platform.MemoryLimits) layer {
+	pool := platform.NewMemoryPool(limits, debug.FreeOSMemory)
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			ctx, end := pool.Open(r.Context())

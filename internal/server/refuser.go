@@ -21,7 +21,7 @@ type refuser struct {
 	write errorWriter
 
 	lock sync.RWMutex
-	kept map[refusalKey]*refusalAnswer
+	kept map[refusalKey]*refusalResponse
 }
 
 // A refusalKey has everything that the answer depends on.
@@ -51,8 +51,8 @@ func (k refusalKey) size() int {
 	return len(k.area) + len(k.contentType) + len(k.accepts) + len(k.connectVersion)
 }
 
-// A refusalAnswer is an answer that is sent many times.
-type refusalAnswer struct {
+// A refusalResponse is an answer that is sent many times.
+type refusalResponse struct {
 	header http.Header // header and trailers
 	sent   http.Header // header, when the status was written
 	status int
@@ -67,7 +67,7 @@ const (
 )
 
 func newRefuser(write errorWriter) *refuser {
-	return &refuser{write: write, kept: map[refusalKey]*refusalAnswer{}}
+	return &refuser{write: write, kept: map[refusalKey]*refusalResponse{}}
 }
 
 // refuse notes the limit that a request has exceeded, and answers it.
@@ -97,8 +97,8 @@ func (f *refuser) refuse(w http.ResponseWriter, r *http.Request, limit string, e
 
 // render renders an answer, and keeps it. If there is no room, it drops all that were kept,
 // because clients can choose what makes answers different.
-func (f *refuser) render(key refusalKey, r *http.Request, err error) *refusalAnswer {
-	answer := &refusalAnswer{header: http.Header{}}
+func (f *refuser) render(key refusalKey, r *http.Request, err error) *refusalResponse {
+	answer := &refusalResponse{header: http.Header{}}
 	f.write(answer, r.WithContext(context.Background()), err)
 	answer.WriteHeader(http.StatusOK)
 	f.lock.Lock()
@@ -112,17 +112,17 @@ func (f *refuser) render(key refusalKey, r *http.Request, err error) *refusalAns
 }
 
 // Header returns the header of the answer.
-func (a *refusalAnswer) Header() http.Header { return a.header }
+func (a *refusalResponse) Header() http.Header { return a.header }
 
 // WriteHeader keeps the first status, and the header as it is.
-func (a *refusalAnswer) WriteHeader(status int) {
+func (a *refusalResponse) WriteHeader(status int) {
 	if a.status == 0 {
 		a.status, a.sent = status, a.header.Clone()
 	}
 }
 
 // Write keeps a part of the body.
-func (a *refusalAnswer) Write(b []byte) (int, error) {
+func (a *refusalResponse) Write(b []byte) (int, error) {
 	a.WriteHeader(http.StatusOK)
 	return a.body.Write(b)
 }
