@@ -8,7 +8,7 @@ import (
 	"atrium/platform/fieldmask"
 )
 
-// A batch is the body of batchCreate, and a batchResponse is its response.
+// A batch is the body of batchCreate, and a batchAnswer is its response.
 type (
 	batch struct {
 		Parent   platform.UID   `json:"parent"`
@@ -19,7 +19,7 @@ type (
 		Parent      platform.UID         `json:"parent,omitempty"` // must equal the parent of the batch
 		RoleBinding platform.RoleBinding `json:"roleBinding"`
 	}
-	batchResponse struct {
+	batchAnswer struct {
 		RoleBindings []*platform.RoleBinding `json:"roleBindings"`
 	}
 )
@@ -32,7 +32,7 @@ func batchCreate(operations platform.RoleBindings) operation {
 			return nil, err
 		}
 		made, err := operations.CreateBatch(r.Context(), decodeBatch(body))
-		return batchResponse{made}, err
+		return batchAnswer{made}, err
 	}
 }
 

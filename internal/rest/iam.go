@@ -32,7 +32,7 @@ func iamRoutes(p *platform.Platform) []route {
 		{
 			name: "LookupIdentity", method: http.MethodGet, pattern: "/iam/v2/identities:lookupIdentity",
 			query:  []parameter{issuer, subject},
-			answer: lookupResponse{}, call: lookup(p.Identities),
+			answer: lookupAnswer{}, call: lookup(p.Identities),
 		},
 
 		list("/iam/v2/roles", roles{p.Roles},
@@ -54,7 +54,7 @@ func iamRoutes(p *platform.Platform) []route {
 		{
 			name: "BatchCreateRoleBindings", method: http.MethodPost, pattern: "/iam/v2/roleBindings:batchCreate",
 			capabilities: capabilityList(platform.CapRoleBindingsCreate),
-			body:         batch{}, answer: batchResponse{}, call: batchCreate(p.RoleBindings),
+			body:         batch{}, answer: batchAnswer{}, call: batchCreate(p.RoleBindings),
 		},
 
 		list("/iam/v2/identityProviders", p.IdentityProviders,
@@ -111,14 +111,14 @@ var (
 	subject = parameter{name: "subject", valueType: reflect.TypeFor[string](), required: true}
 )
 
-type lookupResponse struct {
+type lookupAnswer struct {
 	UID platform.UID `json:"uid"`
 }
 
 func lookup(operations platform.Identities) operation {
 	return func(r *request) (any, error) {
 		uid, err := operations.Lookup(r.Context(), r.query.Get(issuer.name), r.query.Get(subject.name))
-		return lookupResponse{uid}, err
+		return lookupAnswer{uid}, err
 	}
 }
 

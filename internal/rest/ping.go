@@ -6,13 +6,13 @@ import (
 	"atrium/platform"
 )
 
-type pingResponse struct {
+type pingAnswer struct {
 	Response string `json:"response"`
 }
 
 func pingRoutes(p *platform.Platform) []route {
 	return []route{{
-		name: "Ping", method: http.MethodGet, pattern: "/ping/v2/ping", answer: pingResponse{}, public: true,
-		call: func(r *request) (any, error) { return pingResponse{p.Ping(r.Context())}, nil },
+		name: "Ping", method: http.MethodGet, pattern: "/ping/v2/ping", answer: pingAnswer{}, public: true,
+		call: func(r *request) (any, error) { return pingAnswer{p.Ping(r.Context())}, nil },
 	}}
 }
