@@ -16,11 +16,6 @@ func require(ctx context.Context, uid UID, capabilities ...Capability) (*Actor, 
 	if err != nil {
 		return nil, err
 	}
-	if slices.ContainsFunc(capabilities, func(c Capability) bool { return !c.reads() }) {
-		if err := Prove(ctx); err != nil {
-			return nil, err
-		}
-	}
 	for _, c := range capabilities {
 		if !a.Can(c, uid) {
 			return nil, a.permissionError(c, uid)

@@ -137,9 +137,36 @@ func (r *resources[T, F]) updateBatch(ctx context.Context, requests []BatchReque
 	return rows, nil
 }
 
-// removeBatch deletes several resources: all or none. It calls check for each of
-// them in the same transaction.
-func (r *resources[T, F]) removeBatch(ctx context.Context, uids []UID, check func(tx Tx, uid UID) error) error {
+// removeBatch deletes several resources: all or none.
+func (r *resources[T, F]) removeBatch(ctx context.Context, uids []UID) error {
+	return r.removeBatchBy(ctx, uids, func(tx Tx, sorted []UID) (int, error) {
+		rows, err := r.rows(tx).DeleteAll(ctx, sorted)
+		if err != nil {
+			return len(rows), err
+		}
+		for i, row := range rows {
+			tx.Record(r.p.event(ctx, r.kind.Event, "deleted", sorted[i], r.kind.Group(row), row))
+		}
+		return 0, nil
+	})
+}
+
+// removeBatchChecked calls check for each resource before it is deleted, in the same
+// transaction.
+func (r *resources[T, F]) removeBatchChecked(ctx context.Context, uids []UID, check func(tx Tx, uid UID) error) error {
+	return r.removeBatchBy(ctx, uids, func(tx Tx, sorted []UID) (int, error) {
+		for i, uid := range sorted {
+			if err := r.removeInTx(ctx, tx, uid, check); err != nil {
+				return i, err
+			}
+		}
+		return 0, nil
+	})
+}
+
+// removeBatchBy authorises a batch and lets remove delete it in the order of UIDs. After an
+// error, remove returns the index of the resource that caused it.
+func (r *resources[T, F]) removeBatchBy(ctx context.Context, uids []UID, remove func(Tx, []UID) (int, error)) error {
 	err := checkBatch(ctx, listOfUIDs, len(uids), func(i int) error {
 		err := r.authorizeRemove(ctx, uids[i])
 		if err == nil {
@@ -150,16 +177,13 @@ func (r *resources[T, F]) removeBatch(ctx context.Context, uids []UID, check fun
 	if err != nil {
 		return r.kind.addArea(err)
 	}
-	failing := 0
-	err = r.p.store.Write(ctx, func(tx Tx) error {
-		for _, failing = range sortIndices(uids) {
-			if err := r.removeInTx(ctx, tx, uids[failing], check); err != nil {
-				return err
-			}
-		}
-		return nil
+	sorted, failing := slices.Sorted(slices.Values(uids)), 0
+	err = r.p.store.Write(ctx, func(tx Tx) (err error) {
+		failing, err = remove(tx, sorted)
+		return err
 	})
-	return r.kind.addArea(addIndex(r.removeError(ctx, uids[failing], err), listOfUIDs, failing))
+	uid := sorted[failing]
+	return r.kind.addArea(addIndex(r.removeError(ctx, uid, err), listOfUIDs, slices.Index(uids, uid)))
 }
 
 // allowChange accepts every change.

@@ -135,9 +135,7 @@ func (s Deliveries) redeliver(ctx context.Context, uids []UID) ([]*Delivery, err
 	}
 	again := make([]*Delivery, len(uids))
 	err := s.p.store.Write(ctx, func(tx Tx) error {
-		if err := lockSubscriptions(ctx, tx, parentsOf(uids)); err != nil {
-			return err
-		}
+		lockSubscriptions(tx, parentsOf(uids))
 		found, err := tx.Deliveries().Get(ctx, Keys{uids: uids})
 		if err != nil {
 			return err

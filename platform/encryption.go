@@ -96,9 +96,8 @@ func (p *Platform) openEncryption(ctx context.Context) error {
 		return nil
 	}
 	err := p.store.Write(ctx, func(tx Tx) (err error) {
-		if err = tx.Lock(ctx, encryptionLock); err == nil {
-			p.secrets, err = p.establishEncryptions(ctx, tx)
-		}
+		tx.Lock(encryptionLock)
+		p.secrets, err = p.establishEncryptions(ctx, tx)
 		return err
 	})
 	if err == nil && p.options.EncryptionKey == nil && p.options.NextEncryptionKey == nil {
@@ -223,9 +222,7 @@ func (p *Platform) encryptSecret(ctx context.Context, tx Tx, secret string, owne
 	if p.secrets == nil {
 		return nil, errNoSecrets
 	}
-	if err := tx.LockShared(ctx, encryptionLock); err != nil {
-		return nil, err
-	}
+	tx.LockShared(encryptionLock)
 	current, err := p.currentEncryption(ctx, tx)
 	if err != nil {
 		return nil, err

@@ -91,9 +91,7 @@ type KeyChange struct {
 // not ready and store no secrets.
 func ChangeEncryptionKey(ctx context.Context, store Store, c KeyChange) (discarded int, err error) {
 	err = store.Write(ctx, func(tx Tx) error {
-		if err := tx.Lock(ctx, encryptionLock); err != nil {
-			return err
-		}
+		tx.Lock(encryptionLock)
 		discarded, err = c.apply(ctx, tx)
 		return err
 	})

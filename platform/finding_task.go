@@ -139,13 +139,9 @@ func (s Findings) Review(ctx context.Context) (wrong int, err error) {
 // reconcileRoot ends tasks of an organisation. Another process may have ended them meanwhile.
 func (s Findings) reconcileRoot(ctx context.Context, tx Tx, root UID) (int, error) {
 	if root != FeedGroup {
-		if err := tx.LockShared(ctx, findingLock(FeedGroup)); err != nil {
-			return 0, err
-		}
+		tx.LockShared(findingLock(FeedGroup))
 	}
-	if err := tx.Lock(ctx, findingLock(root)); err != nil {
-		return 0, err
-	}
+	tx.Lock(findingLock(root))
 	tasks, err := tx.FindingTasks(ctx, root, maxFindingTasks)
 	if err != nil || len(tasks) == 0 {
 		return 1, err // another process has ended the task that there was; there may be others

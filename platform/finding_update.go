@@ -237,9 +237,7 @@ func (s Findings) checkAssignee(ctx context.Context, c *fieldmask.Change[*Findin
 // updateInTx decides about findings in a transaction.
 func (s Findings) updateInTx(ctx context.Context, tx Tx, u *FindingUpdate, c *fieldmask.Change[*Finding]) ([]*Finding, error) {
 	for _, root := range u.roots() {
-		if err := tx.Lock(ctx, findingLock(root)); err != nil {
-			return nil, err
-		}
+		tx.Lock(findingLock(root))
 	}
 	if err := s.changeRules(ctx, tx, u, c); err != nil {
 		return nil, err

@@ -169,9 +169,7 @@ func (s Groups) Update(ctx context.Context, uid UID, in fieldmask.Input[*Group])
 // owner is deleted together with that owner.
 func (s Groups) Delete(ctx context.Context, uid UID) error {
 	return s.removeChecked(ctx, uid, func(tx Tx, _ UID) error {
-		if err := tx.Lock(ctx, uid.Root()); err != nil {
-			return err
-		}
+		tx.Lock(uid.Root())
 		if err := s.removeGroupData(ctx, tx, uid); err != nil || !uid.IsRoot() {
 			return err
 		}

@@ -197,9 +197,7 @@ func (s GroupInvites) acceptCode(ctx context.Context, text string) (*RoleBinding
 	group := invite.UID.Parent()
 	var bound *RoleBinding
 	err = s.p.store.Write(ctx, func(tx Tx) error {
-		if err := tx.Lock(ctx, invite.UID.Root()); err != nil {
-			return err
-		}
+		tx.Lock(invite.UID.Root())
 		if invite, err = s.byCode(ctx, tx, code); err != nil { // another request may have used it up
 			return err
 		}

@@ -215,9 +215,7 @@ func (i *Identity) addOtherRule(fields []string) []string {
 // requireAllBound fails unless the caller holds everything that is bound to an
 // identity.
 func (s Identities) requireAllBound(ctx context.Context, tx Tx, uid UID) error {
-	if err := tx.Lock(ctx, uid.Root()); err != nil {
-		return err
-	}
+	tx.Lock(uid.Root())
 	bound, err := tx.Grants(ctx, []UID{uid})
 	if err != nil {
 		return err
@@ -227,7 +225,7 @@ func (s Identities) requireAllBound(ctx context.Context, tx Tx, uid UID) error {
 
 // Delete deletes an identity without role bindings.
 func (s Identities) Delete(ctx context.Context, uid UID) error {
-	return s.removeChecked(ctx, uid, func(tx Tx, _ UID) error { return tx.Lock(ctx, uid.Root()) }) // prevents concurrent bindings
+	return s.removeChecked(ctx, uid, func(tx Tx, _ UID) error { tx.Lock(uid.Root()); return nil }) // prevents concurrent bindings
 }
 
 // Lookup finds the identity whose rule names exactly this issuer and subject, the

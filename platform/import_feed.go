@@ -61,9 +61,7 @@ func (s Advisories) Import(ctx context.Context, group UID, advisories []*Advisor
 			a.check(v)
 		},
 		existing: func(ctx context.Context, tx Tx, rows []*Advisory) ([]*Advisory, error) {
-			if err := tx.Lock(ctx, feedLock); err != nil {
-				return nil, err
-			}
+			tx.Lock(feedLock)
 			names := make([]AdvisoryName, len(rows))
 			for i, a := range rows {
 				names[i] = a.Key()
@@ -332,9 +330,7 @@ func (s Vulnerabilities) Import(ctx context.Context, vulnerabilities []*Vulnerab
 			checkNames(v, vuln.Aliases, vuln.Upstream, vuln.Related)
 		},
 		existing: func(ctx context.Context, tx Tx, rows []*Vulnerability) ([]*Vulnerability, error) {
-			if err := tx.Lock(ctx, feedLock); err != nil {
-				return nil, err
-			}
+			tx.Lock(feedLock)
 			ids := make([]UID, len(rows))
 			for i, vuln := range rows {
 				ids[i] = s.kind.UID(vuln)

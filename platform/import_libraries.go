@@ -88,9 +88,7 @@ func (c *artifactChange) isEmpty() bool { return !c.artifact && len(c.added)+len
 // readExisting reads the artifacts with the names of records, and compares the records
 // with them. It excludes all other imports until the transaction ends.
 func (l *libraries) readExisting(ctx context.Context, tx Tx, rows []*ImportedArtifact) ([]*ImportedArtifact, error) {
-	if err := tx.Lock(ctx, librariesLock); err != nil {
-		return nil, err
-	}
+	tx.Lock(librariesLock)
 	stored, err := l.readByName(ctx, tx, rows)
 	if err != nil {
 		return nil, err

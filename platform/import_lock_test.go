@@ -61,7 +61,8 @@ func TestAnImportWaitsForAnotherOneLongerThanARequest(t *testing.T) {
 			release := func() { once.Do(func() { close(released) }) }
 			go func() {
 				ended <- w.store.Write(w.Context(), func(tx platform.Tx) error {
-					err := tx.Lock(w.Context(), lock)
+					tx.Lock(lock)
+					_, err := tx.Exists(w.Context(), lock) // the lock is taken before it
 					close(held)
 					<-released
 					return err

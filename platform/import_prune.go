@@ -80,11 +80,11 @@ func (s Tags) removeAll(ctx context.Context, from RepoSource, tags []UID, o Impo
 		if err != nil {
 			return err
 		}
-		for _, uid := range gone {
-			row, err := s.rows(tx).Delete(ctx, uid)
-			if err != nil {
-				return err
-			}
+		rows, err := s.rows(tx).DeleteAll(ctx, gone)
+		if err != nil {
+			return err
+		}
+		for _, row := range rows {
 			recordImported(ctx, tx, s.resources, "deleted", o, row)
 		}
 		removed = len(gone)

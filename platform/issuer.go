@@ -84,9 +84,7 @@ func (p *Platform) admitRule(ctx context.Context, tx Tx, uid UID, i *Identity) e
 	if key == (RuleKey{}) {
 		return nil
 	}
-	if err := tx.Lock(ctx, root); err != nil {
-		return err
-	}
+	tx.Lock(root)
 	n, err := tx.CountRules(ctx, root, key, uid)
 	if err != nil {
 		return err

@@ -154,9 +154,7 @@ func (s Issuers) Recheck(ctx context.Context) error {
 			s.p.options.Logger.WarnContext(ctx, "reading the organisation file of an issuer failed", "issuer", proof.Issuer, "error", failed)
 		}
 		err = s.p.store.Write(ctx, func(tx Tx) error {
-			if err := tx.Lock(ctx, proof.Organisation); err != nil {
-				return err
-			}
+			tx.Lock(proof.Organisation)
 			current, err := tx.IssuerProof(ctx, proof.Organisation, proof.Issuer)
 			if err != nil || *current != *proof {
 				return err // another process has changed it

@@ -73,9 +73,7 @@ func (p *Platform) changeKeys(ctx context.Context, purpose string, newKey func()
 		return nil, err
 	}
 	err = p.store.Write(ctx, func(tx Tx) error {
-		if err := tx.Lock(ctx, encryptionLock); err != nil {
-			return err
-		}
+		tx.Lock(encryptionLock)
 		current, err := p.currentEncryption(ctx, tx)
 		if err != nil {
 			return err

@@ -173,9 +173,7 @@ func (s Roles) Update(ctx context.Context, uid UID, in fieldmask.Input[*Role]) (
 		return nil, err
 	}
 	return s.updateChecked(ctx, uid, in, func(tx Tx, change *fieldmask.Change[*Role]) error {
-		if err := tx.Lock(ctx, uid.Root()); err != nil {
-			return err
-		}
+		tx.Lock(uid.Root())
 		capabilities := change.Row.Capabilities
 		if !change.Writes("capabilities") {
 			now, err := tx.Roles().Get(ctx, Keys{uids: []UID{uid}})
@@ -193,7 +191,7 @@ func (s Roles) Delete(ctx context.Context, uid UID) error {
 	if err := s.checkNotBuiltIn(ctx, uid); err != nil {
 		return err
 	}
-	return s.removeChecked(ctx, uid, func(tx Tx, _ UID) error { return tx.Lock(ctx, uid.Root()) }) // prevents concurrent bindings
+	return s.removeChecked(ctx, uid, func(tx Tx, _ UID) error { tx.Lock(uid.Root()); return nil }) // prevents concurrent bindings
 }
 
 // checkNotBuiltIn fails if uid is not the UID of a custom role.
@@ -220,9 +218,7 @@ func requireMayGrant(ctx context.Context, tx Tx, set capabilitySet, uid UID, end
 	if err != nil {
 		return err
 	}
-	if err := tx.Lock(ctx, uid.Root()); err != nil {
-		return err
-	}
+	tx.Lock(uid.Root())
 	if actor, err = actor.withCurrentGrants(ctx, tx); err != nil {
 		return err
 	}
@@ -255,9 +251,7 @@ func (s Roles) requireMayGrant(ctx context.Context, tx Tx, field string, role, u
 		return v.err()
 	}
 	// The lock must precede the read, so that its result stays valid until commit.
-	if err := tx.Lock(ctx, uid.Root()); err != nil {
-		return err
-	}
+	tx.Lock(uid.Root())
 	found, err := s.getRow(ctx, tx, role)
 	if err != nil {
 		return err

@@ -307,9 +307,7 @@ func (b *RoleBinding) checkReach(group UID, prefix string, v *violations) {
 // what the role grants. It returns the identity.
 func (s RoleBindings) checkMayBind(ctx context.Context, tx Tx, group UID, b *RoleBinding) (*Identity, error) {
 	// The lock must precede the reads, so that their results stay valid until commit.
-	if err := tx.Lock(ctx, group.Root()); err != nil {
-		return nil, err
-	}
+	tx.Lock(group.Root())
 	identity, err := s.p.Identities.getRow(ctx, tx, b.IdentityUID)
 	if err != nil {
 		return nil, err
@@ -417,7 +415,7 @@ func (s RoleBindings) Delete(ctx context.Context, uid UID) error {
 
 // DeleteBatch deletes several role bindings: all or none.
 func (s RoleBindings) DeleteBatch(ctx context.Context, uids []UID) error {
-	return s.removeBatch(ctx, uids, s.checkMayUnbind(ctx))
+	return s.removeBatchChecked(ctx, uids, s.checkMayUnbind(ctx))
 }
 
 // checkMayUnbind returns a check that another owner remains after the deletion of

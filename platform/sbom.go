@@ -188,9 +188,7 @@ func (p *Platform) putPackages(ctx context.Context, tx Tx, versions []*PackageVe
 	var last UID
 	for _, v := range added { // they are sorted, and so are their organisations
 		if root := v.UID.Root(); root != last {
-			if err := tx.Lock(ctx, packagesLock(root)); err != nil {
-				return err
-			}
+			tx.Lock(packagesLock(root))
 			last = root
 		}
 	}

@@ -168,9 +168,11 @@ type Tx interface {
 	WebhookWrites
 
 	// Lock locks root exclusively until the transaction ends. LockShared locks it
-	// shared: it waits for exclusive locks, not for other shared ones.
-	Lock(ctx context.Context, root UID) error
-	LockShared(ctx context.Context, root UID) error
+	// shared: it waits for exclusive locks, not for other shared ones. The lock is taken
+	// before anything else of the transaction is read or written, which reports an error of
+	// the lock, such as ErrLocked.
+	Lock(root UID)
+	LockShared(root UID)
 
 	// Record adds events, to be stored with the transaction's changes.
 	Record(events ...*Event)
@@ -211,6 +213,9 @@ type RowWriter[T any] interface {
 	// Delete deletes a row and returns it. It returns ErrNotFound, or
 	// ErrReferenced if another row refers to it.
 	Delete(ctx context.Context, uid UID) (T, error)
+	// DeleteAll does so with many rows, with as many round trips, and returns them in the
+	// order of uids. After an error, it returns the rows before the one that caused it.
+	DeleteAll(ctx context.Context, uids []UID) ([]T, error)
 }
 
 // ErrTooMany is the error of FindAdvisories if there are more rows than the limit.

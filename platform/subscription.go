@@ -135,7 +135,7 @@ func (s Subscriptions) CreateConditional(ctx context.Context, parent UID, in fie
 
 // Delete deletes a subscription.
 func (s Subscriptions) Delete(ctx context.Context, uid UID) error {
-	return s.removeChecked(ctx, uid, func(tx Tx, uid UID) error { return tx.Lock(ctx, uid) }) // no delivery ends meanwhile
+	return s.removeChecked(ctx, uid, func(tx Tx, uid UID) error { tx.Lock(uid); return nil }) // no delivery ends meanwhile
 }
 
 // secretOverlap is the time during which the previous secret still signs.

@@ -97,5 +97,5 @@ func (s Tags) findMissingRepo(ctx context.Context, names []TagName) error {
 
 // DeleteBatch deletes several tags: all or none.
 func (s Tags) DeleteBatch(ctx context.Context, uids []UID) error {
-	return s.removeBatch(ctx, uids, allowDeletion)
+	return s.removeBatch(ctx, uids)
 }

@@ -121,9 +121,7 @@ func (s Terms) acceptFor(ctx context.Context, group UID, documents []string) err
 
 // saveAcceptances stores the acceptances that do not exist yet.
 func (s Terms) saveAcceptances(ctx context.Context, tx Tx, group UID, documents []string, by string) error {
-	if err := tx.Lock(ctx, group.Root()); err != nil { // equal concurrent requests must not collide
-		return err
-	}
+	tx.Lock(group.Root()) // equal concurrent requests must not collide
 	if _, err := s.p.Groups.getRow(ctx, tx, group); err != nil {
 		return err
 	}

@@ -74,9 +74,7 @@ func (w Webhooks) failDelivery(ctx context.Context, begun *Delivery, reason stri
 // slow, another one may have claimed it, or may have recorded an attempt. d is nil if the
 // delivery does not exist any more.
 func (w Webhooks) getBegun(ctx context.Context, tx Tx, begun *Delivery) (d *Delivery, mine bool, err error) {
-	if err := tx.Lock(ctx, begun.UID.Parent()); err != nil { // attempts also update the subscription
-		return nil, false, err
-	}
+	tx.Lock(begun.UID.Parent()) // attempts also update the subscription
 	d, err = tx.DeliveryWriter().GetForUpdate(ctx, begun.UID)
 	switch {
 	case errors.Is(err, ErrNotFound):
@@ -186,9 +184,7 @@ func (w Webhooks) failPending(ctx context.Context, subscription UID) error {
 	for more := true; more; {
 		err := w.p.store.Write(ctx, func(tx Tx) error {
 			more = false
-			if err := tx.Lock(ctx, subscription); err != nil {
-				return err
-			}
+			tx.Lock(subscription)
 			found, err := tx.Subscriptions().Get(ctx, Keys{uids: []UID{subscription}})
 			if err == nil && len(found) == 1 {
 				more, err = w.failSome(ctx, tx, found[0])

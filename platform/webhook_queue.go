@@ -105,12 +105,9 @@ func (q *DeliveryQueue) Release(ctx context.Context, tickets ...Ticket) error {
 // lockSubscriptions locks subscriptions, as attempts do. So none of their deliveries ends
 // until the transaction does. A delivery that ends moves to another partition, and a
 // database rejects statements that wait for its row.
-func lockSubscriptions(ctx context.Context, tx Tx, subscriptions []UID) error {
+func lockSubscriptions(tx Tx, subscriptions []UID) {
 	slices.Sort(subscriptions) // all in the same order, so that nobody waits in a circle
 	for _, subscription := range slices.Compact(subscriptions) {
-		if err := tx.Lock(ctx, subscription); err != nil {
-			return err
-		}
+		tx.Lock(subscription)
 	}
-	return nil
 }

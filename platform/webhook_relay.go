@@ -23,9 +23,7 @@ const (
 func (w Webhooks) Relay(ctx context.Context) (events int, err error) {
 	var from, upTo EventPosition
 	err = w.p.store.Write(ctx, func(tx Tx) error {
-		if err := tx.Lock(ctx, relayLock); err != nil {
-			return err
-		}
+		tx.Lock(relayLock)
 		var err error
 		if from, err = tx.RelayPosition(ctx); err != nil {
 			return err

@@ -111,9 +111,7 @@ func (r *resources[T, F]) updateChecked(ctx context.Context, uid UID, in fieldma
 // getLocked reads a resource and locks its organisation, so that no grants change
 // until the transaction ends.
 func (r *resources[T, F]) getLocked(ctx context.Context, tx Tx, uid UID) (zero T, _ error) {
-	if err := tx.Lock(ctx, uid.Root()); err != nil {
-		return zero, err
-	}
+	tx.Lock(uid.Root())
 	return r.getRow(ctx, tx, uid)
 }
 

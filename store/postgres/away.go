@@ -82,40 +82,12 @@ func (e *Engine) transact(ctx context.Context, unit func(dbconn.TxConn) error) e
 	if err := e.breaker.check(); err != nil {
 		return err
 	}
-	tx, err := e.beginTx(ctx)
-	if err != nil {
-		return err
-	}
-	defer func() { // has no effect after a commit
-		w := e.breaker.await(ctx, e.responseTimeout)
-		defer w.cancel()
-		_ = w.end(tx.Rollback(w.within))
-	}()
-	t := &transaction{conn: conn{querier: tx}, tx: tx, breaker: e.breaker, timeout: e.responseTimeout, prepared: e.prepares}
+	t := &transaction{engine: e, timeout: e.responseTimeout}
+	defer t.end(ctx) // also if unit panics
 	if err := unit(t); err != nil {
 		return err
 	}
-	w := e.breaker.await(ctx, t.timeout)
-	defer w.cancel()
-	err = tx.Commit(w.within)
-	ended := w.end(translate(err))
-	if isUncertain(err) && !errors.Is(ctx.Err(), context.Canceled) { // else nobody waits for the error
-		return platform.Uncertain(err)
-	}
-	return ended
-}
-
-// beginTx begins a transaction. If the connection is lost, beginTx tries again with a new one.
-func (e *Engine) beginTx(ctx context.Context) (pgx.Tx, error) {
-	w := e.breaker.await(ctx, e.responseTimeout)
-	defer w.cancel()
-	options := pgx.TxOptions{BeginQuery: e.begin}
-	tx, err := e.pool.BeginTx(w.within, options)
-	if isConnectionLost(translate(err)) {
-		e.pool.Reset()
-		tx, err = e.pool.BeginTx(w.within, options)
-	}
-	return tx, w.end(translate(err))
+	return t.Commit(ctx)
 }
 
 // isUncertain reports whether a COMMIT that failed with err may have taken effect: it was sent,
@@ -125,8 +97,9 @@ func (e *Engine) beginTx(ctx context.Context) (pgx.Tx, error) {
 // was lost afterwards.
 func isUncertain(err error) bool {
 	var said *pgconn.PgError
+	var unsent pgx.ErrPreprocessingBatch
 	switch {
-	case err == nil, errors.Is(err, pgx.ErrTxCommitRollback):
+	case err == nil, errors.As(err, &unsent):
 		return false
 	case pgconn.SafeToRetry(err):
 		return errors.Is(err, pgconn.ErrConnClosed)

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"net"
-	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -15,7 +14,7 @@ import (
 	"atrium/store/sqlstore/dbconn"
 )
 
-// querier is what *pgxpool.Pool and pgx.Tx have in common.
+// querier is what *pgxpool.Pool and *pgx.Conn have in common.
 type querier interface {
 	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
 	SendBatch(ctx context.Context, b *pgx.Batch) pgx.BatchResults
@@ -32,7 +31,12 @@ type conn struct {
 // run sends all statements at once and reads their results. It returns the number
 // of rows.
 func (c conn) run(ctx context.Context, statements []*dbconn.Statement) (count int, err error) {
-	platform.TraceOf(ctx).NoteStatements(len(statements))
+	count, err = c.send(ctx, statements)
+	return count, translate(err)
+}
+
+// send is run with the errors of pgx.
+func (c conn) send(ctx context.Context, statements []*dbconn.Statement) (count int, err error) {
 	statements = c.pipeline(statements)
 	if len(statements) == 1 {
 		s := statements[0]
@@ -41,7 +45,7 @@ func (c conn) run(ctx context.Context, statements []*dbconn.Statement) (count in
 			err = c.read(rows, s, &count)
 		}
 		s.Failed = err != nil
-		return count, translate(err)
+		return count, err
 	}
 	var batch pgx.Batch
 	for _, s := range statements {
@@ -50,21 +54,21 @@ func (c conn) run(ctx context.Context, statements []*dbconn.Statement) (count in
 	results := c.SendBatch(ctx, &batch)
 	defer func() {
 		if closed := results.Close(); err == nil {
-			err = translate(closed)
+			err = closed
 		}
 	}()
 	for _, s := range statements {
 		rows, err := results.Query()
 		if refused := (pgx.ErrPreprocessingBatch{}); errors.As(err, &refused) { // nothing was sent
 			markFailed(statements, refused.SQL())
-			return count, translate(err)
+			return count, err
 		}
 		s.Failed = true // until it has ended, also if the caller panics on a row
 		if err == nil {
 			err = c.read(rows, s, &count)
 		}
 		if err != nil {
-			return count, translate(err)
+			return count, err
 		}
 		s.Failed = false
 	}
@@ -118,65 +122,6 @@ func appendBound(bound, args []any) []any {
 		bound = append(bound, arg)
 	}
 	return bound
-}
-
-// A transaction is a dbconn.TxConn.
-type transaction struct {
-	conn
-	tx       pgx.Tx
-	breaker  *breaker
-	timeout  time.Duration // maximum time without a response; 0 means no limit
-	prepared bool          // whether its statements are prepared
-}
-
-// Run sends all statements at once and reads their results.
-func (t *transaction) Run(ctx context.Context, statements ...*dbconn.Statement) error {
-	w := t.breaker.await(ctx, t.timeout)
-	defer w.cancel()
-	_, err := t.run(w.within, t.plan(statements))
-	return w.end(err)
-}
-
-// Copy adds rows by COPY.
-func (t *transaction) Copy(ctx context.Context, table string, columns []string, rows [][]any) error {
-	platform.TraceOf(ctx).NoteStatements(1)
-	bound := make([]any, 0, len(columns)) // pgx encodes the values of a row before it asks for the next row
-	from := pgx.CopyFromSlice(len(rows), func(i int) ([]any, error) {
-		bound = appendBound(bound[:0], rows[i])
-		return bound, nil
-	})
-	w := t.breaker.await(ctx, t.timeout)
-	defer w.cancel()
-	_, err := t.tx.CopyFrom(w.within, pgx.Identifier{table}, columns, from)
-	return w.end(translate(err))
-}
-
-// Lock waits for other transactions that have locked the same name, also shared.
-func (t *transaction) Lock(ctx context.Context, name string) error {
-	return t.exec(ctx, "SELECT pg_advisory_xact_lock(hashtextextended($1, 0))", name)
-}
-
-// LockShared waits for transactions that have locked the same name exclusively.
-func (t *transaction) LockShared(ctx context.Context, name string) error {
-	return t.exec(ctx, "SELECT pg_advisory_xact_lock_shared(hashtextextended($1, 0))", name)
-}
-
-// LockCounters waits for all transactions that change counters, and blocks new
-// ones. It also removes the time limits, because counting all rows can
-// take long.
-func (t *transaction) LockCounters(ctx context.Context) error {
-	if err := t.exec(ctx, removeLimits); err != nil {
-		return err
-	}
-	t.timeout = 0
-	return t.exec(ctx, "LOCK TABLE counter IN SHARE ROW EXCLUSIVE MODE")
-}
-
-func (t *transaction) exec(ctx context.Context, sql string, args ...any) error {
-	w := t.breaker.await(ctx, t.timeout)
-	defer w.cancel()
-	_, err := t.tx.Exec(w.within, sql, args...)
-	return w.end(translate(err))
 }
 
 // errConflict is the error of a transaction that conflicts with a concurrent one.

@@ -91,7 +91,7 @@ func (t *transaction) plan(statements []*dbconn.Statement) []*dbconn.Statement {
 	switch {
 	case slices.ContainsFunc(statements, hasManyValues):
 		setting = planBatch
-	case t.prepared && slices.ContainsFunc(statements, func(s *dbconn.Statement) bool { return s.Plan == dbconn.PlanOnceAlways }):
+	case t.engine.prepares && slices.ContainsFunc(statements, func(s *dbconn.Statement) bool { return s.Plan == dbconn.PlanOnceAlways }):
 		setting = planOnce
 	default:
 		return statements

@@ -45,8 +45,10 @@ var dialect = dbconn.Dialect{
 	Elements: func(column string) string {
 		return "jsonb_array_elements_text(CAST(CASE " + column + " WHEN '' THEN '[]' ELSE " + column + " END AS jsonb)) AS e(value)"
 	},
-	JoinBytes: func(arg, column string) string { return "CAST(" + arg + " AS bytea) || " + column },
-	KeepRow:   " FOR NO KEY UPDATE OF t", // the lock that an update takes
+	JoinBytes:  func(arg, column string) string { return "CAST(" + arg + " AS bytea) || " + column },
+	Lock:       "SELECT pg_advisory_xact_lock(hashtextextended($1, 0))",
+	LockShared: "SELECT pg_advisory_xact_lock_shared(hashtextextended($1, 0))",
+	KeepRow:    " FOR NO KEY UPDATE OF t", // the lock that an update takes
 	Clients: "SELECT COALESCE(a.application_name, ''), COALESCE(host(a.client_addr), 'local'), COUNT(*), MIN(a.backend_start) FROM pg_stat_activity a" +
 		" WHERE a.datname = current_database() AND a.backend_type = 'client backend' AND a.pid <> pg_backend_pid() GROUP BY 1, 2 ORDER BY 3 DESC, 1, 2",
 	Replication:      "SELECT COALESCE(r.application_name, ''), COALESCE(host(r.client_addr), 'local'), COALESCE(r.state, 'unknown'), COALESCE(EXTRACT(EPOCH FROM r.replay_lag), 0)::float8 FROM pg_stat_replication r ORDER BY 1, 2",
@@ -92,7 +94,7 @@ type Options struct {
 type Engine struct {
 	conn
 	pool            *pgpool.Pool
-	begin           string        // statement that begins a transaction that writes
+	begin           string        // statement that limits a transaction that writes, right after its BEGIN
 	responseTimeout time.Duration // maximum time without a response; 0 means no limit
 	breaker         *breaker      // stops what would be sent to a silent server
 	standbys        *standbys     // nil means that there are none
@@ -134,7 +136,7 @@ func Open(ctx context.Context, url string, o Options) (*Engine, error) {
 	if pool.PlansOnce { // PostgreSQL decides how statements of transactions are planned, except those of transaction.plan
 		forWriting["plan_cache_mode"] = "auto"
 	}
-	e.begin = beginWriting(forWriting)
+	e.begin = limitWriting(forWriting)
 	if len(o.ReadURLs) > 0 {
 		if e.standbys, err = openStandbys(ctx, e, o); err != nil {
 			_ = e.Close()

@@ -64,10 +64,10 @@ func preparedOf(conn *pgconn.PgConn) *preparedConn {
 // prepared statement, it prepares the statements again and repeats those that are not
 // done, unless rows are held: then the statements may run on another server.
 func (c conn) runOnce(ctx context.Context, pool *pgpool.Pool, statements []*dbconn.Statement) (count int, err error) {
+	platform.TraceOf(ctx).NoteStatements(len(statements))
 	if !c.prepares {
 		return c.run(ctx, statements)
 	}
-	platform.TraceOf(ctx).NoteStatements(len(statements))
 	pooled, err := pool.Acquire(ctx)
 	if err != nil {
 		return 0, translate(err)

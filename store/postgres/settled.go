@@ -23,17 +23,20 @@ const (
 // transactionTimeout limits a whole transaction that writes, on servers that can.
 const transactionTimeout = "60s"
 
-// beginWriting returns the statements that begin a transaction with limits, and take
-// the lock before the transaction has an id. Each statement must see what was committed
-// while an earlier one waited for a lock, whatever the server's default is.
-func beginWriting(limits map[string]string) string {
-	var begin strings.Builder
-	begin.WriteString("BEGIN ISOLATION LEVEL READ COMMITTED; ")
+// beginTransaction begins a transaction. Each statement must see what was committed while an
+// earlier one waited for a lock, whatever the server's default is.
+const beginTransaction = "BEGIN ISOLATION LEVEL READ COMMITTED"
+
+// limitWriting returns the statement that limits a transaction, and takes the lock before the
+// transaction has an id.
+func limitWriting(limits map[string]string) string {
+	var all strings.Builder
+	all.WriteString("SELECT ")
 	for _, name := range slices.Sorted(maps.Keys(limits)) {
-		fmt.Fprintf(&begin, "SET LOCAL %s = '%s'; ", name, strings.ReplaceAll(limits[name], "'", "''"))
+		fmt.Fprintf(&all, "set_config('%s', '%s', true), ", name, strings.ReplaceAll(limits[name], "'", "''"))
 	}
-	fmt.Fprintf(&begin, "SELECT pg_advisory_xact_lock_shared(%d, %s)", writingClass, schemaNumber)
-	return begin.String()
+	fmt.Fprintf(&all, "pg_advisory_xact_lock_shared(%d, %s)", writingClass, schemaNumber)
+	return all.String()
 }
 
 // removeLimits removes the limits that the rest of a transaction has.

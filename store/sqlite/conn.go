@@ -131,11 +131,10 @@ func (t transaction) Copy(ctx context.Context, table string, columns []string, r
 // maxVariables keeps one insert at a size that SQLite parses fast.
 const maxVariables = 250
 
-// Lock does nothing, because there is only one writer at a time.
-func (transaction) Lock(context.Context, string) error { return nil }
-
-// LockShared does nothing, because there is only one writer at a time.
-func (transaction) LockShared(context.Context, string) error { return nil }
+// Commit runs statements. The engine commits when the unit has ended.
+func (t transaction) Commit(ctx context.Context, statements ...*dbconn.Statement) error {
+	return t.Run(ctx, statements...)
+}
 
 // LockCounters does nothing, because there is only one writer at a time.
 func (transaction) LockCounters(context.Context) error { return nil }

@@ -279,7 +279,7 @@ func (t *table[T, F]) group(row T) string {
 
 // Recount corrects the counters from the rows and returns how many were wrong.
 func (s *Store) Recount(ctx context.Context) (wrong int64, err error) {
-	err = s.engine.Write(ctx, func(tx dbconn.TxConn) error {
+	err = s.engine.Write(ctx, func(tx *dbconn.Tx) error {
 		if err := tx.LockCounters(ctx); err != nil {
 			return err
 		}
@@ -301,7 +301,7 @@ func (s *Store) Recount(ctx context.Context) (wrong int64, err error) {
 }
 
 // computeCounters returns what the counters of all rows must be.
-func (s *Store) computeCounters(ctx context.Context, tx dbconn.TxConn) (deltas, error) {
+func (s *Store) computeCounters(ctx context.Context, tx *dbconn.Tx) (deltas, error) {
 	truth := deltas{}
 	var run []*dbconn.Statement
 	for _, t := range s.countedTables() {
@@ -340,7 +340,7 @@ func (s *Store) computeCounters(ctx context.Context, tx dbconn.TxConn) (deltas, 
 func childOf(uid platform.UID) platform.UID { return uid + "/0000000000000000" }
 
 // differences returns what must be added to the counters to correct them.
-func (s *Store) differences(ctx context.Context, tx dbconn.TxConn, truth deltas) (deltas, error) {
+func (s *Store) differences(ctx context.Context, tx *dbconn.Tx, truth deltas) (deltas, error) {
 	read := newStatement(s.dialect).add("SELECT scope, kind, CAST(SUM(n) AS BIGINT), CAST(SUM(nc) AS BIGINT) FROM counter GROUP BY scope, kind")
 	err := tx.Run(ctx, read.build(func(scan func(...any) error) error {
 		var scope string

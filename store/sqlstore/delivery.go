@@ -196,7 +196,7 @@ func (s *Store) PurgeDeliveries(ctx context.Context, before platform.Time, limit
 
 // purge runs a delete with a limit, and returns the number of removed rows.
 func (s *Store) purge(ctx context.Context, q *statement) (removed int64, err error) {
-	err = s.engine.Write(ctx, func(conn dbconn.TxConn) error {
+	err = s.engine.Write(ctx, func(conn *dbconn.Tx) error {
 		run := q.build(nil)
 		err := conn.Run(ctx, run)
 		removed = run.Affected

@@ -64,7 +64,7 @@ func (s *Store) PartitionDeliveries(ctx context.Context, now platform.Time, widt
 		if len(nextEnds(future.Time, now.Time, width)) == 0 {
 			return nil
 		}
-		err = s.changeDeliveryPartitions(ctx, func(conn dbconn.TxConn, all []deliveryPartition) error { // another process may have made them
+		err = s.changeDeliveryPartitions(ctx, func(conn *dbconn.Tx, all []deliveryPartition) error { // another process may have made them
 			first := all[len(all)-1].first.Time
 			return s.addDeliveryPartitions(ctx, conn, first, nextEnds(first, now.Time, width))
 		})
@@ -76,8 +76,8 @@ func (s *Store) PartitionDeliveries(ctx context.Context, now platform.Time, widt
 
 // changeDeliveryPartitions changes the partitions of deliveries in a transaction that
 // locks the table.
-func (s *Store) changeDeliveryPartitions(ctx context.Context, change func(dbconn.TxConn, []deliveryPartition) error) error {
-	return s.changePartitions(ctx, "delivery", func(conn dbconn.TxConn) error {
+func (s *Store) changeDeliveryPartitions(ctx context.Context, change func(*dbconn.Tx, []deliveryPartition) error) error {
+	return s.changePartitions(ctx, "delivery", func(conn *dbconn.Tx) error {
 		all, err := s.listDeliveryPartitions(ctx, conn)
 		if err != nil {
 			return err
@@ -88,7 +88,7 @@ func (s *Store) changeDeliveryPartitions(ctx context.Context, change func(dbconn
 
 // addDeliveryPartitions makes partitions of the beginning of delivery_future, and moves
 // their deliveries into them.
-func (s *Store) addDeliveryPartitions(ctx context.Context, conn dbconn.TxConn, first time.Time, ends []time.Time) error {
+func (s *Store) addDeliveryPartitions(ctx context.Context, conn *dbconn.Tx, first time.Time, ends []time.Time) error {
 	ends, err := s.limitDeliveryEnds(ctx, conn, ends)
 	if err != nil || len(ends) == 0 {
 		return err
@@ -107,7 +107,7 @@ func (s *Store) addDeliveryPartitions(ctx context.Context, conn dbconn.TxConn, f
 }
 
 // limitDeliveryEnds returns the ends up to which about movedRows deliveries must be moved.
-func (s *Store) limitDeliveryEnds(ctx context.Context, conn dbconn.TxConn, ends []time.Time) ([]time.Time, error) {
+func (s *Store) limitDeliveryEnds(ctx context.Context, conn *dbconn.Tx, ends []time.Time) ([]time.Time, error) {
 	q := newStatement(s.dialect).add("SELECT d.update_time FROM "+futureDeliveries+" d ORDER BY d.update_time OFFSET ? LIMIT 1", int64(movedRows))
 	var limit time.Time
 	err := conn.Run(ctx, q.build(func(scan func(...any) error) error {
@@ -145,7 +145,7 @@ func (s *Store) dropDeliveryPartitions(ctx context.Context, before platform.Time
 		if countOldPartitions(all, before) == 0 {
 			return limitDeletion(all, before), nil
 		}
-		if err := s.changeDeliveryPartitions(ctx, func(conn dbconn.TxConn, all []deliveryPartition) error {
+		if err := s.changeDeliveryPartitions(ctx, func(conn *dbconn.Tx, all []deliveryPartition) error {
 			return dropOldDeliveries(ctx, conn, all, countOldPartitions(all, before))
 		}); err != nil {
 			return deleteBefore, fmt.Errorf("drop the partitions of old deliveries: %w", err)
@@ -181,7 +181,7 @@ func limitDeletion(all []deliveryPartition, before platform.Time) platform.Time 
 
 // dropOldDeliveries drops the first n partitions, and makes a delivery_past that covers
 // them.
-func dropOldDeliveries(ctx context.Context, conn dbconn.TxConn, all []deliveryPartition, n int) error {
+func dropOldDeliveries(ctx context.Context, conn *dbconn.Tx, all []deliveryPartition, n int) error {
 	if n == 0 { // another process has dropped them
 		return nil
 	}

@@ -119,7 +119,7 @@ func (s *Store) PartitionEvents(ctx context.Context, now platform.Time, width ti
 		if len(nextEventEnds(future, now.Time, width)) == 0 {
 			return used, s.sealEventPartitions(ctx, all, platform.FirstEventID(platform.At(now.Add(-sealAfter))))
 		}
-		err = s.changePartitions(ctx, "event", func(conn dbconn.TxConn) error {
+		err = s.changePartitions(ctx, "event", func(conn *dbconn.Tx) error {
 			all, _, err := s.listEventPartitions(ctx, conn) // another process may have made them
 			if err != nil {
 				return err
@@ -141,7 +141,7 @@ func nextEventEnds(first string, now time.Time, width time.Duration) []time.Time
 
 // addEventPartitions makes partitions of the beginning of event_future, and moves their events
 // into them.
-func (s *Store) addEventPartitions(ctx context.Context, conn dbconn.TxConn, first string, ends []time.Time) error {
+func (s *Store) addEventPartitions(ctx context.Context, conn *dbconn.Tx, first string, ends []time.Time) error {
 	ends, err := s.limitEventEnds(ctx, conn, ends)
 	if err != nil || len(ends) == 0 {
 		return err
@@ -162,7 +162,7 @@ func (s *Store) addEventPartitions(ctx context.Context, conn dbconn.TxConn, firs
 }
 
 // limitEventEnds returns the ends up to which about movedRows events must be moved.
-func (s *Store) limitEventEnds(ctx context.Context, conn dbconn.TxConn, ends []time.Time) ([]time.Time, error) {
+func (s *Store) limitEventEnds(ctx context.Context, conn *dbconn.Tx, ends []time.Time) ([]time.Time, error) {
 	q := newStatement(s.dialect).add("SELECT e.id FROM "+futureEvents+" e ORDER BY e.id OFFSET ? LIMIT 1", int64(movedRows))
 	var limit time.Time
 	err := conn.Run(ctx, q.build(func(scan func(...any) error) error {
@@ -192,7 +192,7 @@ func (s *Store) sealEventPartitions(ctx context.Context, all []eventPartition, b
 		if p.end == "" || p.end > before || p.lastXact != openPartition {
 			continue
 		}
-		err := s.tryPartitions(ctx, func(conn dbconn.TxConn) error { return execEach(ctx, conn, sealEventPartition(p.name)...) })
+		err := s.tryPartitions(ctx, func(conn *dbconn.Tx) error { return execEach(ctx, conn, sealEventPartition(p.name)...) })
 		if err != nil {
 			failed = errors.Join(failed, fmt.Errorf("seal the partition %s of events: %w", p.name, err))
 		}
@@ -227,7 +227,7 @@ func (s *Store) dropEventPartitions(ctx context.Context, before string) (deleteB
 		}
 		switch {
 		case relayed:
-			err = s.changePartitions(ctx, "event", func(conn dbconn.TxConn) error { return s.dropOldestEvents(ctx, conn, oldest) })
+			err = s.changePartitions(ctx, "event", func(conn *dbconn.Tx) error { return s.dropOldestEvents(ctx, conn, oldest) })
 		case before > future.first: // partitions could not be made in time
 			return before, nil
 		default:
@@ -241,7 +241,7 @@ func (s *Store) dropEventPartitions(ctx context.Context, before string) (deleteB
 
 // dropOldestEvents drops a partition and event_past, and makes an empty event_past, unless
 // another process has changed the partition or some of its events must be relayed.
-func (s *Store) dropOldestEvents(ctx context.Context, conn dbconn.TxConn, oldest eventPartition) error {
+func (s *Store) dropOldestEvents(ctx context.Context, conn *dbconn.Tx, oldest eventPartition) error {
 	current, _, err := s.listEventPartitions(ctx, conn)
 	if err != nil || current[1] != oldest {
 		return err

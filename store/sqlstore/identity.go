@@ -205,7 +205,7 @@ func (s tables) LookupIdentities(ctx context.Context, issuer, subject string, or
 
 // MarkSeen sets the last seen time of identities.
 func (s *Store) MarkSeen(ctx context.Context, uids []platform.UID, at platform.Time) error {
-	return s.engine.Write(ctx, func(tx dbconn.TxConn) error {
+	return s.engine.Write(ctx, func(tx *dbconn.Tx) error {
 		return tx.Run(ctx, newStatement(s.dialect).add("UPDATE identity SET last_seen_time = ? WHERE uid ?", at, uidKeyList(uids)).build(nil))
 	})
 }

@@ -43,8 +43,8 @@ func nextEnds(first, now time.Time, width time.Duration) (ends []time.Time) {
 // changePartitions changes the partitions of a table in a transaction that locks the table,
 // but not its partitions, of which some may be being vacuumed. Statements reach
 // partitions through the table. It tries again if the lock is not free.
-func (s *Store) changePartitions(ctx context.Context, table string, change func(dbconn.TxConn) error) error {
-	return s.tryPartitions(ctx, func(conn dbconn.TxConn) error {
+func (s *Store) changePartitions(ctx context.Context, table string, change func(*dbconn.Tx) error) error {
+	return s.tryPartitions(ctx, func(conn *dbconn.Tx) error {
 		if err := execEach(ctx, conn, "LOCK TABLE ONLY "+table+" IN ACCESS EXCLUSIVE MODE"); err != nil {
 			return err
 		}
@@ -52,9 +52,9 @@ func (s *Store) changePartitions(ctx context.Context, table string, change func(
 	})
 }
 
-func (s *Store) tryPartitions(ctx context.Context, change func(dbconn.TxConn) error) error {
+func (s *Store) tryPartitions(ctx context.Context, change func(*dbconn.Tx) error) error {
 	for try := 1; ; try++ {
-		err := s.engine.Write(ctx, func(conn dbconn.TxConn) error {
+		err := s.engine.Write(ctx, func(conn *dbconn.Tx) error {
 			if err := execEach(ctx, conn, partitionLockWait); err != nil {
 				return err
 			}

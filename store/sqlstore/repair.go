@@ -18,7 +18,7 @@ func (s *Store) MoveEvents(ctx context.Context) (moved bool, err error) {
 	if err != nil || newest < next {
 		return false, err
 	}
-	err = s.engine.Write(ctx, func(tx dbconn.TxConn) error {
+	err = s.engine.Write(ctx, func(tx *dbconn.Tx) error {
 		if err := tx.LockCounters(ctx); err != nil { // this also removes the time limit of statements
 			return err
 		}

@@ -48,7 +48,7 @@ func (tx *transaction) RoleWriter() platform.RowWriter[*platform.Role] { return 
 // SyncBuiltInRoles makes the stored built-in roles equal to those of this version.
 // Several replicas may do so at the same time.
 func (s *Store) SyncBuiltInRoles(ctx context.Context, builtIn []*platform.Role) error {
-	return s.engine.Write(ctx, func(tx dbconn.TxConn) error {
+	return s.engine.Write(ctx, func(tx *dbconn.Tx) error {
 		var run []*dbconn.Statement
 		for _, r := range builtIn {
 			q := newStatement(s.dialect)

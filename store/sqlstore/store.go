@@ -161,27 +161,24 @@ func (s tables) Exists(ctx context.Context, uid platform.UID) (bool, error) {
 // A transaction collects the counters and events, which are written last.
 type transaction struct {
 	tables
-	conn   dbconn.TxConn
+	conn   *dbconn.Tx
 	slot   int
 	deltas deltas
 	events []*platform.Event
 	tasks  []platform.FindingTask
+	last   []*dbconn.Statement // others that are written last: nobody reads what they change before
 }
 
 // WritesAtOnce follows from the slots of busy counters, which one writer does not need.
 func (s *Store) WritesAtOnce() bool { return s.dialect.Slots > 1 }
 
-// Write runs unit in a transaction, after the presumption about the caller is
-// proven.
+// Write runs unit in a transaction. Its first statements prove the presumption about the
+// caller, and it commits nothing for one who is not proven.
 func (s *Store) Write(ctx context.Context, unit func(platform.Tx) error) error {
-	dbconn.NoteWrite(ctx)
-	if err := platform.Prove(ctx); err != nil {
-		return err
-	}
 	recorded := 0
-	err := s.engine.Write(ctx, func(conn dbconn.TxConn) error {
+	err := s.engine.Write(ctx, func(conn *dbconn.Tx) error {
 		tx := &transaction{tables: tables{conn, conn, s.dialect}, conn: conn, slot: randomSlot(s.dialect), deltas: deltas{}}
-		if err := unit(tx); err != nil {
+		if err := cmp.Or(unit(tx), platform.Prove(ctx)); err != nil {
 			return err
 		}
 		recorded = 0
@@ -198,7 +195,7 @@ func (s *Store) Write(ctx context.Context, unit func(platform.Tx) error) error {
 	return err
 }
 
-// finish writes events and counters in one round trip. The counters come last,
+// finish writes events and counters in one round trip, and commits. The counters come last,
 // because concurrent writers wait for them.
 func (tx *transaction) finish(ctx context.Context) error {
 	run, err := tx.recordEvents(ctx)
@@ -209,19 +206,11 @@ func (tx *transaction) finish(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	run = slices.Concat(run, added, tx.deltas.statements(tx.dialect))
-	if len(run) == 0 {
-		return nil
-	}
-	return tx.conn.Run(ctx, run...)
+	return tx.conn.Commit(ctx, slices.Concat(tx.last, run, added, tx.deltas.statements(tx.dialect))...)
 }
 
 // Lock locks an organisation exclusively until the transaction ends.
-func (tx *transaction) Lock(ctx context.Context, root platform.UID) error {
-	return tx.conn.Lock(ctx, string(root))
-}
+func (tx *transaction) Lock(root platform.UID) { tx.conn.Lock(string(root)) }
 
 // LockShared locks an organisation shared until the transaction ends.
-func (tx *transaction) LockShared(ctx context.Context, root platform.UID) error {
-	return tx.conn.LockShared(ctx, string(root))
-}
+func (tx *transaction) LockShared(root platform.UID) { tx.conn.LockShared(string(root)) }

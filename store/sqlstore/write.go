@@ -255,50 +255,43 @@ func (w *writer[T, F]) Update(ctx context.Context, row T, fields ...string) erro
 		s.add(name+" = ?", encodeColumn(c.to(row)))
 	}
 	if set == 0 {
-		s.add("uid = uid") // changes nothing, but reads the row back
+		s.add("uid = uid") // changes nothing, but locks the row
 	}
 	s.add(" WHERE uid = ?", w.key(w.uid(row)))
-	s.add(" RETURNING " + w.returning())
-	found := false
-	err := w.conn.Run(ctx, s.build(func(scan func(...any) error) error {
-		found = true
-		w.assign(row, w.newRow())
-		return scan(w.ownDestinations(row)...)
-	}))
+	var stored []T
+	run := w.readBack(s, w.uid(row), &stored)
+	if w.aliases != nil && slices.Contains(fields, "aliases") {
+		run = append(run, newStatement(w.dialect).add("DELETE FROM "+w.aliasTable+" WHERE uid = ?", w.key(w.uid(row))).build(nil))
+		run = append(run, insertAll(w.dialect, w.aliasTable, aliasColumns, w.aliasValues([]T{row}))...)
+	}
+	err := w.conn.Run(ctx, run...)
 	switch {
 	case errors.Is(err, dbconn.ErrForeignKey):
 		return platform.ErrNoParent
 	case err != nil:
 		return err
-	case !found:
+	case len(stored) == 0:
 		return platform.ErrNotFound
 	}
-	if len(w.joins) > 0 { // RETURNING has the table's own columns only
-		stored, err := w.readJoined(ctx, w.uid(row), "")
-		if err != nil {
-			return err
-		}
-		w.assign(row, stored)
-	}
+	w.assign(row, stored[0])
 	w.addTask(row, fields)
-	if err := w.updateSearchText(ctx, row, fields); err != nil {
-		return err
+	if slices.ContainsFunc(w.searchFields, func(field string) bool { return slices.Contains(fields, field) }) {
+		w.tx.last = append(w.tx.last, newStatement(w.dialect).add("UPDATE "+w.name+" SET search = ? WHERE uid = ?", foldText(w.searchOf(row)), w.key(w.uid(row))).build(nil))
 	}
-	if w.aliases == nil || !slices.Contains(fields, "aliases") {
-		return nil
-	}
-	if err := w.conn.Run(ctx, newStatement(w.dialect).add("DELETE FROM "+w.aliasTable+" WHERE uid = ?", w.key(w.uid(row))).build(nil)); err != nil {
-		return err
-	}
-	return w.conn.Run(ctx, insertAll(w.dialect, w.aliasTable, aliasColumns, w.aliasValues([]T{row}))...)
+	return nil
 }
 
-// updateSearchText updates the search text after a change of searched fields.
-func (w *writer[T, F]) updateSearchText(ctx context.Context, row T, fields []string) error {
-	if !slices.ContainsFunc(w.searchFields, func(field string) bool { return slices.Contains(fields, field) }) {
-		return nil
+// readBack returns the statements that run an update and read its row.
+func (w *writer[T, F]) readBack(update *statement, uid platform.UID, to *[]T) []*dbconn.Statement {
+	if len(w.joins) > 0 { // RETURNING has the table's own columns only
+		return []*dbconn.Statement{update.build(nil), w.selectJoined(uid, "", to)}
 	}
-	return w.conn.Run(ctx, newStatement(w.dialect).add("UPDATE "+w.name+" SET search = ? WHERE uid = ?", foldText(w.searchOf(row)), w.key(w.uid(row))).build(nil))
+	update.add(" RETURNING " + w.returning())
+	return []*dbconn.Statement{update.build(func(scan func(...any) error) error {
+		row := w.newRow()
+		*to = append(*to, row)
+		return scan(w.ownDestinations(row)...)
+	})}
 }
 
 // returning lists the table's own columns for RETURNING, which does not accept the
@@ -323,30 +316,79 @@ func (t *table[T, F]) ownDestinations(row T) []any {
 	return to
 }
 
-// Delete removes a row. It locks the row before it reads it, so that nobody changes what it
-// returns and no longer counts.
+// Delete removes a row.
 func (w *writer[T, F]) Delete(ctx context.Context, uid platform.UID) (zero T, _ error) {
-	row, err := w.readJoined(ctx, uid, w.dialect.KeepRow)
+	rows, err := w.DeleteAll(ctx, []platform.UID{uid})
 	if err != nil {
 		return zero, err
 	}
-	s := newStatement(w.dialect).add("DELETE FROM "+w.name+" WHERE uid = ?", w.key(uid)).build(nil)
-	run := []*dbconn.Statement{s}
+	return rows[0], nil
+}
+
+// DeleteAll removes rows. It locks them before it reads them, so that nobody changes what it
+// returns and no longer counts.
+func (w *writer[T, F]) DeleteAll(ctx context.Context, uids []platform.UID) ([]T, error) {
+	rows, err := w.readAllForUpdate(ctx, uids)
+	if err != nil {
+		return rows, err
+	}
+	run := make([]*dbconn.Statement, len(uids), len(uids)+1)
+	scopes := make(keyList, len(uids))
+	for i, uid := range uids {
+		run[i], scopes[i] = newStatement(w.dialect).add("DELETE FROM "+w.name+" WHERE uid = ?", w.key(uid)).build(nil), string(uid)
+	}
 	if !w.sharesUID { // otherwise the counters belong to the group
-		w.tx.deltas.dropScope(uid)
-		run = append(run, newStatement(w.dialect).add("DELETE FROM counter WHERE scope = ?", string(uid)).build(nil))
+		for _, uid := range uids {
+			w.tx.deltas.dropScope(uid)
+		}
+		run = append(run, newStatement(w.dialect).add("DELETE FROM counter WHERE scope ?", scopes).build(nil))
 	}
-	switch err = w.conn.Run(ctx, run...); {
-	case errors.Is(err, dbconn.ErrForeignKey):
-		return zero, platform.ErrReferenced
-	case err != nil:
-		return zero, err
-	case s.Affected == 0:
-		return zero, platform.ErrNotFound
+	err = w.conn.Run(ctx, run...)
+	for i, row := range rows {
+		switch deleted := run[i]; {
+		case errors.Is(err, dbconn.ErrForeignKey) && !deleted.Done:
+			return rows[:i], platform.ErrReferenced
+		case err != nil && !deleted.Done:
+			return rows[:i], err
+		case deleted.Affected == 0:
+			return rows[:i], platform.ErrNotFound
+		}
+		w.count(row, -1)
+		w.addTask(row, nil)
 	}
-	w.count(row, -1)
-	w.addTask(row, nil)
-	return row, nil
+	return rows, err
+}
+
+// readAllForUpdate reads rows in the order of their UIDs in the argument, and locks them until
+// the transaction ends. Of a list with a missing row it returns what precedes that.
+func (w *writer[T, F]) readAllForUpdate(ctx context.Context, uids []platform.UID) ([]T, error) {
+	if len(uids) == 1 {
+		row, err := w.GetForUpdate(ctx, uids[0])
+		if err != nil {
+			return nil, err
+		}
+		return []T{row}, nil
+	}
+	var found []T
+	s := newStatement(w.dialect)
+	s.add("SELECT "+w.projectAll().selected+" FROM "+w.name+" t"+w.projectAll().joins+" WHERE t.uid ?", w.keys(uids))
+	s.add(" ORDER BY t.uid" + w.dialect.KeepRow) // all in the same order, so that nobody waits in a circle
+	if err := w.conn.Run(ctx, s.build(w.projectAll().collect(&found))); err != nil {
+		return nil, err
+	}
+	byUID := make(map[platform.UID]T, len(found))
+	for _, row := range found {
+		byUID[w.uid(row)] = row
+	}
+	rows := make([]T, 0, len(uids))
+	for _, uid := range uids {
+		row, exists := byUID[uid]
+		if !exists {
+			return rows, platform.ErrNotFound
+		}
+		rows = append(rows, row)
+	}
+	return rows, nil
 }
 
 // GetForUpdate reads a row and locks it until the transaction ends.
@@ -358,13 +400,18 @@ func (w *writer[T, F]) GetForUpdate(ctx context.Context, uid platform.UID) (T, e
 // row, or "" for no lock.
 func (w *writer[T, F]) readJoined(ctx context.Context, uid platform.UID, keeping string) (zero T, _ error) {
 	var rows []T
-	s := newStatement(w.dialect)
-	s.add("SELECT "+w.projectAll().selected+" FROM "+w.name+" t"+w.projectAll().joins+" WHERE t.uid = ?"+keeping, w.key(uid))
-	if err := w.conn.Run(ctx, s.build(w.projectAll().collect(&rows))); err != nil {
+	if err := w.conn.Run(ctx, w.selectJoined(uid, keeping, &rows)); err != nil {
 		return zero, err
 	}
 	if len(rows) == 0 {
 		return zero, platform.ErrNotFound
 	}
 	return rows[0], nil
+}
+
+// selectJoined returns the statement of readJoined.
+func (w *writer[T, F]) selectJoined(uid platform.UID, keeping string, to *[]T) *dbconn.Statement {
+	all := w.projectAll()
+	s := newStatement(w.dialect).add("SELECT "+all.selected+" FROM "+w.name+" t"+all.joins+" WHERE t.uid = ?"+keeping, w.key(uid))
+	return s.build(all.collect(to))
 }

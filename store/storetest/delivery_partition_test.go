@@ -274,9 +274,7 @@ func (o *outbox) checkWaits(db *sql.DB, name string, change func(context.Context
 	o.create(time.Now())
 	ended, changed := *o.deliveries[len(o.deliveries)-1], make(chan error, 1)
 	o.insert(func(tx platform.Tx) error {
-		if err := tx.Lock(o.t.Context(), o.subscription); err != nil {
-			return err
-		}
+		tx.Lock(o.subscription)
 		ended.Stage, ended.State = platform.StageEnded, platform.DeliveryDelivered
 		if err := tx.DeliveryWriter().Update(o.t.Context(), &ended, "stage", "state"); err != nil {
 			return err

@@ -47,6 +47,11 @@ func (s spyTx) Run(ctx context.Context, statements ...*dbconn.Statement) error {
 	return s.TxConn.Run(ctx, statements...)
 }
 
+func (s spyTx) Commit(ctx context.Context, statements ...*dbconn.Statement) error {
+	recordReads(ctx, statements)
+	return s.TxConn.Commit(ctx, statements...)
+}
+
 type changesKey struct{}
 
 // recordChanges makes recordStatements keep changes too. To explain one means to make it.

@@ -6,7 +6,6 @@ import (
 	"net"
 	"net/url"
 	"sync"
-	"sync/atomic"
 	"testing"
 )
 
@@ -21,6 +20,7 @@ type Relay struct {
 	refused  int
 	state    relayState
 	losing   string // a text in the transaction whose COMMIT gets no answer; "" means that there is none
+	trips    int    // how often a client has sent something after an answer
 }
 
 type relayState int
@@ -69,6 +69,13 @@ func (r *Relay) Refused() int {
 	r.lock.Lock()
 	defer r.lock.Unlock()
 	return r.refused
+}
+
+// Trips returns how often clients have waited for an answer so far.
+func (r *Relay) Trips() int {
+	r.lock.Lock()
+	defer r.lock.Unlock()
+	return r.trips
 }
 
 // Silence keeps connections open but forwards no data any more.
@@ -137,8 +144,8 @@ func (r *Relay) serve(client net.Conn) {
 	defer func() { _ = server.Close() }()
 	r.keep(server)
 	var both sync.WaitGroup
-	commit := &lostCommit{relay: r}
-	for _, way := range [][2]io.ReadWriteCloser{{losingConn{silencedConn{r, client}, commit}, server}, {committingConn{silencedConn{r, server}, commit}, client}} {
+	seen := &dialogue{relay: r, isAnswered: true}
+	for _, way := range [][2]io.ReadWriteCloser{{clientConn{silencedConn{r, client}, seen}, server}, {serverConn{silencedConn{r, server}, seen}, client}} {
 		both.Go(func() {
 			defer func() { _ = way[0].Close() }()
 			defer func() { _ = way[1].Close() }()
@@ -148,47 +155,59 @@ func (r *Relay) serve(client net.Conn) {
 	both.Wait()
 }
 
-// A lostCommit is what a connection knows about the COMMIT that gets no answer.
-type lostCommit struct {
-	relay  *Relay
-	isNext bool        // whether the text of LoseCommitOf was sent
-	isSent atomic.Bool // whether the COMMIT was sent after the text
+// A dialogue is what was seen on one connection. The lock of the relay guards it.
+type dialogue struct {
+	relay      *Relay
+	losesNext  bool // whether the text of LoseCommitOf was sent, so that the next COMMIT gets no answer
+	isAnswered bool // whether the server spoke last
 }
 
-// commitMessage is how pgx sends a COMMIT.
-var commitMessage = []byte("Q\x00\x00\x00\x0bcommit\x00")
+// committedMessage is how PostgreSQL says that it has committed.
+var committedMessage = []byte("C\x00\x00\x00\x0bCOMMIT\x00")
 
-// note looks at a message of the client before it is sent.
-func (c *lostCommit) note(message []byte) {
-	c.relay.lock.Lock()
-	defer c.relay.lock.Unlock()
-	text := c.relay.losing
-	c.isNext = text != "" && (c.isNext || bytes.Contains(message, []byte(text)))
-	if c.isNext && bytes.Equal(message, commitMessage) {
-		c.relay.losing = ""
-		c.isSent.Store(true)
+// note looks at what the client says before it is sent.
+func (d *dialogue) note(said []byte) {
+	d.relay.lock.Lock()
+	defer d.relay.lock.Unlock()
+	if d.isAnswered {
+		d.relay.trips++
 	}
+	d.isAnswered = false
+	text := d.relay.losing
+	d.losesNext = text != "" && (d.losesNext || bytes.Contains(said, []byte(text)))
 }
 
-// A committingConn leads to a server. It notices the COMMIT that gets no answer.
-type committingConn struct {
+// lose looks at an answer, and reports whether it must be lost. Later answers arrive.
+func (d *dialogue) lose(answer []byte) bool {
+	d.relay.lock.Lock()
+	defer d.relay.lock.Unlock()
+	d.isAnswered = true
+	if !d.losesNext || !bytes.Contains(answer, committedMessage) {
+		return false
+	}
+	d.relay.losing, d.losesNext = "", false
+	return true
+}
+
+// A serverConn leads to the server.
+type serverConn struct {
 	silencedConn
-	commit *lostCommit
+	seen *dialogue
 }
 
-func (c committingConn) Write(b []byte) (int, error) {
-	c.commit.note(b)
+func (c serverConn) Write(b []byte) (int, error) {
+	c.seen.note(b)
 	return c.silencedConn.Write(b)
 }
 
-// A losingConn leads to a client. It fails in place of the answer to the COMMIT.
-type losingConn struct {
+// A clientConn leads to the client. It fails in place of an answer that must be lost.
+type clientConn struct {
 	silencedConn
-	commit *lostCommit
+	seen *dialogue
 }
 
-func (c losingConn) Write(b []byte) (int, error) {
-	if c.commit.isSent.Load() {
+func (c clientConn) Write(b []byte) (int, error) {
+	if c.seen.lose(b) {
 		return 0, net.ErrClosed
 	}
 	return c.silencedConn.Write(b)

@@ -136,10 +136,11 @@ func TestACommitToASilentServerIsUncertain(t *testing.T) {
 	engine := openPostgres(t, relay.URL, postgres.Options{})
 	defer relay.Cut() // Otherwise, the pool would wait for silent connections.
 	runs := 0
-	expectUncertain(t, engine.Write(t.Context(), func(dbconn.TxConn) error {
+	expectUncertain(t, engine.Write(t.Context(), func(tx dbconn.TxConn) error {
 		runs++
+		err := tx.Run(t.Context(), &dbconn.Statement{SQL: "SELECT 1"})
 		relay.Silence()
-		return nil
+		return err
 	}))
 	if runs != 1 {
 		t.Errorf("the unit ran %d times, want 1", runs)

@@ -81,12 +81,14 @@ func (d *Database) Run(ctx context.Context, statements ...*Statement) error {
 
 // Write runs unit in a transaction. It takes a slot as reads do, reports the round trips,
 // and keeps the later reads of the request from standbys.
-func (d *Database) Write(ctx context.Context, unit func(TxConn) error) error {
+func (d *Database) Write(ctx context.Context, unit func(*Tx) error) error {
 	NoteWrite(ctx)
 	release, err := d.slots.acquire(ctx)
 	defer release()
 	if err != nil {
 		return err
 	}
-	return d.Engine.Write(ctx, func(conn TxConn) error { return unit(observedTx{conn, d.observers}) })
+	return d.Engine.Write(ctx, func(conn TxConn) error {
+		return unit(&Tx{TxConn: observedTx{conn, d.observers}, dialect: d.Dialect(), prover: d.prover})
+	})
 }

@@ -22,6 +22,10 @@ type Dialect struct {
 	// JoinBytes returns SQL that joins an argument and a column, both of bytes.
 	JoinBytes func(arg, column string) string
 
+	// Lock and LockShared are statements that lock the name in their argument until the
+	// transaction ends. They are "" if there is only one writer.
+	Lock, LockShared string
+
 	// KeepRow is the clause of a select that locks the row of t until the transaction
 	// ends. It is "" if there is only one writer.
 	KeepRow string

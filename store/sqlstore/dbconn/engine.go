@@ -26,15 +26,11 @@ type TxConn interface {
 	// Copy inserts many rows at once.
 	Copy(ctx context.Context, table string, columns []string, rows [][]any) error
 
-	// Lock makes every other transaction that locks the same name wait until this one
-	// ends.
-	Lock(ctx context.Context, name string) error
-
-	// LockShared does the same, except for transactions that also share the lock.
-	LockShared(ctx context.Context, name string) error
-
 	// LockCounters makes every transaction that changes a counter wait.
 	LockCounters(ctx context.Context) error
+
+	// Commit sends statements together with the end of the transaction. Nothing may follow.
+	Commit(ctx context.Context, statements ...*Statement) error
 }
 
 // An Engine is a database of one kind, such as PostgreSQL.
@@ -51,8 +47,9 @@ type Engine interface {
 	// Standbys returns the standbys that answer reads, or nil if there are none.
 	Standbys() Standbys
 
-	// Write runs unit in a transaction. It runs unit again after a conflict with another
-	// transaction, but never after a commit of which it does not know whether it took effect:
+	// Write runs unit in a transaction, and commits it unless unit has done so. An engine need
+	// not begin the transaction before its first statement. It runs unit again after a
+	// conflict with another transaction, but never after a commit of which it does not know whether it took effect:
 	// that is platform.Uncertain.
 	Write(ctx context.Context, unit func(TxConn) error) error
 	Ping(ctx context.Context) error

@@ -55,6 +55,14 @@ func (t observedTx) Run(ctx context.Context, statements ...*Statement) error {
 	return err
 }
 
+// Commit runs statements and ends the transaction.
+func (t observedTx) Commit(ctx context.Context, statements ...*Statement) error {
+	start := time.Now()
+	err := t.TxConn.Commit(ctx, statements...)
+	t.observers.report(ctx, statements, start, err)
+	return err
+}
+
 // Copy adds many rows.
 func (t observedTx) Copy(ctx context.Context, table string, columns []string, rows [][]any) error {
 	start := time.Now()

@@ -38,7 +38,10 @@ func (p *proving) Run(ctx context.Context, statements ...*Statement) error {
 	if err != nil {
 		return err
 	}
-	if proof == nil {
+	switch {
+	case proof == nil && len(statements) == 0:
+		return nil
+	case proof == nil:
 		return p.next.Run(ctx, statements...)
 	}
 	all := append(append(make([]*Statement, 0, 1+len(statements)), proof.Statement()), statements...)

@@ -98,7 +98,7 @@ func TestAReadGoesToAStandby(t *testing.T) {
 		}, [][]string{{"position"}}, []string{"list at 1", "get at 1"}},
 		{"a read after a write", scriptedStandbys{}, func(ctx context.Context, s *Database) error {
 			ctx = s.AllowStandby(ctx)
-			write := s.Write(ctx, func(TxConn) error { return nil })
+			write := s.Write(ctx, func(*Tx) error { return nil })
 			return errors.Join(write, s.Reads().Run(ctx, list))
 		}, [][]string{{"list", "position"}}, nil},
 		{"a read that no standby can answer", scriptedStandbys{refuses: true}, func(ctx context.Context, s *Database) error { return s.Reads().Run(s.AllowStandby(ctx), list) },

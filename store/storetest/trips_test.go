@@ -1,0 +1,119 @@
+package storetest_test
+
+import (
+	"context"
+	"fmt"
+	"testing"
+
+	"atrium/platform"
+	"atrium/platform/fieldmask"
+	"atrium/store"
+	"atrium/store/sqlstore"
+	"atrium/store/storetest"
+)
+
+// In a cloud the database is a millisecond away, so the round trips of a request are most of its
+// time. These are those that pass the network: a transaction begins with its first statements,
+// which also prove the caller, and ends with its last ones. The last round counts. After a
+// change of rights, the next request reads those of its caller anew, with one trip more.
+func TestChangesTakeFewRoundTrips(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, storetest.Postgres(t))
+	_, org := w.createOrganisation("acme")
+	relay := storetest.NewRelay(t, w.url)
+	s := must[*sqlstore.Store](t)(store.Open(t.Context(), relay.URL, store.Options{MaxConnections: 1}))
+	t.Cleanup(func() { _ = s.Close() })
+	far := w.replica(s)
+	claims := platform.Claims{Issuer: issuer, Subject: "owner of acme", ServiceAudience: true}
+	last := must[*platform.Actor](t)(far.Authenticate(t.Context(), claims))
+	root := org.Group.UID
+	var group, repo, tag, identity, binding platform.UID
+	var tags []platform.UID
+	changes := []struct {
+		name  string
+		trips int
+		act   func(ctx context.Context, n int) error
+	}{
+		{"a new group", 3, func(ctx context.Context, n int) error {
+			made, err := far.Groups.Create(ctx, root, named[*platform.Group](n))
+			if err == nil {
+				group = made.UID
+			}
+			return err
+		}},
+		{"a new repo", 2, func(ctx context.Context, n int) error {
+			made, err := far.Repos.Create(ctx, group, named[*platform.Repo](n))
+			if err == nil {
+				repo = made.UID
+			}
+			return err
+		}},
+		{"a change of a repo", 3, func(ctx context.Context, n int) error {
+			_, err := far.Repos.Update(ctx, repo, input[*platform.Repo](fmt.Sprintf(`{"description": "d%d"}`, n)))
+			return err
+		}},
+		{"a read", 1, func(ctx context.Context, _ int) error {
+			_, err := far.Groups.Get(ctx, root)
+			return err
+		}},
+		{"a new tag", 3, func(ctx context.Context, n int) error {
+			made, err := far.Tags.Create(ctx, repo, tagged(n))
+			if err == nil {
+				tag = made.UID
+			}
+			return err
+		}},
+		{"the end of a tag", 3, func(ctx context.Context, _ int) error { return far.Tags.Delete(ctx, tag) }},
+		{"100 new tags", 8, func(ctx context.Context, n int) error {
+			made, err := far.Tags.CreateBatch(ctx, times(100, func(i int) platform.BatchRequest[*platform.Tag] {
+				return platform.BatchRequest[*platform.Tag]{UID: repo, Input: tagged(1000*(n+1) + i)}
+			}))
+			tags = nil
+			for _, tag := range made {
+				tags = append(tags, tag.UID)
+			}
+			return err
+		}},
+		{"the end of 100 tags", 8, func(ctx context.Context, _ int) error { return far.Tags.DeleteBatch(ctx, tags) }},
+		{"a new identity", 4, func(ctx context.Context, n int) error {
+			made, err := far.Identities.Create(ctx, root, input[*platform.Identity](fmt.Sprintf(`{"name": "i%d", "claimMatch": {"issuer": %q, "subject": "i%d"}}`, n, issuer, n)))
+			if err == nil {
+				identity = made.UID
+			}
+			return err
+		}},
+		{"a new binding", 8, func(ctx context.Context, _ int) error {
+			made, err := far.RoleBindings.Create(ctx, group, bindInput(identity, platform.ViewerRole))
+			if err == nil {
+				binding = made.UID
+			}
+			return err
+		}},
+		{"the end of a binding", 5, func(ctx context.Context, _ int) error { return far.RoleBindings.Delete(ctx, binding) }},
+	}
+	const rounds = 3 // in the first two, the connection prepares statements
+	for n := range rounds {
+		for _, c := range changes {
+			before := relay.Trips()
+			ctx := far.Presume(t.Context(), claims, last)
+			if err := c.act(ctx, n); err != nil {
+				t.Fatalf("%s: %v", c.name, err)
+			}
+			if err := platform.Prove(ctx); err != nil {
+				t.Fatalf("the caller of %s: %v", c.name, err)
+			}
+			if took := relay.Trips() - before; n == rounds-1 && took > c.trips {
+				t.Errorf("%s takes %d round trips, want at most %d", c.name, took, c.trips)
+			} else if n == rounds-1 {
+				t.Logf("%s: %d", c.name, took)
+			}
+		}
+	}
+}
+
+// named returns the input of a resource whose name contains a number.
+func named[T any](n int) fieldmask.Input[T] { return input[T](fmt.Sprintf(`{"name": "n%d"}`, n)) }
+
+func tagged(n int) fieldmask.Input[*platform.Tag] {
+	return tagInput(fmt.Sprint("t", n), fmt.Sprintf("sha256:%064x", n))
+}
