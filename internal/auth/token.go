@@ -38,7 +38,7 @@ func parse(raw string) (*token, error) {
 	}
 	segments := strings.Split(raw, ".")
 	if len(segments) != 3 {
-		return nil, errors.New("the token is not a signed JWT of three segments")
+		return nil, errors.New(explainSegments(len(segments)))
 	}
 	var decoded [3][]byte
 	for i, segment := range segments {
@@ -60,6 +60,16 @@ func parse(raw string) (*token, error) {
 		return nil, err
 	}
 	return t, nil
+}
+
+// explainSegments says what a token with count segments is. Providers give tokens that only they
+// can read to whoever does not say for which service a token is needed.
+func explainSegments(count int) string {
+	const advice = "; ask the issuer for a signed JWT for this service, which most issuers give if the request names it (audience, resource or a scope of it), or send an ID token"
+	if count == 5 {
+		return "the token is not a signed JWT of three segments, but encrypted (JWE)" + advice
+	}
+	return "the token is not a signed JWT of three segments, but opaque" + advice
 }
 
 // readHeader reads the algorithm and the id of the key. It ignores members that
