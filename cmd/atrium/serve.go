@@ -67,7 +67,9 @@ func (c *serveCommand) check(f *faults) {
 		checkIssuer(f, "trust-issuer", issuer)
 		c.checkPlainIssuer(f, "trust-issuer", issuer)
 	}
-	c.checkPlainIssuer(f, "console-issuer", c.ConsoleIssuer)
+	for _, provider := range c.providers {
+		c.checkPlainIssuer(f, provider.flag, provider.Issuer)
+	}
 	for _, text := range c.SharedIssuer {
 		c.shared = append(c.shared, sharedIssuer(f, "shared-issuer", text))
 	}
@@ -145,7 +147,7 @@ func (c *serveCommand) config(p program, logger *slog.Logger) server.Config {
 	metrics, metricsAddress := c.metrics(c.Dev)
 	return server.Config{
 		Address: c.Addr, DatabaseURL: c.DatabaseURL, DirectURL: c.DatabaseDirectURL, ReadURLs: c.ReadDatabaseURL, Credentials: c.credentials(p), Migrate: c.Migrate, Version: version, Logger: logger, Development: c.Dev, NoPlayground: !c.Playground,
-		NoConsole: !c.Console, ConsoleIssuer: c.ConsoleIssuer, ConsoleClientID: c.ConsoleClientID, ConsoleScope: c.ConsoleScope, ConsoleParameters: c.parameters,
+		NoConsole: !c.Console, ConsoleProviders: c.consoleFlags.signInProviders(),
 		Core: platform.Options{
 			AllowSignup: c.AllowSignup, EncryptionKey: c.key, NextEncryptionKey: c.newKey, SinkPorts: c.SinkPort, SharedIssuers: c.shared, Logger: logger,
 			AuditRetention: c.AuditRetention, DeliveryRetention: c.DeliveryRetention,

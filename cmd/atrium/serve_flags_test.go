@@ -5,11 +5,15 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
 
+	"atrium/internal/server"
 	"atrium/store/storetest"
 )
 
@@ -176,15 +180,23 @@ func TestTheConsoleAsksItsProviderForWhatTheOperatorSays(t *testing.T) {
 	t.Parallel()
 	given := []string{"--console-issuer", "https://login.example.com", "--console-client-id", "console"}
 	c := parseServe(t, map[string]string{"ATRIUM_CONSOLE_PARAMETER": "audience=https://a.example.com?x=y\nresource=https://b.example.com\n"}, append(given, "--console-scope", "openid api://a/access")...)
-	if c.parameters["audience"] != "https://a.example.com?x=y" || c.parameters["resource"] != "https://b.example.com" || len(c.parameters) != 2 || c.ConsoleScope != "openid api://a/access" {
-		t.Errorf("parsed %v and %q", c.parameters, c.ConsoleScope)
+	want := server.SignInProvider{Issuer: "https://login.example.com", ClientID: "console", Scope: "openid api://a/access", Parameters: map[string]string{"audience": "https://a.example.com?x=y", "resource": "https://b.example.com"}}
+	if got := c.signInProviders(); len(got) != 1 || !reflect.DeepEqual(got[0], want) {
+		t.Errorf("parsed %v, want %v", got, want)
 	}
 	for _, wrong := range []struct{ flag, value, want string }{
 		{"--console-parameter", "audience", "must be NAME=VALUE"},
 		{"--console-parameter", "=a", "must be NAME=VALUE"},
 		{"--console-parameter", "state=a", "state is set by the console"},
 		{"--console-parameter", "a=b\na=c", "a is given twice"},
+		{"--console-parameter", "response_type=token", "response_type must be code or id_token"},
 		{"--console-scope", "profile", "must contain openid"},
+		{"--console-provider", `{"issuer": "https://login.example.com", "clientId": "x"}`, "https://login.example.com is given twice"},
+		{"--console-provider", `{"issuer": "https://two.example.com", "client": "x"}`, `unknown field "client"`},
+		{"--console-provider", `{"issuer": "https://two.example.com"}`, "needs an issuer and a clientId"},
+		{"--console-provider", `{"issuer": "two.example.com", "clientId": "x"}`, "console-provider"},
+		{"--console-provider", `{"issuer": "https://two.example.com", "clientId": "x", "scope": "profile"}`, "must contain openid"},
+		{"--console-provider", `{"issuer": "http://two.example.com", "clientId": "x"}`, "--console-provider (ATRIUM_CONSOLE_PROVIDER)"},
 	} {
 		if _, said, err := atrium(t, nil, append([]string{"config", wrong.flag, wrong.value}, given...)...); exitCode(err) != 2 || !strings.Contains(said+err.Error(), wrong.want) {
 			t.Errorf("%s %q: %v %s, want an error with %q", wrong.flag, wrong.value, err, said, wrong.want)
@@ -192,5 +204,37 @@ func TestTheConsoleAsksItsProviderForWhatTheOperatorSays(t *testing.T) {
 	}
 	if _, said, err := atrium(t, nil, "config", "--console-parameter", "a=b"); exitCode(err) != 2 || !strings.Contains(said+err.Error(), "is required with --console-parameter") {
 		t.Errorf("without a provider: %v %s", err, said)
+	}
+}
+
+// People can choose among providers. The file of --config has a map for each, and a variable JSON.
+func TestTheConsoleHasSeveralProviders(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "atrium.yaml")
+	text := `console-issuer: https://login.example.com
+console-client-id: console
+console-provider:
+  - name: Partners
+    issuer: https://partners.example.com/
+    clientId: "7"
+    scope: openid email
+    parameters: {audience: https://atrium.example.com}
+  - {issuer: https://accounts.google.com, clientId: g, parameters: {response_type: id_token}}
+`
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	want := []server.SignInProvider{
+		{Issuer: "https://login.example.com", ClientID: "console", Scope: consoleScope, Parameters: map[string]string{}},
+		{Name: "Partners", Issuer: "https://partners.example.com/", ClientID: "7", Scope: "openid email", Parameters: map[string]string{"audience": "https://atrium.example.com"}},
+		{Issuer: "https://accounts.google.com", ClientID: "g", Scope: consoleScope, Parameters: map[string]string{"response_type": "id_token"}},
+	}
+	c := parseServe(t, nil, "--config", file)
+	if got := c.signInProviders(); !reflect.DeepEqual(got, want) {
+		t.Errorf("parsed %v, want %v", got, want)
+	}
+	given := map[string]string{"ATRIUM_CONSOLE_PROVIDER": strings.Join(c.ConsoleProvider, "\n")}
+	if got := parseServe(t, given).signInProviders(); !reflect.DeepEqual(got, want[1:]) {
+		t.Errorf("a variable: parsed %v, want %v", got, want[1:])
 	}
 }

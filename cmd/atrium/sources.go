@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -159,7 +160,7 @@ func (s *sources) checkNames(model *kong.Application) {
 }
 
 // readSettings parses a YAML map of flags. A value is a text, a number, a Boolean, a list
-// of these, or a map of numbers.
+// of these and of maps, which become JSON, or a map of numbers.
 func readSettings(text []byte) (map[string]any, error) {
 	var document map[string]yaml.Node
 	if err := yaml.Unmarshal(text, &document); err != nil {
@@ -192,10 +193,15 @@ func settingOf(node *yaml.Node) (any, error) {
 	case node.Kind == yaml.SequenceNode:
 		var list []any
 		err := node.Decode(&list)
-		for i, item := range list {
-			list[i] = fmt.Sprint(item)
+		if err != nil {
+			return nil, err
 		}
-		return list, err
+		for i, item := range list {
+			if list[i], err = itemOf(item); err != nil {
+				return nil, err
+			}
+		}
+		return list, nil
 	}
 	numbers := map[string]int{}
 	if err := node.Decode(&numbers); err != nil {
@@ -206,6 +212,16 @@ func settingOf(node *yaml.Node) (any, error) {
 		pairs = append(pairs, fmt.Sprintf("%s=%d", key, numbers[key]))
 	}
 	return strings.Join(pairs, ","), nil
+}
+
+// itemOf returns an item of a list as a text: a map as JSON, and what else there is as it is
+// written on the command line.
+func itemOf(item any) (string, error) {
+	if _, isMap := item.(map[string]any); !isMap {
+		return fmt.Sprint(item), nil
+	}
+	text, err := json.Marshal(item)
+	return string(text), err
 }
 
 // isSecret reports whether the value of a flag must not be shown. The field of such a flag

@@ -3,7 +3,9 @@
 
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
+import { createSign, generateKeyPairSync } from 'node:crypto';
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { browser, violations } from '../browser.mjs';
 import { eventually, loaded, look, newPage, program, reads, text, watchPage } from '../console.mjs';
@@ -23,11 +25,30 @@ function start(command, args, env) {
   return child;
 }
 
+/** Imitates Google, which gives pages no code without a secret, but an ID token in the address. */
+const google = { host: `127.0.0.1:${23000 + (process.pid + 8) % 20000}`, asked: [] };
+google.issuer = `http://${google.host}`;
+const { publicKey, privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
+const encoded = (value) => Buffer.from(JSON.stringify(value)).toString('base64url');
+createServer((request, response) => {
+  const { pathname, searchParams } = new URL(request.url, google.issuer);
+  const answer = (value) => response.writeHead(200, { 'Content-Type': 'application/json', 'Access-Control-Allow-Origin': '*' }).end(JSON.stringify(value));
+  if (pathname === '/.well-known/openid-configuration') return answer({ issuer: google.issuer, authorization_endpoint: `${google.issuer}/o/oauth2/v2/auth`, jwks_uri: `${google.issuer}/certs` });
+  if (pathname === '/certs') return answer({ keys: [{ ...publicKey.export({ format: 'jwk' }), kid: 'g', alg: 'RS256', use: 'sig' }] });
+  google.asked.push(searchParams);
+  const now = Math.floor(Date.now() / 1000), nonce = google.nonce ?? searchParams.get('nonce');
+  const input = `${encoded({ alg: 'RS256', kid: 'g', typ: 'JWT' })}.${encoded({ iss: google.issuer, azp: 'google-client', aud: 'google-client', sub: '110169484474386276334', nonce, iat: now, exp: now + 3600 })}`;
+  const token = `${input}.${createSign('RSA-SHA256').update(input).sign(privateKey, 'base64url')}`;
+  return response.writeHead(302, { Location: `${searchParams.get('redirect_uri')}#${new URLSearchParams({ state: searchParams.get('state'), id_token: token, authuser: '0' })}` }).end();
+}).listen(google.host.split(':')[1], '127.0.0.1').unref();
+
 let other; // This is the URL of the server.
 const page = await newPage();
 await check('a server with a provider for the console and with trusted documents starts', async () => {
-  const { code, text: said } = await run(program, ['bootstrap', '--org', 'empty', '--issuer', issuer, '--subject', 'alice', '--database-url', database]);
-  assert.equal(code, 0, said);
+  for (const owner of [['--org', 'empty', '--issuer', issuer, '--subject', 'alice'], ['--org', 'other', '--issuer', google.issuer, '--subject', '110169484474386276334']]) {
+    const { code, text: said } = await run(program, ['bootstrap', ...owner, '--database-url', database]);
+    assert.equal(code, 0, said);
+  }
   mkdirSync(join(module, '..'), { recursive: true });
   const refreshing = [['      defaultResource: () => audience,\n', ''], ['      useGrantedResource: () => true,\n', ''], ['getResourceServerInfo: () => ({ audience,', 'getResourceServerInfo: (_, resource) => ({ audience: resource,'], ["token_endpoint_auth_method: 'none'", "token_endpoint_auth_method: 'none', grant_types: ['authorization_code', 'refresh_token']"], ['clientBasedCORS:', 'issueRefreshToken: () => true,\n  clientBasedCORS:']];
   for (const [before] of refreshing) assert.ok(block.includes(before), before);
@@ -35,8 +56,9 @@ await check('a server with a provider for the console and with trusted documents
   const provider = start(process.execPath, [module], { ISSUER: issuer });
   await eventually(() => fetch(`${issuer}/.well-known/openid-configuration`).then((r) => r.ok, () => false), () => provider.said);
   const trusted = temporary('trusted.json', JSON.stringify({ mine: 'query Mine { ping }' }));
-  const server = start(program, ['serve', '--audience', audience, '--private-issuer', host, '--addr', `127.0.0.1:${port}`, '--metrics-addr=', '--log-format', 'json', '--database-url', database, '--rate-limit', '0',
-    '--console-issuer', issuer, '--console-client-id', 'console', '--console-parameter', `resource=${audience}`, '--console-scope', 'openid profile', '--trusted-documents', trusted]);
+  const server = start(program, ['serve', '--audience', audience, '--audience', 'google-client', '--private-issuer', host, '--private-issuer', google.host, '--addr', `127.0.0.1:${port}`, '--metrics-addr=', '--log-format', 'json', '--database-url', database, '--rate-limit', '0',
+    '--console-issuer', issuer, '--console-client-id', 'console', '--console-parameter', `resource=${audience}`, '--console-scope', 'openid profile',
+    '--console-provider', JSON.stringify({ name: 'Google', issuer: google.issuer, clientId: 'google-client', parameters: { response_type: 'id_token', prompt: 'select_account' } }), '--trusted-documents', trusted]);
   other = (await eventually(() => server.said.match(/"msg":"serving","url":"([^"]+)"/), () => server.said))[1];
 }, 40);
 
@@ -266,7 +288,7 @@ await check('a refresh token renews the token before it expires, without a loss 
 await check('where the provider no longer knows the reader, the next sign-in leads to the same page', async () => {
   page.failing = /./;
   await page.context().clearCookies();
-  await page.evaluate(() => sessionStorage.setItem('atrium.console.signed-in', 'yes'));
+  await page.evaluate((at) => sessionStorage.setItem('atrium.console.signed-in', at), issuer);
   await page.goto(other + '/console/empty/~repos?sort=created');
   await page.waitForURL(/sort=created/);
   await page.getByRole('button', { name: `Continue with ${host}` }).waitFor();
@@ -290,7 +312,8 @@ await check('a token that is opaque or for another audience is explained, with w
       const block = document.getElementById('settings');
       if (!block?.textContent.includes('"parameters"')) return;
       observer.disconnect();
-      block.textContent = JSON.stringify({ ...JSON.parse(block.textContent), parameters: given });
+      const settings = JSON.parse(block.textContent);
+      block.textContent = JSON.stringify({ ...settings, providers: settings.providers.map((one) => ({ ...one, parameters: given })) });
     }).observe(document, { childList: true, subtree: true }), parameters);
     await tab.goto(other + '/console');
     await tab.getByRole('button', { name: `Continue with ${host}` }).click();
@@ -302,6 +325,33 @@ await check('a token that is opaque or for another audience is explained, with w
     assert.match(await tab.getByRole('alert').innerText(), says);
     await tab.context().close();
   }
+}, 60);
+
+await check('people choose among providers, also one that gives an ID token in place of a code, and a reload asks the same one again', async () => {
+  const tab = watchPage(await page.context().browser().newContext().then((context) => context.newPage()));
+  await tab.goto(other + '/console/other');
+  assert.deepEqual(await tab.getByRole('button', { name: /^Continue/ }).allInnerTexts(), [`Continue with ${host}`, 'Continue with Google']);
+  await tab.getByRole('button', { name: 'Continue with Google' }).click();
+  await tab.waitForURL(other + '/console/other');
+  await tab.locator('.shell').waitFor();
+  await loaded(tab);
+  const [asked] = google.asked;
+  assert.deepEqual(['response_type', 'client_id', 'scope', 'prompt', 'code_challenge'].map((name) => asked.get(name)), ['id_token', 'google-client', 'openid profile email', 'select_account', null]);
+  assert.ok(asked.get('nonce').length > 30 && asked.get('state').length > 30);
+  await tab.reload();
+  await tab.locator('.shell').waitFor();
+  await loaded(tab);
+  assert.deepEqual([google.asked.length, google.asked[1].get('prompt')], [2, 'none']);
+  assert.equal(await tab.evaluate(() => location.hash), '');
+  google.nonce = 'of-another-sign-in';
+  await tab.reload();
+  await tab.getByRole('alert').waitFor();
+  assert.match(await tab.getByRole('alert').innerText(), /not of this sign-in/);
+  google.nonce = undefined;
+  await tab.getByRole('button', { name: 'Continue with Google' }).click();
+  await tab.locator('.shell').waitFor();
+  assert.deepEqual(tab.faults, []);
+  await tab.context().close();
 }, 60);
 
 await check('who signs out also ends the session at the provider', async () => {

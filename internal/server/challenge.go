@@ -31,8 +31,10 @@ func resource(service string, issuers []string) http.Handler {
 // signInIssuers returns the issuers at which anyone may ask for a token.
 func (c *Config) signInIssuers() []string {
 	issuers := slices.Clone(c.TrustedIssuers)
-	if c.ConsoleIssuer != "" && !slices.Contains(issuers, c.ConsoleIssuer) {
-		issuers = append(issuers, c.ConsoleIssuer)
+	for _, provider := range c.ConsoleProviders {
+		if !slices.Contains(issuers, provider.Issuer) {
+			issuers = append(issuers, provider.Issuer)
+		}
 	}
 	return issuers
 }

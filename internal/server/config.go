@@ -15,9 +15,13 @@ import (
 	"atrium/internal/rest"
 	"atrium/internal/rpc"
 	"atrium/internal/telemetry"
+	"atrium/internal/web"
 	"atrium/platform"
 	"atrium/store"
 )
+
+// A SignInProvider is an OpenID provider at which people sign in to the console.
+type SignInProvider = web.SignInProvider
 
 // A Config configures a server. The caller must have checked its values.
 type Config struct {
@@ -68,15 +72,10 @@ type Config struct {
 	// NoPlayground turns the playground off.
 	NoPlayground bool
 
-	// NoConsole turns the console off. People sign in to the console at ConsoleIssuer, which
-	// knows the console as the client ConsoleClientID. If both are empty, they enter a token.
-	NoConsole                      bool
-	ConsoleIssuer, ConsoleClientID string
-
-	// ConsoleScope is what the console asks the provider for, and ConsoleParameters are further
-	// parameters of its requests there, by name.
-	ConsoleScope      string
-	ConsoleParameters map[string]string
+	// NoConsole turns the console off. People sign in to the console at one of
+	// ConsoleProviders. If there are none, they enter a token.
+	NoConsole        bool
+	ConsoleProviders []SignInProvider
 
 	// SchemaReaders are the identities that may read the SDL even if GraphQL
 	// hides the schema, such as gateways and tools that compose schemas.

@@ -42,8 +42,8 @@ func (c *Config) reference(dev *development) http.Handler {
 // console returns the handler of the console, which contains the same token.
 func (c *Config) console(dev *development) http.Handler {
 	return web.Console(web.ConsoleOptions{
-		Endpoint: graphPath, Token: c.pageToken(dev), Roles: c.demonstrationRoles(dev), Issuer: c.ConsoleIssuer, ClientID: c.ConsoleClientID,
-		Scope: c.ConsoleScope, Parameters: c.ConsoleParameters, Audience: c.Audience, Playground: !c.NoPlayground,
+		Endpoint: graphPath, Token: c.pageToken(dev), Roles: c.demonstrationRoles(dev),
+		Providers: c.ConsoleProviders, Audience: c.Audience, Playground: !c.NoPlayground,
 	})
 }
 

@@ -35,13 +35,8 @@ type ConsoleOptions struct {
 	// called as Token is.
 	Roles func(*http.Request) map[string]string
 
-	// Issuer is the URL of the OpenID provider at which people sign in, and ClientID is the name of the console there.
-	// If both are empty, people enter a token.
-	Issuer, ClientID string
-
-	// Scope and Parameters are what the console asks the provider for.
-	Scope      string
-	Parameters map[string]string
+	// Providers are the OpenID providers at which people can sign in. If there are none, they enter a token.
+	Providers []SignInProvider
 
 	// Audience has the audiences of the tokens that the server accepts.
 	Audience []string
@@ -50,18 +45,26 @@ type ConsoleOptions struct {
 	Playground bool
 }
 
+// A SignInProvider is an OpenID provider at which people sign in to the console.
+type SignInProvider struct {
+	Name     string `json:"name"`     // what the page calls it; "" means the host of its issuer
+	Issuer   string `json:"issuer"`   // its URL
+	ClientID string `json:"clientId"` // the name of the console there
+
+	// Scope and Parameters are what the console asks it for.
+	Scope      string            `json:"scope"`
+	Parameters map[string]string `json:"parameters"`
+}
+
 // consoleSettings has the values that the script of the console reads from a data block in the HTML.
 type consoleSettings struct {
 	Endpoint   string `json:"endpoint"`
 	Token      string `json:"token"`
-	Issuer     string `json:"issuer"`
-	ClientID   string `json:"clientId"`
-	Scope      string `json:"scope"`
 	Playground bool   `json:"playground"`
 
-	Roles      map[string]string `json:"roles"`
-	Parameters map[string]string `json:"parameters"`
-	Audience   []string          `json:"audience"`
+	Roles     map[string]string `json:"roles"`
+	Providers []SignInProvider  `json:"providers"`
+	Audience  []string          `json:"audience"`
 }
 
 // Console serves one page for /console and every path below it, and the files of the page. Without a bundle the page says
@@ -85,15 +88,17 @@ func newConsole(opts ConsoleOptions, files fs.FS) http.Handler {
 	mux.Handle("GET /console", serve)
 	mux.Handle("GET /console/", serve)
 	mux.Handle("GET "+consoleAssets, http.NotFoundHandler())
-	return addSecurityHeaders(restrictConsole(mux, opts.Issuer))
+	return addSecurityHeaders(restrictConsole(mux, opts.Providers))
 }
 
 // restrictConsole replaces the policy of the other pages with a stricter one: the console has no styles in attributes of its
-// HTML and no workers. It sends requests to its own host and to the provider at which people sign in.
-func restrictConsole(next http.Handler, issuer string) http.Handler {
+// HTML and no workers. It sends requests to its own host and to the providers at which people sign in.
+func restrictConsole(next http.Handler, providers []SignInProvider) http.Handler {
 	connect := "'self'"
-	if provider, err := url.Parse(issuer); err == nil && provider.Host != "" {
-		connect += " " + provider.Scheme + "://" + provider.Host
+	for _, provider := range providers {
+		if issuer, err := url.Parse(provider.Issuer); err == nil && issuer.Host != "" {
+			connect += " " + issuer.Scheme + "://" + issuer.Host
+		}
 	}
 	policy := "default-src 'none'; script-src 'self'; style-src 'self'; connect-src " + connect +
 		"; img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
@@ -146,7 +151,7 @@ func namesOfAddress(address string) []consoleName {
 func newConsolePage(opts ConsoleOptions, name string, modules []string, status int) http.Handler {
 	parsed := template.Must(template.ParseFS(consoleFiles, name))
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		s := consoleSettings{Endpoint: opts.Endpoint, Issuer: opts.Issuer, ClientID: opts.ClientID, Scope: opts.Scope, Parameters: opts.Parameters, Audience: opts.Audience, Playground: opts.Playground}
+		s := consoleSettings{Endpoint: opts.Endpoint, Providers: append([]SignInProvider{}, opts.Providers...), Audience: opts.Audience, Playground: opts.Playground}
 		if opts.Token != nil && isLocal(r) {
 			s.Token = opts.Token(r)
 		}

@@ -63,12 +63,14 @@ func TestThePageOfTheConsoleShowsWhereItIsBeforeItsScript(t *testing.T) {
 	}
 }
 
-func TestTheConsoleSendsRequestsToItsProviderOnly(t *testing.T) {
+func TestTheConsoleSendsRequestsToItsProvidersOnly(t *testing.T) {
 	t.Parallel()
-	console := web.ConsoleFrom(web.ConsoleOptions{Issuer: "https://login.example.com/realms/a", ClientID: "console"}, consoleBundle)
+	console := web.ConsoleFrom(web.ConsoleOptions{Providers: []web.SignInProvider{
+		{Issuer: "https://login.example.com/realms/a", ClientID: "console"}, {Issuer: "https://other.example.com:8443", ClientID: "console"},
+	}}, consoleBundle)
 	policy := askConsole(console, "/console", "localhost").Header().Get("Content-Security-Policy")
-	if !strings.Contains(policy, "connect-src 'self' https://login.example.com;") {
-		t.Errorf("got %v, want a text with 'connect-src 'self' https://login.example.com;'", policy)
+	if want := "connect-src 'self' https://login.example.com https://other.example.com:8443;"; !strings.Contains(policy, want) {
+		t.Errorf("got %v, want a text with %s", policy, want)
 	}
 }
 

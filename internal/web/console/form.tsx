@@ -262,7 +262,7 @@ export function Refusal({ problems }: { problems: Problem[] }) {
 /** This part lets the reader sign in again without losing what they typed. The new tab knows from the opener that somebody was signed in, and tells this tab. */
 function SignInAgain() {
   const { expired } = useSession(), [waited] = useState(expired), [token, setToken] = useState(''), id = useId();
-  const again = settings.issuer ? <p><a href="/console" target="_blank" rel="opener">Sign in again in another tab</a>, then come back and try again.</p>
+  const again = settings.providers.length > 0 ? <p><a href="/console" target="_blank" rel="opener">Sign in again in another tab</a>, then come back and try again.</p>
     : <div className="field"><label htmlFor={id}>A new token</label><div className="span"><input id={id} type="text" className="covered grow" value={token} onChange={(event) => setToken(event.target.value)} autoComplete="off" spellCheck={false} /><button type="button" disabled={!looksLikeToken(token)} onClick={() => replaceToken(bareToken(token))}>Use it</button></div></div>;
   return (
     <div className="problem" role="alert"><Icon name="warning" /><div className="grow">{expired ? <><p><strong>Your session has expired.</strong> Nothing was changed, and what you entered is kept.</p>{again}</>

@@ -3,7 +3,7 @@
 
 import { useSyncExternalStore } from 'react';
 import { navigate } from './router';
-import { settings } from './settings';
+import { settings, type SignInProvider } from './settings';
 
 const redirectPath = '/console/~signed-in';
 /** This is where the browser keeps what the reader has opened from the search. It is gone when they sign out. */
@@ -19,11 +19,12 @@ export interface Session {
   expired: boolean; // It says whether the session has expired while a form is open, so that the reader must sign in again.
 }
 
-interface Provider { authorization_endpoint: string; token_endpoint: string; end_session_endpoint?: string }
-interface SignInUnderWay { verifier: string; state: string; back: string }
+interface Endpoints { authorization_endpoint: string; token_endpoint: string; end_session_endpoint?: string }
+interface SignInUnderWay { issuer: string; verifier: string; state: string; back: string }
 interface Tokens { access_token: string; id_token?: string; refresh_token?: string; expires_in?: number; error?: string; error_description?: string }
 
 let session: Session = { state: 'starting', token: '', person: 0, message: '', expired: false };
+let provider: SignInProvider | undefined; // The reader has signed in here, or is about to.
 let refreshToken = '', idToken = '', expires = Infinity, failures = 0, renewal: ReturnType<typeof setTimeout> | undefined;
 const listeners = new Set<() => void>();
 const channel = new BroadcastChannel('atrium.console');
@@ -55,6 +56,9 @@ export const tokenOf = (person: number) => (session.person === person ? session.
 /** Returns whom the session is about. */
 export const subject = () => subjectOf(session.token);
 
+/** Returns the claims of the token with which the reader is signed in. */
+export const claims = () => claimsOf(session.token);
+
 /** Returns a token without what surrounds it in a header. */
 export const bareToken = (text: string) => text.trim().replace(/^Bearer\s+/i, '');
 export const looksLikeToken = (text: string) => /^[\w-]+\.[\w-]+\.[\w-]+$/.test(bareToken(text));
@@ -75,6 +79,7 @@ export function enterAs(role: string) {
 
 function leave(message: string) {
   clearTimeout(renewal);
+  provider = undefined;
   refreshToken = idToken = '';
   expires = Infinity;
   failures = 0;
@@ -102,13 +107,13 @@ export function signOut(message = '') {
  * could sign in again without a password.
  */
 export async function signOutEverywhere() {
-  const hint = idToken;
+  const at = provider, hint = idToken;
   signOut();
-  if (!settings.issuer || !hint) return; // The reader brought a token.
-  const { end_session_endpoint } = await provider();
+  if (!at || !hint) return; // The reader brought a token.
+  const { end_session_endpoint } = await discover(at);
   if (!end_session_endpoint) return;
   const to = new URL(end_session_endpoint);
-  for (const [name, value] of Object.entries({ client_id: settings.clientId, id_token_hint: hint, post_logout_redirect_uri: location.origin + '/console' })) to.searchParams.set(name, value);
+  for (const [name, value] of Object.entries({ client_id: at.clientId, id_token_hint: hint, post_logout_redirect_uri: location.origin + '/console' })) to.searchParams.set(name, value);
   location.assign(to);
 }
 
@@ -123,7 +128,7 @@ export async function refuseToken(token: string) {
   const expired = Date.now() >= expires || (lifeOf(token) ?? 1) <= 0;
   if (expired && refreshToken) await renew();
   else if (expired && isFormOpen()) become({ ...session, expired: true });
-  else if (expired && settings.issuer) await signIn(true).catch(() => undefined);
+  else if (expired && provider) await signIn(provider, true).catch(() => undefined);
   else signOut(ended);
 }
 
@@ -140,7 +145,7 @@ export function replaceToken(token: string) {
 const isFormOpen = () => document.querySelector('dialog[open] form') !== null;
 const leaveIfNoForm = () => {
   if (!session.expired || isFormOpen()) return;
-  if (settings.issuer) void signIn(true).catch(() => undefined); else signOut(ended);
+  if (provider) void signIn(provider, true).catch(() => undefined); else signOut(ended);
 };
 // The event does not bubble, so it is captured. A form with changes opens its dialog again, so the visit waits for that.
 document.addEventListener('close', () => setTimeout(leaveIfNoForm), true);
@@ -176,64 +181,81 @@ export async function start() {
     return;
   }
   if (settings.token) enter(settings.roles?.[chosenRole()] ?? settings.token);
-  else if (settings.issuer && sessionStorage.getItem(signedIn)) await signIn(true).catch((problem: Error) => stayOut(problem.message));
+  else if (select(sessionStorage.getItem(signedIn))) await signIn(provider!, true).catch((problem: Error) => stayOut(problem.message));
   else leave('');
 }
 
 /** This error means that the provider must ask the reader something, but was told not to. */
 class SignInRequired extends Error {}
 
-let discovered: Promise<Provider> | undefined;
-const provider = () => (discovered ??= (async () => {
-  const response = await fetch(settings.issuer.replace(/\/$/, '') + '/.well-known/openid-configuration').catch(() => undefined);
-  if (!response?.ok) {
-    discovered = undefined;
-    throw new Error(`${settings.issuer} does not answer: it must serve /.well-known/openid-configuration to this page`);
-  }
-  return response.json();
-})());
+/** Makes the provider with this issuer the one of the reader, if the operator still has it. */
+const select = (issuer: string | null | undefined) => (provider = settings.providers.find((one) => one.issuer === issuer));
+
+const discovered = new Map<string, Promise<Endpoints>>();
+function discover({ issuer }: SignInProvider): Promise<Endpoints> {
+  const known = discovered.get(issuer) ?? (async () => {
+    const response = await fetch(issuer.replace(/\/$/, '') + '/.well-known/openid-configuration').catch(() => undefined);
+    if (!response?.ok) {
+      discovered.delete(issuer);
+      throw new Error(`${issuer} does not answer: it must serve /.well-known/openid-configuration to this page`);
+    }
+    return response.json();
+  })();
+  discovered.set(issuer, known);
+  return known;
+}
+
+/** Says whether the provider sends an ID token in the address of the page, in place of a code. */
+const givesIDToken = ({ parameters }: SignInProvider) => parameters?.response_type === 'id_token';
 
 const base64url = (bytes: Uint8Array) => btoa(String.fromCharCode(...bytes)).replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '');
 const makeRandom = () => base64url(crypto.getRandomValues(new Uint8Array(32)));
 
-/** Goes to the provider. With silently, the provider asks nothing, and comes back at once if it does not know the reader. */
-export async function signIn(silently = false) {
+/** Goes to a provider. With silently, the provider asks nothing, and comes back at once if it does not know the reader. */
+export async function signIn(at: SignInProvider, silently = false) {
   if (!isSecureContext) throw new Error('Browsers allow a sign-in only on pages that came by https');
-  const { authorization_endpoint } = await provider();
+  const { authorization_endpoint } = await discover(at);
   const verifier = makeRandom(), state = makeRandom();
   const digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(verifier));
-  sessionStorage.setItem(underWay, JSON.stringify({ verifier, state, back: location.pathname + location.search }));
+  sessionStorage.setItem(underWay, JSON.stringify({ issuer: at.issuer, verifier, state, back: location.pathname + location.search } satisfies SignInUnderWay));
   const to = new URL(authorization_endpoint); // It may have parameters of its own.
   for (const [name, value] of Object.entries({
-    ...settings.parameters, response_type: 'code', client_id: settings.clientId, redirect_uri: location.origin + redirectPath, scope: settings.scope, state,
-    code_challenge: base64url(new Uint8Array(digest)), code_challenge_method: 'S256', ...(silently && { prompt: 'none' }),
+    response_type: 'code', ...at.parameters, client_id: at.clientId, redirect_uri: location.origin + redirectPath, scope: at.scope, state,
+    ...(givesIDToken(at) ? { nonce: verifier } : { code_challenge: base64url(new Uint8Array(digest)), code_challenge_method: 'S256' }), ...(silently && { prompt: 'none' }),
   })) to.searchParams.set(name, value);
   // If the reader did not ask for it, the visit gets no entry in the history: back would lead to it again and again.
   if (silently) location.replace(to); else location.assign(to);
 }
 
 async function finishSignIn(kept: SignInUnderWay | null) {
-  const answer = new URLSearchParams(location.search);
-  if (!kept || answer.get('state') !== kept.state) throw new Error('it was not started in this tab; sign in again');
+  const answer = new URLSearchParams(location.search || location.hash.slice(1));
+  if (!kept || !select(kept.issuer) || answer.get('state') !== kept.state) throw new Error('it was not started in this tab; sign in again');
   if (answer.has('error')) {
     if (/_required$/.test(answer.get('error')!)) throw new SignInRequired();
     throw new Error(answer.get('error_description') ?? answer.get('error')!);
   }
-  const tokens = await requestTokens({ grant_type: 'authorization_code', code: answer.get('code') ?? '', redirect_uri: location.origin + redirectPath, code_verifier: kept.verifier });
+  const tokens = givesIDToken(provider!) ? tokensOf(answer.get('id_token') ?? '', kept.verifier)
+    : await requestTokens({ grant_type: 'authorization_code', code: answer.get('code') ?? '', redirect_uri: location.origin + redirectPath, code_verifier: kept.verifier });
   checkAudience(tokens.access_token);
   enter(keepTokens(tokens));
-  sessionStorage.setItem(signedIn, 'yes');
+  sessionStorage.setItem(signedIn, kept.issuer);
   channel.postMessage({ renewed: session.token, expires } satisfies News); // Another tab of this person may wait for it.
   navigate(kept.back, { replace: true });
+}
+
+/** Returns an ID token in the form of an answer. Its nonce proves that it belongs to the sign-in of this tab. */
+function tokensOf(token: string, nonce: string): Tokens {
+  if (claimsOf(token).nonce !== nonce) throw new Error('the ID token of the provider is not of this sign-in; sign in again');
+  return { access_token: token, id_token: token };
 }
 
 /** This error means that the provider refused the grant, so that it would refuse it again. */
 class GrantRefused extends Error {}
 
 async function requestTokens(form: Record<string, string>): Promise<Tokens> {
-  const { token_endpoint } = await provider();
-  const { resource } = settings.parameters ?? {}; // RFC 8707: without it, a token of a provider with several APIs is for none.
-  const response = await fetch(token_endpoint, { method: 'POST', body: new URLSearchParams({ client_id: settings.clientId, ...(resource && { resource }), ...form }) });
+  const { parameters, clientId } = provider!, { token_endpoint } = await discover(provider!);
+  const { resource } = parameters ?? {}; // RFC 8707: without it, a token of a provider with several APIs is for none.
+  const response = await fetch(token_endpoint, { method: 'POST', body: new URLSearchParams({ client_id: clientId, ...(resource && { resource }), ...form }) });
   const tokens: Tokens = await response.json();
   if ((response.status === 400 || response.status === 401) && tokens.error) throw new GrantRefused(tokens.error_description ?? tokens.error);
   if (!response.ok || !tokens.access_token) throw new Error(tokens.error_description ?? tokens.error ?? `the provider answers ${response.status}`);
@@ -253,15 +275,16 @@ function keepTokens({ access_token, refresh_token, id_token, expires_in = lifeOf
 
 /** Fails if the provider gave a token that is not for this server, since the server could only say that it does not accept it. */
 function checkAudience(token: string) {
-  const accepted = settings.audience ?? [], { iss, aud } = claimsOf(token);
+  const { clientId } = provider!, accepted = settings.audience ?? [], { iss, aud } = claimsOf(token);
   const advice = `the operator must name this server in the request (--console-parameter audience=${accepted[0]} or resource=${accepted[0]}, or a scope of it in --console-scope); the guide says which for each provider`;
   if (iss === undefined) throw new Error(`the provider gave a token that only the provider can read; ${advice}`);
   const given = [aud].flat().map(String);
-  if (!given.some((one) => accepted.includes(one))) throw new Error(`the provider gave a token for ${given.join(', ')}, and this server accepts those for ${accepted.join(', ')}; ${advice}`);
+  // An organisation can accept tokens for the client (its identity provider names it), so the server decides about these.
+  if (!given.some((one) => one === clientId || accepted.includes(one))) throw new Error(`the provider gave a token for ${given.join(', ')}, and this server accepts those for ${accepted.join(', ')}; ${advice}`);
 }
 
 /** Returns the claims of a token, or none if it is not a JWT. */
-function claimsOf(token: string): { iss?: unknown; sub?: unknown; exp?: unknown; aud?: unknown } {
+function claimsOf(token: string): { iss?: unknown; sub?: unknown; exp?: unknown; aud?: unknown; nonce?: unknown } {
   try {
     return JSON.parse(atob(token.split('.')[1].replaceAll('-', '+').replaceAll('_', '/')));
   } catch {
