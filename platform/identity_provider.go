@@ -37,11 +37,11 @@ type IdentityProvider struct {
 type OIDC struct {
 	Issuer           string          `json:"issuer"`
 	ClientID         string          `json:"clientId"`
-	ClientSecret     Secret          `json:"clientSecret,omitzero"` // input only; no response contains it
-	AdditionalScopes []string        `json:"additionalScopes,omitempty"`
-	GroupsClaim      string          `json:"groupsClaim,omitempty"` // the claim that lists the external groups of the user
+	ClientSecret     Secret          `json:"clientSecret,omitzero"`      // input only, kept for clients; no response contains it
+	AdditionalScopes []string        `json:"additionalScopes,omitempty"` // kept for clients, which start sign-ins
+	GroupsClaim      string          `json:"groupsClaim,omitempty"`      // the claim that lists the external groups of the user
 	CorrelationRule  CorrelationRule `json:"correlationRule,omitempty"`
-	PKCEEnabled      bool            `json:"pkceEnabled"`
+	PKCEEnabled      bool            `json:"pkceEnabled"` // kept for clients
 }
 
 // A Secret is a text that clients can write and not read. An absent secret leaves
