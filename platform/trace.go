@@ -28,8 +28,9 @@ type Trace struct {
 	// call at its end.
 	Begin func(ctx context.Context, operation, route string) (context.Context, func())
 
-	lock  sync.Mutex
-	facts Facts
+	lock   sync.Mutex
+	facts  Facts
+	isOpen bool // whether the answer is a stream, whose end may be hours away
 }
 
 // Facts are the facts that a Trace has collected, without its counters.
@@ -43,8 +44,20 @@ type Facts struct {
 	Codes      []Code // codes of the errors in the response, each once; empty means success
 	Denial     *Error // the first UNAUTHENTICATED or PERMISSION_DENIED in the response, or nil
 	Limit      string // the limit that the request exceeded
+
+	// Failures are the errors whose causes the client does not see, at most maxFailures.
+	Failures []Failure
 	Cost       int    // cost of a GraphQL document
 }
+
+// A Failure is an error whose cause the client does not see.
+type Failure struct {
+	Where string // path of a field in the response of GraphQL; "" means the whole request
+	Err   *Error
+}
+
+// maxFailures limits the failures of one request that are kept.
+const maxFailures = 10
 
 type traceKey struct{}
 
@@ -142,6 +155,26 @@ func (t *Trace) NoteError(e *Error) {
 	}
 }
 
+// NoteStream notes that the answer is a stream.
+func (t *Trace) NoteStream() {
+	if t != nil {
+		t.lock.Lock()
+		defer t.lock.Unlock()
+		t.isOpen = true
+	}
+}
+
+// NoteFailure notes a failure, and reports whether the log will have it when the request ends.
+// It does not keep those of streams, because an operator must know of them at once.
+func (t *Trace) NoteFailure(f Failure) (isKept bool) {
+	t.note(func(facts *Facts) {
+		if isKept = !t.isOpen; isKept && len(facts.Failures) < maxFailures {
+			facts.Failures = append(facts.Failures, f)
+		}
+	})
+	return isKept
+}
+
 // NoteRestart discards the facts, because the request is run again.
 func (t *Trace) NoteRestart() { t.note(func(f *Facts) { *f = Facts{} }) }
 
@@ -165,6 +198,6 @@ func (t *Trace) Facts() Facts {
 	t.lock.Lock()
 	defer t.lock.Unlock()
 	facts := t.facts
-	facts.Codes = slices.Clone(facts.Codes)
+	facts.Codes, facts.Failures = slices.Clone(facts.Codes), slices.Clone(facts.Failures)
 	return facts
 }

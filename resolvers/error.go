@@ -97,7 +97,7 @@ func (o *Presenter) report(ctx context.Context, e *platform.Error) {
 			return
 		}
 	}
-	o.Report(ctx, e, o.RequestID(ctx), "path", graphql.GetPath(ctx).String())
+	o.Report(ctx, e, o.RequestID(ctx), graphql.GetPath(ctx).String())
 }
 
 // recoverPanics wraps read so that a panic becomes the error of every key.

@@ -112,6 +112,7 @@ type answer struct {
 	Extensions struct{ Cost struct{ Requested int } }
 	statements int64
 	roundTrips int64
+	hidden     []platform.Failure // what the log has and the client does not see
 }
 
 type failure struct {
@@ -163,7 +164,7 @@ func (w *world) send(subject, query string, r *http.Request) answer {
 	rw := httptest.NewRecorder()
 	rw.Header().Set("X-Request-Id", "req-1")
 	w.handler.serve(w.t, rw, r.WithContext(platform.WithTrace(ctx, &cost)))
-	got := answer{t: w.t, query: query, status: rw.Code, statements: cost.Statements.Load(), roundTrips: cost.RoundTrips.Load()}
+	got := answer{t: w.t, query: query, status: rw.Code, statements: cost.Statements.Load(), roundTrips: cost.RoundTrips.Load(), hidden: cost.Facts().Failures}
 	if err := json.Unmarshal(rw.Body.Bytes(), &got); err != nil {
 		w.t.Fatalf("%s: %s is no answer: %v", query, rw.Body, err)
 	}

@@ -34,12 +34,13 @@ type pair struct {
 	t                 *testing.T
 	certFile, keyFile string
 	roots             *x509.CertPool
+	life              [2]time.Duration // begin and end of the validity, from now on
 }
 
 func newPair(t *testing.T, name string) *pair {
 	t.Helper()
 	dir := t.TempDir()
-	p := &pair{t: t, certFile: filepath.Join(dir, "cert.pem"), keyFile: filepath.Join(dir, "key.pem"), roots: x509.NewCertPool()}
+	p := &pair{t: t, certFile: filepath.Join(dir, "cert.pem"), keyFile: filepath.Join(dir, "key.pem"), roots: x509.NewCertPool(), life: [2]time.Duration{-time.Hour, time.Hour}}
 	p.renew(name)
 	return p
 }
@@ -53,7 +54,7 @@ func (p *pair) renew(name string) {
 	}
 	template := &x509.Certificate{
 		SerialNumber: big.NewInt(time.Now().UnixNano()), Subject: pkix.Name{CommonName: name}, DNSNames: []string{"atrium.example"},
-		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour), IsCA: true, BasicConstraintsValid: true,
+		NotBefore: time.Now().Add(p.life[0]), NotAfter: time.Now().Add(p.life[1]), IsCA: true, BasicConstraintsValid: true,
 	}
 	certificate, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
 	if err != nil {
@@ -130,6 +131,8 @@ func TestTLSWorksForBothHTTPVersionsAndRejectsOldTLS(t *testing.T) {
 func TestTheExpiryOfTheCertificateIsInTheLogAndAMetric(t *testing.T) {
 	t.Parallel()
 	p := newPair(t, "first")
+	p.life[0] = -5 * time.Hour // five sixths of its life are over
+	p.renew("first")
 	server := start(t, storetest.SQLite(t), "--dev", "--tls-cert", p.certFile, "--tls-key", p.keyFile, "--metrics-addr", "127.0.0.1:0", "--log-format", "json")
 	metrics := regexp.MustCompile(`"msg":"metrics","url":"([^"]+)"`)
 	server.await(func() bool { return metrics.MatchString(server.stderr.String()) })

@@ -157,6 +157,7 @@ func TestARequestIsATraceInEveryProtocol(t *testing.T) {
 		sendTraced(t, server, token, traceID(1), "/graphql", `{"query": "query Page { repos(first: 3) { nodes { name tags(first: 2) { nodes { name } } } } }"}`)
 		sendTraced(t, server, token, traceID(2), "/registry/v2/repos?page_size=1", "")
 		sendTraced(t, server, token, traceID(3), "/platform.registry.v2.ReposService/ListRepos", `{"page_size": 1}`)
+		sendTraced(t, server, token, traceID(6), "/platform.registry.v2.ReposService/ListRepos", "\x00\x00\x00\x00\x00", "Content-Type", "application/grpc")
 		repo := sendTraced(t, server, token, traceID(4), "/registry/v2/repos/"+acme, `{"name": "traced"}`)
 		sendTraced(t, server, token, traceID(5), "/registry/v1/repos", "")
 		sent := awaitDelivery(t, delivered, repo)
@@ -176,13 +177,14 @@ func TestARequestIsATraceInEveryProtocol(t *testing.T) {
 			attributes map[string]string
 		}{
 			{1, "POST /graphql", remote, map[string]string{"kind": "SPAN_KIND_SERVER", "http.route": "/graphql", "http.request.method": "POST", "http.response.status_code": "200", "url.path": "/graphql"}},
-			{1, "query Page", "POST /graphql", map[string]string{"kind": "SPAN_KIND_INTERNAL", "graphql.operation.type": "query", "graphql.operation.name": "Page"}},
-			{1, "Query.repos", "query Page", map[string]string{"graphql.field.name": "repos", "atrium.graphql.objects": "1"}},
-			{1, "Repo.tags", "query Page", map[string]string{"atrium.graphql.objects": "3"}},
+			{1, "query", "POST /graphql", map[string]string{"kind": "SPAN_KIND_INTERNAL", "graphql.operation.type": "query", "graphql.operation.name": "Page"}},
+			{1, "Query.repos", "query", map[string]string{"atrium.graphql.field.name": "repos", "atrium.graphql.objects": "1"}},
+			{1, "Repo.tags", "query", map[string]string{"atrium.graphql.objects": "3"}},
 			{2, "GET /registry/v2/repos", remote, map[string]string{"http.route": "/registry/v2/repos", "status": "STATUS_CODE_UNSET"}},
 			{2, "ListRepos", "GET /registry/v2/repos", nil},
 			{2, "BATCH", "ListRepos", map[string]string{"kind": "SPAN_KIND_CLIENT", "db.system.name": system, "db.operation.name": "BATCH"}},
-			{3, "platform.registry.v2.ReposService/ListRepos", remote, map[string]string{"rpc.system": "connect_rpc", "rpc.service": "platform.registry.v2.ReposService", "rpc.method": "ListRepos"}},
+			{3, "platform.registry.v2.ReposService/ListRepos", remote, map[string]string{"rpc.system.name": "connectrpc", "rpc.method": "platform.registry.v2.ReposService/ListRepos", "rpc.response.status_code": ""}},
+			{6, "platform.registry.v2.ReposService/ListRepos", remote, map[string]string{"rpc.system.name": "grpc", "rpc.method": "platform.registry.v2.ReposService/ListRepos", "rpc.response.status_code": "OK"}},
 			{3, "ListRepos", "platform.registry.v2.ReposService/ListRepos", nil},
 			{4, sent.Get("Traceparent"), "POST /registry/v2/repos/{parent}", map[string]string{"kind": "SPAN_KIND_CLIENT", "http.response.status_code": "200", "cloudevents.event_id": sent.Get("Ce-Id"), "server.address": "127.0.0.1"}},
 			{5, "GET", remote, map[string]string{"url.path": "/registry/v1/repos"}},
@@ -262,7 +264,7 @@ func TestInvalidTraceVariablesAreNamed(t *testing.T) {
 	t.Parallel()
 	for name, value := range map[string]string{
 		"OTEL_EXPORTER_OTLP_PROTOCOL": "grpc", "OTEL_TRACES_EXPORTER": "zipkin", "OTEL_EXPORTER_OTLP_HEADERS": "secret", "OTEL_EXPORTER_OTLP_TIMEOUT": "soon",
-		"OTEL_EXPORTER_OTLP_COMPRESSION": "zstd", "OTEL_EXPORTER_OTLP_ENDPOINT": "collector:4318", "OTEL_EXPORTER_OTLP_CERTIFICATE": "/nowhere",
+		"OTEL_EXPORTER_OTLP_COMPRESSION": "zstd", "OTEL_EXPORTER_OTLP_ENDPOINT": "collector:4318", "OTEL_EXPORTER_OTLP_CERTIFICATE": "/nowhere", "OTEL_PROPAGATORS": "tracecontext,b3",
 	} {
 		env := map[string]string{"OTEL_EXPORTER_OTLP_ENDPOINT": "http://127.0.0.1:1", name: value}
 		ctx, cancel := context.WithTimeout(t.Context(), patience)

@@ -147,6 +147,8 @@ const specials = {
   atrium_delivery_attempts_running: 'atrium_delivery_attempts_running + 1',
   atrium_event_waiting_seconds: 'atrium_event_waiting_seconds + 1',
   atrium_delivery_waiting_seconds: 'atrium_delivery_waiting_seconds + 1',
+  // A server that is ready has no migration left.
+  atrium_migrations_pending: 'atrium_migrations_pending + 1',
   // Nothing is wrong with the log, and no limit refuses a caller of an organisation. Go tests cause both.
   atrium_log_lines_lost_total: 'atrium_log_lines_lost_total + 1',
   atrium_organisation_refusals_total: 'atrium_organisation_refusals_total + 1',

@@ -12,6 +12,7 @@ import (
 	"math"
 	"net/http"
 	"runtime/debug"
+	"slices"
 	"strconv"
 
 	"atrium/platform"
@@ -70,28 +71,62 @@ func IsHidden(ctx context.Context, shown *platform.Error) bool {
 	return hidden && !errors.Is(ctx.Err(), context.Canceled)
 }
 
-// Report notes an error in the trace. If IsHidden returns true for the error,
-// Report logs it with the attributes.
-func (e Errors) Report(ctx context.Context, shown *platform.Error, requestID string, attributes ...any) {
-	platform.TraceOf(ctx).NoteError(shown)
-	if !IsHidden(ctx, shown) {
+// Report notes an error in the trace. If IsHidden returns true for the error, the log has it in
+// the line of the request. Report logs it at once for a stream, and if no trace collects what
+// is known of the request. where is the path of a field in a response of GraphQL, or "".
+func (e Errors) Report(ctx context.Context, shown *platform.Error, requestID, where string) {
+	trace := platform.TraceOf(ctx)
+	trace.NoteError(shown)
+	if !IsHidden(ctx, shown) || trace.NoteFailure(platform.Failure{Where: where, Err: shown}) {
 		return
 	}
-	level := slog.LevelWarn
-	if shown.Code == platform.CodeInternal {
-		level = slog.LevelError
-	}
-	attributes = append([]any{"request_id", requestID}, attributes...)
-	e.Log().Log(ctx, level, "request failed", append(attributes, "code", shown.Code.String(), "error", shown)...)
+	failures := []platform.Failure{{Where: where, Err: shown}}
+	e.Log().LogAttrs(ctx, FailureLevel(failures), "request failed", AppendFailures([]slog.Attr{slog.String("request_id", requestID), slog.String("code", shown.Code.String())}, failures)...)
 }
 
-// ReportPanic logs a panic with its stack and returns the internal error for the
-// client. It must be called where the panic is recovered.
-func (e Errors) ReportPanic(ctx context.Context, cause any, requestID string, attributes ...any) error {
-	attributes = append([]any{"request_id", requestID}, attributes...)
-	e.Log().ErrorContext(ctx, "panic", append(attributes, "cause", fmt.Sprint(cause), "stack", string(debug.Stack()))...)
-	return fmt.Errorf("panic: %v", cause)
+// FailureLevel returns the level of the log for failures: an error of the program is an error,
+// and what a database or another service has caused is a warning.
+func FailureLevel(failures []platform.Failure) slog.Level {
+	if slices.ContainsFunc(failures, func(f platform.Failure) bool { return f.Err.Code == platform.CodeInternal }) {
+		return slog.LevelError
+	}
+	return slog.LevelWarn
 }
+
+// AppendFailures appends failures to the attributes of a line in the log, and the stack of
+// the first panic.
+func AppendFailures(attributes []slog.Attr, failures []platform.Failure) []slog.Attr {
+	texts := make([]string, len(failures))
+	for i, f := range failures {
+		if texts[i] = f.Err.Error(); f.Where != "" {
+			texts[i] = f.Where + ": " + texts[i]
+		}
+	}
+	attributes = append(attributes, slog.String("error", texts[0]))
+	if len(texts) > 1 {
+		attributes = append(attributes, slog.Any("more_errors", texts[1:]))
+	}
+	for _, f := range failures {
+		var broken *panicked
+		if errors.As(f.Err, &broken) {
+			return append(attributes, slog.String("stack", broken.stack))
+		}
+	}
+	return attributes
+}
+
+// A panicked is the error of a request whose handler has panicked.
+type panicked struct {
+	cause any
+	stack string
+}
+
+// Error names what the handler panicked with.
+func (p *panicked) Error() string { return fmt.Sprintf("panic: %v", p.cause) }
+
+// Panicked returns the internal error for a panic, which shows its stack in the log. It must be
+// called where the panic is recovered.
+func Panicked(cause any) error { return &panicked{cause, string(debug.Stack())} }
 
 // httpStatus maps each code to its HTTP status.
 var httpStatus = map[platform.Code]int{

@@ -42,16 +42,16 @@ func TestHiddenErrorsAreLogged(t *testing.T) {
 	} {
 		var logs bytes.Buffer
 		e := Errors{Logger: slog.New(slog.NewTextHandler(&logs, nil))}
-		e.Report(c.ctx, Show(c.err, "iam"), "req-1", "path", "/x")
+		e.Report(c.ctx, Show(c.err, "iam"), "req-1", "repos.0")
 		got := logs.String()
 		if c.want == "" && got != "" || !strings.Contains(got, c.want) {
 			t.Errorf("%s: logs %s, want it to contain %q", name, got, c.want)
 		}
-		if c.want != "" && (!strings.Contains(got, "request_id=req-1 path=/x code=") || !strings.Contains(got, "the cause")) {
+		if c.want != "" && (!strings.Contains(got, "request_id=req-1 code=") || !strings.Contains(got, "the cause")) {
 			t.Errorf("%s: logs %s", name, got)
 		}
 	}
-	Errors{}.Report(t.Context(), Show(errors.New("x"), ""), "") // Without a logger, nothing happens.
+	Errors{}.Report(t.Context(), Show(errors.New("x"), ""), "", "") // Without a logger, nothing happens.
 }
 
 func TestAnErrorKeepsItsOwnArea(t *testing.T) {

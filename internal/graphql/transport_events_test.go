@@ -75,7 +75,7 @@ func TestSubscriptionsOfACallerAreLimitedOverSocketsAndStreams(t *testing.T) {
 	first.subscribe("2", "subscription{floods}")
 	first.listen()
 	second.subscribe("3", silent)
-	if got := second.listen(); !strings.Contains(got, `"type":"error"`) || !strings.Contains(got, `"RESOURCE_EXHAUSTED"`) || !strings.Contains(got, "too many subscriptions open, at most 2") {
+	if got := second.listen(); !strings.Contains(got, `"type":"error"`) || !strings.Contains(got, `"RESOURCE_EXHAUSTED"`) || !strings.Contains(got, "too many subscriptions open, at most 2") || !strings.Contains(got, `"limit":{"name":"subscriptions","requested":3,"value":2}`) {
 		t.Errorf("the third gives %s, want it to contain %q", got, `"type":"error"`)
 	}
 	second.subscribe("3", "{ping}")

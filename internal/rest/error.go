@@ -53,7 +53,7 @@ func (o Options) WriteError(w http.ResponseWriter, r *http.Request, err error) {
 		status = refused.status
 	}
 	id := requestID(w)
-	o.errors().Report(r.Context(), shown, id, "method", r.Method, "path", r.URL.Path)
+	o.errors().Report(r.Context(), shown, id, "")
 	h := w.Header()
 	setPrivateHeaders(h)
 	h.Set("Content-Type", "application/json")

@@ -163,7 +163,7 @@ func sendExport[T any](o Options, r *request, body *exportBody, file export.Writ
 		return err
 	}
 	shown, id := apierror.Show(err, apierror.AreaOf(r.URL.Path)), requestID(body)
-	o.errors().Report(r.Context(), shown, id, "path", r.URL.Path, "cut", true)
+	o.errors().Report(r.Context(), shown, id, "")
 	_ = file.Fail(o.errors().Status(shown, id)) // the client may have gone
 	_ = body.buffer.Flush()
 	_ = http.NewResponseController(body.ResponseWriter).Flush()

@@ -101,8 +101,8 @@ func (o Options) interceptor(allowStandby func(context.Context) context.Context)
 }
 
 // recoverPanic converts a panic of a handler into an error.
-func (o Options) recoverPanic(ctx context.Context, spec connect.Spec, header http.Header, cause any) error {
-	return o.errors().ReportPanic(ctx, cause, header.Get(apierror.RequestIDHeader), "path", spec.Procedure)
+func recoverPanic(_ context.Context, _ connect.Spec, _ http.Header, cause any) error {
+	return apierror.Panicked(cause)
 }
 
 // presentError converts err for the client and logs a cause that the client does not see.
@@ -113,7 +113,7 @@ func (o Options) presentError(ctx context.Context, procedure, requestID string, 
 		return own // an error of the protocol itself
 	}
 	e := apierror.Show(err, apierror.AreaOf(procedure))
-	o.errors().Report(ctx, e, requestID, "path", procedure)
+	o.errors().Report(ctx, e, requestID, "")
 	shown := connect.NewError(connect.Code(e.Code), errors.New(e.Message)) //nolint:gosec // both have the numbers of google.rpc.Code
 	for _, detail := range o.errors().Status(e, requestID).Details {
 		if d, err := convertDetail(detail); err == nil {

@@ -143,7 +143,7 @@ func TestInternalErrorsAreLoggedAndNotShown(t *testing.T) {
 	} {
 		var log bytes.Buffer
 		o := Options{Logger: slog.New(slog.NewTextHandler(&log, nil))}
-		_, handler := pingv2connect.NewPingServiceHandler(failingPing{with}, connect.WithInterceptors(o.interceptor(func(ctx context.Context) context.Context { return ctx })), connect.WithRecover(o.recoverPanic))
+		_, handler := pingv2connect.NewPingServiceHandler(failingPing{with}, connect.WithInterceptors(o.interceptor(func(ctx context.Context) context.Context { return ctx })), connect.WithRecover(recoverPanic))
 		client := pingv2connect.NewPingServiceClient(&http.Client{Transport: inMemory{withID("req-7", withRequestID(handler))}}, "http://atrium")
 		_, err := client.Ping(t.Context(), &pingv2.PingRequest{})
 		e := expectError(t, err, connect.CodeInternal)

@@ -48,7 +48,7 @@ const (
 func New(p *platform.Platform, o Options) http.Handler {
 	options := connect.WithHandlerOptions(
 		connect.WithInterceptors(o.interceptor(p.AllowStandby)),
-		connect.WithRecover(o.recoverPanic),
+		connect.WithRecover(recoverPanic),
 		connect.WithReadMaxBytes(maxMessageBytes),
 		connect.WithCompressMinBytes(minCompressBytes),
 		gzipCodec(),

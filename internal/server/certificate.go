@@ -55,7 +55,8 @@ func (c *Certificate) load() error {
 	return nil
 }
 
-// The log tells of a certificate that expires within expiryNotice, every expiryPause.
+// The log tells of a certificate that expires within expiryNotice, every expiryPause. One that is
+// valid for days only is replaced in its last third, so the log tells of it in the last quarter.
 const (
 	expiryNotice = 14 * 24 * time.Hour
 	expiryPause  = 24 * time.Hour
@@ -68,8 +69,9 @@ func (c *Certificate) get(logger *slog.Logger) *tls.Certificate {
 	}
 	c.lock.Lock()
 	defer c.lock.Unlock()
-	end := c.current.Leaf.NotAfter
-	if now := time.Now(); end.Sub(now) < expiryNotice && now.Sub(c.warned) >= expiryPause {
+	begin, end := c.current.Leaf.NotBefore, c.current.Leaf.NotAfter
+	notice := min(expiryNotice, end.Sub(begin)/4)
+	if now := time.Now(); end.Sub(now) < notice && now.Sub(c.warned) >= expiryPause {
 		c.warned = now
 		logger.Warn("the TLS certificate expires soon or has expired; replace its files, which are read again without a restart", "expires", end, "file", c.certFile)
 	}

@@ -141,7 +141,10 @@ func Run(ctx context.Context, c Config) error {
 	c.ready = &readiness{draining: c.draining}
 	c.Metrics.WatchReady(c.ready.observe)
 	if c.Certificate != nil {
-		c.Metrics.WatchCertificate(func() time.Time { return c.Certificate.get(c.Logger).Leaf.NotAfter })
+		c.Metrics.WatchCertificate(func() (begin, end time.Time) {
+			leaf := c.Certificate.get(c.Logger).Leaf
+			return leaf.NotBefore, leaf.NotAfter
+		})
 		c.Certificate.get(c.Logger) // which warns of one that is too old already
 	}
 	last := &shutdown{within: c.ShutdownTimeout(), logger: c.Logger}

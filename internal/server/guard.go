@@ -76,8 +76,9 @@ func recoverPanics(refuse errorWriter, logger *slog.Logger) layer {
 				if err, ok := cause.(error); ok && errors.Is(err, http.ErrAbortHandler) {
 					panic(cause) // the handler wants to end the connection
 				}
-				hidden := apierror.Errors{Logger: logger}.ReportPanic(r.Context(), cause, w.Header().Get(apierror.RequestIDHeader))
+				hidden := apierror.Panicked(cause)
 				if seen, ok := w.(*observed); ok && seen.status != 0 {
+					apierror.Errors{Logger: logger}.Report(r.Context(), apierror.Show(hidden, ""), w.Header().Get(apierror.RequestIDHeader), "")
 					panic(http.ErrAbortHandler) // a partial response must not look complete
 				}
 				refuse(w, r, hidden)

@@ -17,6 +17,7 @@ import (
 	"atrium/internal/apierror"
 	"atrium/internal/graphql"
 	"atrium/internal/graphql/limit"
+	"atrium/internal/graphql/transport"
 	"atrium/internal/rpc"
 	"atrium/internal/server/admission"
 	"atrium/internal/telemetry"
@@ -40,14 +41,15 @@ type recorder struct {
 	refusals *refusalLog
 }
 
-// Limits of what has counters of its own: GraphQL operations, and hosts of sinks.
+// Limits of what has counters of its own: GraphQL operations, and hosts of sinks with their
+// ports. A host has at most 253 bytes.
 const (
-	maxOperationNames = 100
-	maxSinkNames      = 100
+	maxOperationNames, maxOperationBytes = 100, 64
+	maxSinkNames, maxSinkBytes           = 100, 253 + len(":65535")
 )
 
 func (c *Config) newRecorder() *recorder {
-	return &recorder{refusals: &refusalLog{logger: c.Logger}, logger: c.Logger, metrics: c.Metrics, traces: c.Traces, system: databaseSystem(c.DatabaseURL), slow: c.Slow, names: telemetry.NewNames(maxOperationNames, c.knownOperations()...), sinks: telemetry.NewNames(maxSinkNames), publicURL: strings.TrimRight(c.PublicURL, "/")}
+	return &recorder{refusals: &refusalLog{logger: c.Logger}, logger: c.Logger, metrics: c.Metrics, traces: c.Traces, system: databaseSystem(c.DatabaseURL), slow: c.Slow, names: telemetry.NewNames(maxOperationNames, maxOperationBytes, c.knownOperations()...), sinks: telemetry.NewNames(maxSinkNames, maxSinkBytes), publicURL: strings.TrimRight(c.PublicURL, "/")}
 }
 
 // consoleOperations are the names of the operations that the console sends.
@@ -121,6 +123,7 @@ type exchange struct {
 func (e *exchange) streams(kind string) {
 	if !e.isStream {
 		e.isStream, e.endStream = true, e.metrics.Open(kind)
+		e.trace.NoteStream()
 	}
 }
 
@@ -134,7 +137,7 @@ func (e *exchange) end(seen *observed) {
 	facts := e.trace.Facts()
 	code := e.code(facts, seen)
 	f := finished{protocol: e.protocol, trace: e.trace, facts: facts, code: code, took: took, stream: e.isStream}
-	if admission.IsLimit(facts.Limit) { // its span has no end, so that it is never sent
+	if isRefusal(facts.Limit) { // its span has no end, so that it is never sent
 		e.recordRefusal(f)
 		return
 	}
@@ -191,10 +194,20 @@ type finished struct {
 	stream   bool
 }
 
+// isRefusal reports whether a limit refuses requests whatever they ask for. A flood has many of
+// them, so they are logged in summary.
+func isRefusal(limit string) bool { return admission.IsLimit(limit) || transport.IsLimit(limit) }
+
 // finish logs and counts a finished request. Health checks are logged at debug level.
 func (r *recorder) finish(f finished, more ...slog.Attr) {
+	if isRefusal(f.facts.Limit) {
+		r.recordRefusal(f)
+		return
+	}
 	level, slow := slog.LevelInfo, r.slow > 0 && f.took >= r.slow && !f.stream
 	switch {
+	case len(f.facts.Failures) > 0:
+		level = apierror.FailureLevel(f.facts.Failures)
 	case f.protocol == "health":
 		level = slog.LevelDebug
 	case slow:
@@ -223,13 +236,13 @@ func (r *recorder) recordRefusal(f finished) {
 // count counts a finished request for the metrics.
 func (r *recorder) count(f finished) {
 	r.metrics.CountRequest(telemetry.Request{
-		Protocol: f.protocol, Operation: r.operation(f), Code: f.code, Took: f.took, Stream: f.stream, Cost: f.facts.Cost, Limit: f.facts.Limit,
+		Protocol: f.protocol, Operation: r.operation(f), Code: f.code, Took: f.took, Stream: f.stream, Cost: f.facts.Cost, Limit: f.facts.Limit, TraceID: recordedTrace(f.trace),
 	})
 	took := f.took
 	if f.stream {
 		took = 0
 	}
-	r.metrics.CountOrganisation(string(f.facts.Organisation()), took, admission.IsLimit(f.facts.Limit))
+	r.metrics.CountOrganisation(string(f.facts.Organisation()), took, isRefusal(f.facts.Limit))
 }
 
 // usualAttributes is the number of attributes that a line in the log rarely exceeds.
@@ -258,6 +271,9 @@ func appendFacts(attributes []slog.Attr, f finished) []slog.Attr {
 	}
 	if f.facts.Denial != nil {
 		attributes = appendDenial(attributes, f.facts)
+	}
+	if len(f.facts.Failures) > 0 {
+		attributes = apierror.AppendFailures(attributes, f.facts.Failures)
 	}
 	text("limit", f.facts.Limit)
 	number("cost", int64(f.facts.Cost))
@@ -331,6 +347,9 @@ func (r *recorder) observe(ctx context.Context, o graphql.Operation) (context.Co
 		own = &platform.Trace{ID: trace.ID, Remote: trace.Remote, TraceID: trace.TraceID, Parent: trace.Parent}
 		ctx = platform.WithTrace(ctx, own)
 		own.NoteCaller(platform.ActorOf(ctx))
+		if stream {
+			own.NoteStream()
+		}
 		context.AfterFunc(ctx, func() {
 			facts, code := own.Facts(), "OK"
 			if len(facts.Codes) > 0 {
@@ -355,28 +374,39 @@ func (r *recorder) admitOperations(c *admission.Controller) func(context.Context
 		start := time.Now()
 		leave, limit, err := c.AdmitOperation(ctx)
 		if limit != "" {
-			trace := cmp.Or(platform.TraceOf(ctx), &platform.Trace{})
-			actor := platform.ActorOf(ctx)
-			facts := platform.Facts{Limit: limit, Identities: actor.Identities, Issuer: actor.Issuer, Subject: actor.Subject}
-			r.recordRefusal(finished{
-				protocol: "graphql-ws", trace: trace, facts: facts, code: platform.AsError(err).Code.String(), took: time.Since(start),
-			})
+			r.refuseOperation(ctx, limit, platform.AsError(err).Code, time.Since(start))
 		}
 		return leave, err
 	}
+}
+
+// refuseOperation records an operation on a websocket that a limit has refused, before it had a
+// trace of its own.
+func (r *recorder) refuseOperation(ctx context.Context, limit string, code platform.Code, took time.Duration) {
+	own := &platform.Trace{}
+	own.NoteCaller(platform.ActorOf(ctx))
+	own.NoteLimit(limit)
+	r.finish(finished{protocol: "graphql-ws", trace: cmp.Or(platform.TraceOf(ctx), own), facts: own.Facts(), code: code.String(), took: took})
 }
 
 // maxLoggedName limits logged names of operations, in bytes, because clients choose
 // them.
 const maxLoggedName = 128
 
-// noteLimits wraps present and notes the limit of an error in the trace.
+// noteLimits wraps present and notes the limit of an error in the trace. An operation on a websocket
+// has no trace before it is executed, so that it is recorded at once.
 func (r *recorder) noteLimits(present gqlgen.ErrorPresenterFunc) gqlgen.ErrorPresenterFunc {
 	return func(ctx context.Context, err error) *gqlerror.Error {
 		shown := present(ctx, err)
 		if exceeded, ok := shown.Extensions["limit"].(map[string]any); ok {
 			name, _ := exceeded["name"].(string)
-			platform.TraceOf(ctx).NoteLimit(name)
+			trace := platform.TraceOf(ctx)
+			if trace != nil && trace.Shared && name != transport.LimitSockets {
+				status, _ := shown.Extensions["status"].(int)
+				r.refuseOperation(ctx, name, platform.Code(status), 0)
+				return shown
+			}
+			trace.NoteLimit(name)
 		}
 		return shown
 	}

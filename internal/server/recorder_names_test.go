@@ -43,13 +43,15 @@ func TestFailuresOfSinksAreCountedByHost(t *testing.T) {
 	r.DeliveryTried("https://fails.example.com/events?key=hush", platform.DeliveryRetrying, 0)
 	r.DeliveryTried("https://fails.example.com/other", platform.DeliveryFailed, 0)
 	r.DeliveryTried("https://works.example.com/", platform.DeliveryDelivered, 0)
-	for i := range maxSinkNames + 1 {
+	long := strings.Repeat(strings.Repeat("a", 62)+".", 4) + ":65535" // as long as a host can be
+	r.DeliveryTried("https://"+long+"/", platform.DeliveryRetrying, 0)
+	for i := range maxSinkNames {
 		r.DeliveryTried(fmt.Sprintf("https://%d.example.com/", i), platform.DeliveryRetrying, 0)
 	}
 	scraped := httptest.NewRecorder()
 	metrics.Handler().ServeHTTP(scraped, httptest.NewRequest(http.MethodGet, "/metrics", nil))
 	body := scraped.Body.String()
-	for _, want := range []string{`atrium_delivery_failures_total{sink="fails.example.com"} 2`, `atrium_delivery_failures_total{sink="other"} 2`} {
+	for _, want := range []string{`atrium_delivery_failures_total{sink="fails.example.com"} 2`, `atrium_delivery_failures_total{sink="` + long + `"} 1`, `atrium_delivery_failures_total{sink="other"} 2`} {
 		if !strings.Contains(body, want+"\n") {
 			t.Errorf("no %s in %s", want, body)
 		}

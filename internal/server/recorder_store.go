@@ -24,7 +24,7 @@ func (r *recorder) RoundTrip(ctx context.Context, statements []*store.Statement,
 		for i, s := range statements {
 			operations[i] = verb(s.SQL)
 		}
-		r.metrics.CountRoundTrip(operations, took, err != nil && ctx.Err() == nil)
+		r.metrics.CountRoundTrip(operations, took, err != nil && ctx.Err() == nil, recordedTrace(platform.TraceOf(ctx)))
 	}
 	r.traceRoundTrip(ctx, statements, took, err)
 	if r.slow == 0 || took < r.slow {

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/url"
 	"regexp"
+	"strconv"
 	"strings"
 	"time"
 
@@ -61,6 +62,17 @@ func traceID(parent string) string {
 // maxTraceParent is longer than a traceparent of any version so far.
 const maxTraceParent = 128
 
+// recordedTrace returns the id of a trace that somebody records, and otherwise "".
+func recordedTrace(t *platform.Trace) string {
+	if t == nil || t.TraceID == "" || len(t.Parent) < 55 {
+		return ""
+	}
+	if flags, err := strconv.ParseUint(t.Parent[53:55], 16, 8); err != nil || flags&1 == 0 { // not sampled
+		return ""
+	}
+	return t.TraceID
+}
+
 // semanticMethod returns the method of a request for a span. The semantic conventions
 // replace an unknown method by _OTHER.
 func semanticMethod(r *http.Request) string {
@@ -113,12 +125,7 @@ func (e *exchange) endSpan(code string, facts platform.Facts, seen *observed) {
 	switch {
 	case e.route != "" && rpc.Serves(e.request.URL.Path):
 		e.span.Rename(strings.TrimPrefix(e.route, "/"))
-		service, method, _ := strings.Cut(strings.TrimPrefix(e.route, "/"), "/")
-		system := "grpc"
-		if e.protocol == "connect" {
-			system = "connect_rpc"
-		}
-		e.span.Add(telemetry.Text("rpc.system", system), telemetry.Text("rpc.service", service), telemetry.Text("rpc.method", method))
+		e.span.Add(rpcAttributes(e.protocol, strings.TrimPrefix(e.route, "/"), code)...)
 	case e.route != "":
 		e.span.Rename(semanticMethod(e.request) + " " + e.route)
 		e.span.Add(telemetry.Text("http.route", e.route))
@@ -128,6 +135,21 @@ func (e *exchange) endSpan(code string, facts platform.Facts, seen *observed) {
 		e.span.Add(telemetry.Text("user.id", joinUIDs(facts.Identities)))
 	}
 	e.span.End(serverFault(code))
+}
+
+// rpcAttributes returns the attributes of a call. Connect has names for errors only, and gRPC
+// also for success.
+func rpcAttributes(protocol, method, code string) []telemetry.Attribute {
+	attributes := []telemetry.Attribute{telemetry.Text("rpc.method", method)}
+	switch {
+	case protocol != "connect":
+		return append(attributes, telemetry.Text("rpc.system.name", "grpc"), telemetry.Text("rpc.response.status_code", code))
+	case code == "OK":
+		return append(attributes, telemetry.Text("rpc.system.name", "connectrpc"))
+	case code == cancelled:
+		code = "canceled"
+	}
+	return append(attributes, telemetry.Text("rpc.system.name", "connectrpc"), telemetry.Text("rpc.response.status_code", strings.ToLower(code)))
 }
 
 // serverFault returns code if it stands for a failure of the server, and otherwise "".
@@ -146,11 +168,8 @@ func (r *recorder) beginGraphQLSpan(ctx context.Context, own *platform.Trace, o 
 	if !r.traces.IsRecording(ctx) {
 		return ctx, nil
 	}
-	name := o.Type
-	if o.Name != "" {
-		name += " " + o.Name[:min(len(o.Name), maxLoggedName)]
-	}
-	ctx, span := r.traces.Start(ctx, telemetry.Internal, name, telemetry.Text("graphql.operation.type", o.Type), telemetry.Number("atrium.graphql.cost", o.Cost))
+	// Clients choose the names of operations, so the name of the span has only the type.
+	ctx, span := r.traces.Start(ctx, telemetry.Internal, o.Type, telemetry.Text("graphql.operation.type", o.Type), telemetry.Number("atrium.graphql.cost", o.Cost))
 	if o.Name != "" {
 		span.Add(telemetry.Text("graphql.operation.name", o.Name[:min(len(o.Name), maxLoggedName)]))
 	}
@@ -182,7 +201,7 @@ func (r *recorder) fieldObserver() func(ctx context.Context, object, field strin
 			return ctx, func(error) {}
 		}
 		ctx, span := r.traces.Start(ctx, telemetry.Internal, object+"."+field,
-			telemetry.Text("graphql.field.parent", object), telemetry.Text("graphql.field.name", field), telemetry.Number("atrium.graphql.objects", objects))
+			telemetry.Text("atrium.graphql.field.parent", object), telemetry.Text("atrium.graphql.field.name", field), telemetry.Number("atrium.graphql.objects", objects))
 		return ctx, func(err error) {
 			if err != nil {
 				span.End(serverFault(platform.AsError(err).Code.String()))
@@ -237,7 +256,7 @@ func (r *recorder) traceAttempts(send func(context.Context, *platform.Dispatch) 
 		case attempt.Status == 0:
 			fault = "_OTHER"
 		case attempt.Status >= http.StatusMultipleChoices:
-			fault = http.StatusText(attempt.Status)
+			fault = strconv.Itoa(attempt.Status)
 		}
 		if attempt.Status != 0 {
 			span.Add(telemetry.Number("http.response.status_code", attempt.Status))

@@ -6,17 +6,16 @@ import "sync"
 // are kept, up to the limit, and all others become Other. It is safe for concurrent
 // use.
 type Names struct {
-	limit int
-	lock  sync.RWMutex
-	known map[string]bool
+	limit    int
+	maxBytes int
+	lock     sync.RWMutex
+	known    map[string]bool
 }
 
-// maxNameBytes is the longest name that is kept, in bytes.
-const maxNameBytes = 64
-
-// NewNames returns Names that keep the known names and up to limit others.
-func NewNames(limit int, known ...string) *Names {
-	n := &Names{known: map[string]bool{}}
+// NewNames returns Names that keep the known names and up to limit others, of at most maxBytes
+// bytes each.
+func NewNames(limit, maxBytes int, known ...string) *Names {
+	n := &Names{maxBytes: maxBytes, known: map[string]bool{}}
 	for _, name := range known {
 		n.known[name] = true
 	}
@@ -36,7 +35,7 @@ func (n *Names) Limit(name string, useful bool) string {
 	switch {
 	case known:
 		return name
-	case full || !useful || name == "" || len(name) > maxNameBytes:
+	case full || !useful || name == "" || len(name) > n.maxBytes:
 		return Other
 	}
 	n.lock.Lock()

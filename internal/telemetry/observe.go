@@ -15,6 +15,7 @@ type Request struct {
 	Stream    bool   // the response was a stream, so Took is not counted
 	Cost      int    // cost of a GraphQL document; 0 means none
 	Limit     string // the limit that the request exceeded; "" means none
+	TraceID   string // id of the recorded trace of the request; "" means none
 }
 
 // CountRequest counts a request.
@@ -24,7 +25,7 @@ func (m *Metrics) CountRequest(r Request) {
 	}
 	m.requests.WithLabelValues(r.Protocol, r.Operation, r.Code).Inc()
 	if !r.Stream {
-		m.requestSeconds.WithLabelValues(r.Protocol, r.Operation).Observe(r.Took.Seconds())
+		observe(m.requestSeconds.WithLabelValues(r.Protocol, r.Operation), r.Took, r.TraceID)
 	}
 	if r.Cost > 0 {
 		m.cost.Observe(float64(r.Cost))
@@ -32,6 +33,15 @@ func (m *Metrics) CountRequest(r Request) {
 	if r.Limit != "" {
 		m.limitRefusals.WithLabelValues(r.Limit).Inc()
 	}
+}
+
+// observe observes a duration, with its trace as the exemplar.
+func observe(histogram prometheus.Observer, took time.Duration, traceID string) {
+	if with, ok := histogram.(prometheus.ExemplarObserver); ok && traceID != "" {
+		with.ObserveWithExemplar(took.Seconds(), prometheus.Labels{"trace_id": traceID})
+		return
+	}
+	histogram.Observe(took.Seconds())
 }
 
 // Begin counts a request in flight until end is called.
@@ -64,8 +74,8 @@ func (m *Metrics) CountAuthentication(outcome string) {
 }
 
 // CountRoundTrip counts statements that were sent to the database in one round trip, and
-// its duration.
-func (m *Metrics) CountRoundTrip(operations []string, took time.Duration, failed bool) {
+// its duration. traceID is the id of the recorded trace that they are part of, or "".
+func (m *Metrics) CountRoundTrip(operations []string, took time.Duration, failed bool, traceID string) {
 	if m == nil {
 		return
 	}
@@ -76,7 +86,7 @@ func (m *Metrics) CountRoundTrip(operations []string, took time.Duration, failed
 	if failed {
 		outcome = "error"
 	}
-	m.roundTrips.WithLabelValues(outcome).Observe(took.Seconds())
+	observe(m.roundTrips.WithLabelValues(outcome), took, traceID)
 }
 
 // CountEventRead counts an event that was passed to live feeds. lag is the time since it
@@ -110,6 +120,13 @@ func (m *Metrics) CountDeliveryFailure(host string) {
 func (m *Metrics) CountImported(source string, records int) {
 	if m != nil {
 		m.imported.WithLabelValues(source).Add(float64(records))
+	}
+}
+
+// NotePendingMigrations notes how many migrations the process has still to apply.
+func (m *Metrics) NotePendingMigrations(n int) {
+	if m != nil {
+		m.migrations.Set(float64(n))
 	}
 }
 
@@ -151,10 +168,17 @@ func (m *Metrics) WatchAdmission(state func() Admission) {
 	m.counter("atrium_request_wait_seconds_total", "How long requests have waited for a slot.", func() float64 { return state().Waited.Seconds() })
 }
 
-// WatchCertificate adds when the TLS certificate expires. Each scrape calls expiry.
-func (m *Metrics) WatchCertificate(expiry func() time.Time) {
+// WatchCertificate adds from when and until when the TLS certificate is valid. Each scrape calls validity.
+func (m *Metrics) WatchCertificate(validity func() (begin, end time.Time)) {
 	if m != nil {
-		m.gauge("atrium_tls_certificate_expiry_timestamp_seconds", "When the TLS certificate of the server expires, in seconds since 1970.", func() float64 { return float64(expiry().Unix()) })
+		m.gauge("atrium_tls_certificate_begin_timestamp_seconds", "When the validity of the TLS certificate of the server began, in seconds since 1970.", func() float64 {
+			begin, _ := validity()
+			return float64(begin.Unix())
+		})
+		m.gauge("atrium_tls_certificate_expiry_timestamp_seconds", "When the TLS certificate of the server expires, in seconds since 1970.", func() float64 {
+			_, end := validity()
+			return float64(end.Unix())
+		})
 	}
 }
 

@@ -23,7 +23,7 @@ func TestMetricsShowWhatWasRecorded(t *testing.T) {
 	end, closeStream := m.Begin("rest"), m.Open("sse")
 	m.Begin("rest")()
 	m.CountAuthentication("accepted")
-	m.CountRoundTrip([]string{"SELECT", "INSERT"}, time.Second, true)
+	m.CountRoundTrip([]string{"SELECT", "INSERT"}, time.Second, true, "")
 	m.CountEventRead(time.Second)
 	m.CountDelivery("delivered", time.Second, true)
 	m.CountDelivery("retrying", time.Second, false)
@@ -76,7 +76,7 @@ func TestNilMetricsRecordNothing(t *testing.T) {
 	m.Begin("x")()
 	m.Open("x")()
 	m.CountAuthentication("x")
-	m.CountRoundTrip([]string{"x"}, 0, false)
+	m.CountRoundTrip([]string{"x"}, 0, false, "")
 	m.CountEventRead(0)
 	m.CountDelivery("x", 0, true)
 	m.CountDeliveryFailure("x")
@@ -91,9 +91,30 @@ func TestNilMetricsRecordNothing(t *testing.T) {
 	m.WatchBacklog(nil)
 }
 
+// From a slow bucket of a dashboard, an operator opens a trace of a slow request.
+func TestDurationsHaveATraceAsExemplar(t *testing.T) {
+	t.Parallel()
+	m := New("v1")
+	const trace = "4bf92f3577b34da6a3ce929d0e0e4736"
+	m.CountRequest(Request{Protocol: "rest", Operation: "ListRepos", Code: "OK", Took: time.Second, TraceID: trace})
+	m.CountRequest(Request{Protocol: "rest", Operation: "GetRepo", Code: "OK", Took: time.Second})
+	m.CountRoundTrip([]string{"SELECT"}, time.Second, false, trace)
+	r, w := httptest.NewRequest(http.MethodGet, "/metrics", nil), httptest.NewRecorder()
+	r.Header.Set("Accept", "application/openmetrics-text")
+	m.Handler().ServeHTTP(w, r)
+	for _, want := range []string{`atrium_request_duration_seconds_bucket{operation="ListRepos",protocol="rest",le="1.0"} 1 # {trace_id="` + trace + `"} 1.0`, `atrium_db_round_trip_duration_seconds_bucket{outcome="ok",le="1.0"} 1 # {trace_id="` + trace + `"}`} {
+		if !strings.Contains(w.Body.String(), want) {
+			t.Errorf("no %s in\n%s", want, w.Body)
+		}
+	}
+	if n := strings.Count(w.Body.String(), "trace_id"); n != 2 {
+		t.Errorf("%d exemplars, want 2", n)
+	}
+}
+
 func TestNamesThatClientsChooseAreLimited(t *testing.T) {
 	t.Parallel()
-	names := NewNames(2, "Trusted")
+	names := NewNames(2, 64, "Trusted")
 	for _, name := range []struct {
 		name   string
 		useful bool

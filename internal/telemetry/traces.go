@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"strings"
 	"time"
 
 	"go.opentelemetry.io/otel"
@@ -14,14 +15,16 @@ import (
 	"go.opentelemetry.io/otel/propagation"
 	"go.opentelemetry.io/otel/sdk/resource"
 	sdk "go.opentelemetry.io/otel/sdk/trace"
+	semconv "go.opentelemetry.io/otel/semconv/v1.43.0"
 	"go.opentelemetry.io/otel/trace"
 )
 
 // Traces records the parts of requests as spans for OpenTelemetry. A nil *Traces
 // records nothing and allocates nothing. It is safe for concurrent use.
 type Traces struct {
-	provider *sdk.TracerProvider
-	tracer   trace.Tracer
+	provider   *sdk.TracerProvider
+	tracer     trace.Tracer
+	propagator propagation.TextMapPropagator
 }
 
 // An Attribute is a name and a value that describe a span. The name comes from the
@@ -54,6 +57,10 @@ func NewTraces(ctx context.Context, env func(name string) string, version string
 	if client == nil || err != nil {
 		return nil, err
 	}
+	propagator, err := newPropagator(env("OTEL_PROPAGATORS"))
+	if err != nil {
+		return nil, err
+	}
 	about, err := resource.New(ctx,
 		resource.WithAttributes(Text("service.name", "atrium"), Text("service.version", version)),
 		resource.WithTelemetrySDK(), resource.WithHost(), resource.WithFromEnv())
@@ -66,7 +73,28 @@ func NewTraces(ctx context.Context, env func(name string) string, version string
 		return nil, err
 	}
 	provider := sdk.NewTracerProvider(sdk.WithResource(about), sdk.WithBatcher(exporter))
-	return &Traces{provider, provider.Tracer("atrium", trace.WithInstrumentationVersion(version))}, nil
+	tracer := provider.Tracer("atrium", trace.WithInstrumentationVersion(version), trace.WithSchemaURL(semconv.SchemaURL))
+	return &Traces{provider, tracer, propagator}, nil
+}
+
+// newPropagator returns the propagator that OTEL_PROPAGATORS names; "" means the default,
+// which is tracecontext and baggage. Baggage needs nothing here, since v1 gets the headers of the
+// request, and nothing else reads it.
+func newPropagator(names string) (propagation.TextMapPropagator, error) {
+	if names == "" {
+		return traceContext, nil
+	}
+	var propagator propagation.TextMapPropagator = propagation.NewCompositeTextMapPropagator()
+	for name := range strings.SplitSeq(names, ",") {
+		switch strings.TrimSpace(name) {
+		case "tracecontext":
+			propagator = traceContext
+		case "baggage", "none":
+		default:
+			return nil, fmt.Errorf("OTEL_PROPAGATORS must be a list of tracecontext and baggage, or none, not %q", name)
+		}
+	}
+	return propagator, nil
 }
 
 // Close sends the spans that have not been sent yet.
@@ -85,7 +113,7 @@ func (t *Traces) Join(ctx context.Context, h http.Header) context.Context {
 	if t == nil {
 		return ctx
 	}
-	return traceContext.Extract(ctx, propagation.HeaderCarrier(h))
+	return t.propagator.Extract(ctx, propagation.HeaderCarrier(h))
 }
 
 // JoinParent is Join for a stored traceparent. If it is "", the next span begins a new

@@ -45,13 +45,27 @@ func WriteError(w http.ResponseWriter, r *http.Request, status int, shown *gqler
 	write(w, status, media, &graphql.Response{Errors: gqlerror.List{shown}})
 }
 
+// The names of the limits of what a caller has open, in errors, in the log and in the metric of
+// refusals. --graphql-limit sets some of them.
+const (
+	LimitSockets       = "sockets"
+	limitSubscriptions = "subscriptions"
+	limitOperations    = "operations" // on one websocket
+)
+
+// IsLimit reports whether a limit is one of what a caller has open.
+func IsLimit(name string) bool {
+	return name == LimitSockets || name == limitSubscriptions || name == limitOperations
+}
+
 // limitError returns the error for a caller that has too many things open. It names
-// the limit as --graphql-limit does. The log and the metric of refusals do not name it.
+// the limit as the errors of package limit do.
 func limitError(name string, limit int) error {
-	return &refusal.Error{
-		Code:       refusal.ResourceExhausted,
-		Message:    fmt.Sprintf("Resource exhausted: the caller has too many %s open, at most %d; end one of them first", name, limit),
-		RetryAfter: time.Second,
+	message := fmt.Sprintf("Resource exhausted: the caller has too many %s open, at most %d; end one of them first", name, limit)
+	return &gqlerror.Error{
+		Err:        &refusal.Error{Code: refusal.ResourceExhausted, Message: message, RetryAfter: time.Second},
+		Message:    message,
+		Extensions: map[string]any{"limit": map[string]any{"name": name, "value": limit, "requested": limit + 1}},
 	}
 }
 

@@ -76,7 +76,7 @@ func (s *socket) execute(ctx context.Context, op *socketOperation, raw *graphql.
 	isSubscription := prepared.Operation.Operation == ast.Subscription
 	if isSubscription {
 		leave() // subscriptions have separate limits
-		leave, err = s.Tallies.subscriptions.enter(s.Identify(ctx).Key, "subscriptions", s.Subscriptions)
+		leave, err = s.Tallies.subscriptions.enter(s.Identify(ctx).Key, limitSubscriptions, s.Subscriptions)
 		if err != nil {
 			s.fail(ctx, op, gqlerror.List{s.Present(ctx, err)})
 			return
@@ -145,7 +145,7 @@ func (s *socket) register(op *socketOperation) (free bool, err error) {
 		return false, nil
 	}
 	if s.count++; s.Operations > 0 && s.count > s.Operations {
-		err = limit.NewExceeded("operations", s.Operations, s.count)
+		err = limit.NewExceeded(limitOperations, s.Operations, s.count)
 	}
 	s.running[op.id] = op
 	return true, err

@@ -161,13 +161,13 @@ func (e *endpoint) streamSubscription(ctx context.Context, w http.ResponseWriter
 		return
 	}
 	caller := e.Identify(ctx).Key
-	leave, err := e.Tallies.sockets.enter(caller, "sockets", e.Sockets)
+	leave, err := e.Tallies.sockets.enter(caller, LimitSockets, e.Sockets)
 	if err != nil {
 		e.refuse(w, r, accepts.json(), err)
 		return
 	}
 	defer leave()
-	leaveAll, err := e.Tallies.subscriptions.enter(caller, "subscriptions", e.Subscriptions)
+	leaveAll, err := e.Tallies.subscriptions.enter(caller, limitSubscriptions, e.Subscriptions)
 	if err != nil {
 		e.refuse(w, r, accepts.json(), err)
 		return
