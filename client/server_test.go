@@ -30,7 +30,7 @@ func serve(ctx context.Context) (*server, error) {
 	}
 	s := &server{close: []func() error{func() error { return os.RemoveAll(folder) }}}
 	database := "sqlite:" + filepath.Join(folder, "atrium.db")
-	if err := store.Migrate(ctx, database); err != nil {
+	if err := store.Migrate(ctx, database, nil); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
 	db, err := store.Open(ctx, database, store.Options{})

@@ -60,12 +60,15 @@ type Backlog struct {
 }
 
 // Backlog reads the backlog of all processes.
-func (w Webhooks) Backlog(ctx context.Context) (Backlog, error) {
-	event, delivery, err := w.p.store.OldestWaiting(ctx)
+func (w Webhooks) Backlog(ctx context.Context) (Backlog, error) { return ReadBacklog(ctx, w.p.store) }
+
+// ReadBacklog returns how late the delivery of the events in a store is.
+func ReadBacklog(ctx context.Context, store Store) (Backlog, error) {
+	event, delivery, err := store.OldestWaiting(ctx)
 	if err != nil {
 		return Backlog{}, err
 	}
-	now, err := w.p.store.Now(ctx)
+	now, err := store.Now(ctx)
 	if err != nil {
 		return Backlog{}, err
 	}

@@ -35,6 +35,9 @@ type Options struct {
 	// Credentials are asked for each new connection to PostgreSQL, by URL; without an entry,
 	// those of the URL are used.
 	Credentials map[string]Credentials
+	// Version is that of the program, which the names of its connections to PostgreSQL have;
+	// "" leaves it out.
+	Version string
 	// Observers are notified of each round trip to the database.
 	Observers []dbconn.Observer
 }
@@ -90,9 +93,11 @@ func Acquire(url string) (release func() error, err error) {
 }
 
 // Migrate migrates the schema to the version of this program. Several replicas may
-// call it at the same time. It fails if a newer program has migrated the database.
-func Migrate(ctx context.Context, url string) error {
+// call it at the same time. It fails if a newer program has migrated the database. report,
+// if it is not nil, is called before and after each migration.
+func Migrate(ctx context.Context, url string, report func(MigrationStep)) error {
 	return useMigrator(ctx, url, func(engine dbconn.Engine, m *dbconn.Migrator) error {
+		m.Report = report
 		s := sqlstore.New(engine)
 		if err := s.CheckMigratable(ctx); err != nil {
 			return err
@@ -121,6 +126,9 @@ func HidePassword(url string) (shown string, isSafe bool) {
 	return pgpool.HidePassword(url)
 }
 
+// MigrationStep says how far a migration of the schema is.
+type MigrationStep = dbconn.MigrationStep
+
 // MigrationState describes one migration.
 type MigrationState = dbconn.MigrationState
 
@@ -140,7 +148,7 @@ func Migrations(ctx context.Context, url string) (states []MigrationState, err e
 func open(ctx context.Context, url string, o Options) (dbconn.Engine, error) {
 	switch {
 	case strings.HasPrefix(url, "postgres://"), strings.HasPrefix(url, "postgresql://"):
-		return postgres.Open(ctx, url, postgres.Options{MaxConnections: o.MaxConnections, QueryMode: o.QueryMode, DirectURL: o.DirectURL, ReadURLs: o.ReadURLs, Logger: o.Logger, Credentials: o.Credentials})
+		return postgres.Open(ctx, url, postgres.Options{MaxConnections: o.MaxConnections, QueryMode: o.QueryMode, DirectURL: o.DirectURL, ReadURLs: o.ReadURLs, Logger: o.Logger, Credentials: o.Credentials, Version: o.Version})
 	case strings.HasPrefix(url, "sqlite:"):
 		if len(o.ReadURLs) > 0 {
 			return nil, errors.New("a SQLite database has no standbys; remove --read-database-url, or use PostgreSQL")

@@ -60,7 +60,7 @@ func (c *benchCommand) run(ctx context.Context, p program) error {
 		defer func() { _ = os.RemoveAll(folder) }()
 		url = "sqlite:" + filepath.Join(folder, "atrium.db")
 	}
-	if err := server.Migrate(ctx, url, ""); err != nil {
+	if err := server.Migrate(ctx, url, "", nil); err != nil {
 		return err
 	}
 	s, err := store.Open(ctx, url, store.Options{})

@@ -28,7 +28,7 @@ func (c *bootstrapCommand) check(f *faults) {
 // run prints the UIDs of the created resources. It is often the first command for a
 // database, so it applies pending migrations.
 func (c *bootstrapCommand) run(ctx context.Context, p program) error {
-	if err := server.Migrate(ctx, c.DatabaseURL, c.DatabaseDirectURL); err != nil {
+	if err := server.Migrate(ctx, c.DatabaseURL, c.DatabaseDirectURL, nil); err != nil {
 		return err
 	}
 	db, err := c.open(ctx, platform.Options{NoSecrets: true})

@@ -13,7 +13,14 @@ import (
 type migrateUpCommand struct{ databaseFlags }
 
 func (c *migrateUpCommand) run(ctx context.Context, p program) error {
-	if err := server.Migrate(ctx, c.DatabaseURL, c.DatabaseDirectURL); err != nil {
+	report := func(step store.MigrationStep) {
+		if step.Applied {
+			_, _ = fmt.Fprintf(p.stdout, "%05d %-14s applied in %s\n", step.Version, step.Name, step.Took.Round(time.Millisecond))
+			return
+		}
+		_, _ = fmt.Fprintf(p.stdout, "%05d %-14s begins; %d pending\n", step.Version, step.Name, step.Pending)
+	}
+	if err := server.Migrate(ctx, c.DatabaseURL, c.DatabaseDirectURL, report); err != nil {
 		return err
 	}
 	_, err := fmt.Fprintln(p.stdout, "the database is up to date")

@@ -3,10 +3,13 @@ package main
 import (
 	"net/http"
 	"net/http/httptest"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
 
+	"atrium/platform"
+	"atrium/store"
 	"atrium/store/storetest"
 )
 
@@ -36,7 +39,7 @@ func TestTheStatusShowsWhatAnOperatorLooksFor(t *testing.T) {
 		if first := strings.Index(out, acme+"  "); first < 0 || first > strings.Index(out, other+"  ") {
 			t.Errorf("the largest organisation is not the first in\n%s", out)
 		}
-		if shown := strings.Contains(out, "PROGRAM  ADDRESS"); shown == strings.HasPrefix(url, "sqlite:") {
+		if shown := strings.Contains(out, "\nPROGRAM "); shown == strings.HasPrefix(url, "sqlite:") {
 			t.Errorf("the connected programs are shown: %t, in\n%s", shown, out)
 		}
 		if one := mustRun(t, url, "status", "--most", "1"); strings.Contains(one, other) {
@@ -44,4 +47,63 @@ func TestTheStatusShowsWhatAnOperatorLooksFor(t *testing.T) {
 		}
 		t.Log(out)
 	})
+}
+
+// A status of another version of the program must not change the roles that servers use.
+func TestTheStatusWritesNothing(t *testing.T) {
+	t.Parallel()
+	storetest.EachURL(t, func(t *testing.T, url string) {
+		mustRun(t, url, "bootstrap", "--org", "tiny", "--issuer", "https://issuer.example", "--subject", "me")
+		s, err := store.Open(t.Context(), url, store.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer s.Close()
+		p, err := platform.New(t.Context(), s, platform.Options{NoSecrets: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		roles := platform.BuiltInRoles()
+		for _, role := range roles {
+			role.Description = "as another version has it"
+		}
+		if err := s.SyncBuiltInRoles(t.Context(), roles); err != nil {
+			t.Fatal(err)
+		}
+		if out := mustRun(t, url, "status"); !strings.Contains(out, "  tiny  ") {
+			t.Errorf("no tiny in\n%s", out)
+		}
+		viewer, err := p.Roles.Get(platform.WithActor(t.Context(), platform.NewOperator("test")), platform.ViewerRole)
+		if err != nil || viewer.Description != "as another version has it" {
+			t.Errorf("the role is %+v (%v), want it as it was", viewer, err)
+		}
+	})
+}
+
+// Replicas of two versions run side by side during an upgrade, and an operator asks which are left.
+func TestTheStatusShowsTheVersionsOfReplicas(t *testing.T) {
+	t.Parallel()
+	url := storetest.Postgres(t)
+	start(t, url, "--dev")
+	if out, want := mustRun(t, url, "status"), "\natrium/"+version+"  "; !strings.Contains(out, want) {
+		t.Errorf("no %q in\n%s", want, out)
+	}
+}
+
+func TestMigrationsTellHowFarTheyAre(t *testing.T) {
+	t.Parallel()
+	file := "sqlite:" + filepath.Join(t.TempDir(), "new.db")
+	out := mustRun(t, file, "migrate", "up")
+	if begins, applied := strings.Index(out, "00001 schema         begins; 1 pending\n"), strings.Index(out, "00001 schema         applied in "); begins < 0 || applied < begins {
+		t.Errorf("it prints\n%s", out)
+	}
+	if again := mustRun(t, file, "migrate", "up"); strings.Contains(again, "00001") {
+		t.Errorf("without a pending migration it prints\n%s", again)
+	}
+	server := start(t, "sqlite:"+filepath.Join(t.TempDir(), "new.db"), "--dev", "--log-format", "json")
+	for _, want := range []string{`"msg":"a migration begins","version":1,"name":"schema","pending":1}`, `"msg":"a migration was applied","version":1,"name":"schema","ms":`} {
+		if got := server.stderr.String(); !strings.Contains(got, want) {
+			t.Errorf("no %s in\n%s", want, got)
+		}
+	}
 }

@@ -36,11 +36,11 @@ func (c *Config) open(ctx context.Context) (p *platform.Platform, closeStore fun
 
 func (c *Config) prepare(ctx context.Context) (platform.Store, *platform.Platform, error) {
 	if c.Migrate {
-		if err := Migrate(ctx, c.DatabaseURL, c.DirectURL); err != nil {
+		if err := Migrate(ctx, c.DatabaseURL, c.DirectURL, c.reportMigration); err != nil {
 			return nil, nil, fmt.Errorf("migrate: %w", err)
 		}
 	}
-	s, err := store.Open(ctx, c.DatabaseURL, store.Options{DirectURL: c.DirectURL, ReadURLs: c.ReadURLs, Credentials: c.Credentials, Logger: c.Logger, Observers: []store.Observer{c.recorder}})
+	s, err := store.Open(ctx, c.DatabaseURL, store.Options{DirectURL: c.DirectURL, ReadURLs: c.ReadURLs, Credentials: c.Credentials, Logger: c.Logger, Version: c.Version, Observers: []store.Observer{c.recorder}})
 	if err != nil {
 		return nil, nil, err
 	}
@@ -97,15 +97,26 @@ func standbys(s interface {
 
 // Migrate applies the pending migrations of a database.
 // Several replicas may call it at the same time. It uses the direct URL, if there is
-// one, because a pooler prevents it from raising the time limits of statements.
-func Migrate(ctx context.Context, databaseURL, directURL string) error {
+// one, because a pooler prevents it from raising the time limits of statements. report, if
+// it is not nil, is called before and after each migration.
+func Migrate(ctx context.Context, databaseURL, directURL string, report func(store.MigrationStep)) error {
 	if directURL != "" {
 		if err := store.CheckDirect(ctx, databaseURL, directURL); err != nil {
 			return err
 		}
 		databaseURL = directURL
 	}
-	return store.Migrate(ctx, databaseURL)
+	return store.Migrate(ctx, databaseURL, report)
+}
+
+// reportMigration tells the operator how far a migration is, since a large database may take hours.
+func (c *Config) reportMigration(step store.MigrationStep) {
+	c.Metrics.NotePendingMigrations(step.Pending)
+	if step.Applied {
+		c.Logger.Info("a migration was applied", "version", step.Version, "name", step.Name, "ms", milliseconds(step.Took), "pending", step.Pending)
+		return
+	}
+	c.Logger.Info("a migration begins", "version", step.Version, "name", step.Name, "pending", step.Pending)
 }
 
 // warnOfExposedFiles logs a warning if other users may read a file of the database. Older

@@ -87,7 +87,7 @@ func prepareCopy(ctx context.Context, path, file string, key []byte) (*Repair, e
 		return nil, fmt.Errorf("the backup cannot be restored: %w", err)
 	}
 	url := "sqlite:" + path
-	if err := store.Migrate(ctx, url); err != nil {
+	if err := store.Migrate(ctx, url, nil); err != nil {
 		return nil, err
 	}
 	repair, err := RepairDatabase(ctx, url, key)

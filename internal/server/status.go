@@ -17,7 +17,7 @@ type Status struct {
 	Now        time.Time // time of the database
 }
 
-// ReadStatus reads the state of a database, with at most most organisations and subscriptions. It returns an
+// ReadStatus reads the state of a database, and changes nothing in it, with at most most organisations and subscriptions. It returns an
 // error if the schema is not that of this program.
 func ReadStatus(ctx context.Context, url string, most int) (*Status, error) {
 	migrations, err := store.Migrations(ctx, url)
@@ -46,27 +46,13 @@ func readStatus(ctx context.Context, s statusReader, most int) (*Status, error) 
 	if err != nil {
 		return nil, err
 	}
-	p, err := platform.New(ctx, s, platform.Options{NoSecrets: true})
-	if err != nil {
-		return nil, err
-	}
-	backlog, err := p.Webhooks.Backlog(ctx)
+	backlog, err := platform.ReadBacklog(ctx, s)
 	if err != nil {
 		return nil, err
 	}
 	now, err := s.Now(ctx)
 	if err != nil {
 		return nil, err
-	}
-	ctx = platform.WithActor(ctx, platform.NewOperator("status"))
-	for i, t := range found.Tenants {
-		group, err := p.Groups.Get(ctx, t.Organisation)
-		switch {
-		case err == nil:
-			found.Tenants[i].Name = group.Name
-		case !errors.Is(err, &platform.Error{Code: platform.CodeNotFound}): // It may have been deleted meanwhile.
-			return nil, err
-		}
 	}
 	return &Status{Status: found, Backlog: backlog, Now: now.Time}, nil
 }

@@ -46,6 +46,8 @@ type Options struct {
 	Standby bool
 	// Logger receives what a pooler does not support; nil discards that.
 	Logger *slog.Logger
+	// Version is that of the program, which the names of connections have; "" leaves it out.
+	Version string
 	// Credentials are asked for each new connection; nil means those of the URL.
 	Credentials Credentials
 	// DirectCredentials are the same for DirectURL.
@@ -105,6 +107,7 @@ func Open(ctx context.Context, databaseURL string, o Options) (*Pool, error) {
 		return nil, err
 	}
 	o.Credentials.use(config.ConnConfig)
+	o.nameVersion(config.ConnConfig)
 	limits := map[string]string{}
 	maps.Copy(limits, o.Limits)
 	if o.PlanOnce && prepares(config) {
@@ -219,6 +222,7 @@ func (p *Pool) findListener(config *pgx.ConnConfig, o Options) error {
 		return err
 	}
 	o.DirectCredentials.use(direct)
+	o.nameVersion(direct)
 	p.Listen = direct
 	return nil
 }
@@ -265,6 +269,14 @@ func parse(databaseURL string, maxConnections int32, standby bool) (*pgxpool.Con
 func nameConnections(config *pgx.ConnConfig) {
 	if config.RuntimeParams["application_name"] == "" {
 		config.RuntimeParams["application_name"] = applicationName
+	}
+}
+
+// nameVersion adds the version of the program to the name of a connection, so that the operator sees
+// which replicas run which one. It does not change a name that the URL or PGAPPNAME has.
+func (o Options) nameVersion(config *pgx.ConnConfig) {
+	if o.Version != "" && config.RuntimeParams["application_name"] == applicationName {
+		config.RuntimeParams["application_name"] += "/" + o.Version
 	}
 }
 

@@ -88,6 +88,9 @@ type Options struct {
 
 	// Credentials are asked for each new connection, by the URL as it is above; without an entry, those of the URL are used.
 	Credentials map[string]pgpool.Credentials
+
+	// Version is that of the program, which the names of connections have; "" leaves it out.
+	Version string
 }
 
 // Engine is a PostgreSQL database.
@@ -115,7 +118,7 @@ var limits = map[string]string{
 // Open connects to a database.
 func Open(ctx context.Context, url string, o Options) (*Engine, error) {
 	pool, err := pgpool.Open(ctx, url, pgpool.Options{
-		MaxConnections: o.MaxConnections, QueryMode: o.QueryMode, DirectURL: o.DirectURL, Limits: limits, PlanOnce: true, Logger: o.Logger,
+		MaxConnections: o.MaxConnections, QueryMode: o.QueryMode, DirectURL: o.DirectURL, Limits: limits, PlanOnce: true, Logger: o.Logger, Version: o.Version,
 		Credentials: o.Credentials[url], DirectCredentials: o.Credentials[o.DirectURL],
 	})
 	if err != nil {

@@ -378,7 +378,7 @@ func newStandby(set *standbys, url string, o Options) (*standby, error) {
 	sessions["default_transaction_isolation"] = "read committed"
 	one := &standby{
 		set: set, name: net.JoinHostPort(config.Host, strconv.Itoa(int(config.Port))), url: url, poll: make(chan struct{}, 1),
-		options: pgpool.Options{MaxConnections: o.MaxConnections, QueryMode: o.QueryMode, Limits: sessions, PlanOnce: true, Standby: true, Credentials: o.Credentials[url]},
+		options: pgpool.Options{MaxConnections: o.MaxConnections, QueryMode: o.QueryMode, Limits: sessions, PlanOnce: true, Standby: true, Version: o.Version, Credentials: o.Credentials[url]},
 		limit:   findResponseTimeout(config),
 		problem: "it has not answered yet", logged: stateStarting,
 	}

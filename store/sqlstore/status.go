@@ -71,7 +71,20 @@ func (s *Store) Status(ctx context.Context, most int) (*Status, error) {
 	if s.dialect.Clients != "" {
 		run = append(run, s.clients(&found.Clients), s.standbys(&found.Standbys))
 	}
-	return found, s.conn.Run(ctx, run...)
+	if err := s.conn.Run(ctx, run...); err != nil {
+		return nil, err
+	}
+	return found, s.nameTenants(ctx, found.Tenants)
+}
+
+// nameTenants reads the names of organisations. One that was deleted meanwhile has none.
+func (s *Store) nameTenants(ctx context.Context, tenants []Tenant) error {
+	run := make([]*dbconn.Statement, len(tenants))
+	for i := range tenants {
+		run[i] = newStatement(s.dialect).add("SELECT t.name FROM grp t WHERE t.uid = ?", tenants[i].Organisation).
+			build(func(scan func(...any) error) error { return scan(&tenants[i].Name) })
+	}
+	return s.conn.Run(ctx, run...)
 }
 
 // largestTenants reads the organisations that have most rows. The scope of an organisation

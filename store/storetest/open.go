@@ -80,7 +80,7 @@ var migratedFile = sync.OnceValues(func() ([]byte, error) {
 	}
 	defer func() { _ = os.RemoveAll(folder) }()
 	path := filepath.Join(folder, "atrium.db")
-	if err := store.Migrate(context.Background(), "sqlite:"+path); err != nil {
+	if err := store.Migrate(context.Background(), "sqlite:"+path, nil); err != nil {
 		return nil, err
 	}
 	if _, err := os.Stat(path + "-wal"); err == nil {
@@ -231,7 +231,7 @@ var template = func() func(server string) (string, error) {
 		once.Do(func() {
 			failed = execOnServer(server, "CREATE DATABASE "+name+" "+productionLocale)
 			if failed == nil {
-				failed = store.Migrate(context.Background(), databaseURL(server, name))
+				failed = store.Migrate(context.Background(), databaseURL(server, name), nil)
 			}
 		})
 		return name, failed

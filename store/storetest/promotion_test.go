@@ -38,7 +38,7 @@ func TestAPromotedStandbyHasWhatWasAcknowledged(t *testing.T) {
 	if address == "" {
 		t.Skip("there is no standby: run the test as `scripts/with-standby go test ./store/storetest -run Promoted`")
 	}
-	if err := store.Migrate(t.Context(), address); err != nil {
+	if err := store.Migrate(t.Context(), address, nil); err != nil {
 		t.Fatal(err)
 	}
 	w := newWorld(t, address)
@@ -70,7 +70,7 @@ func TestAFeedAheadOfItsDatabaseEnds(t *testing.T) {
 	t.Parallel()
 	primary := os.Getenv("ATRIUM_TEST_POSTGRES")
 	standby := storetest.Standbys(t, primary)[0] // skips the test if there is none
-	if err := store.Migrate(t.Context(), primary); err != nil {
+	if err := store.Migrate(t.Context(), primary, nil); err != nil {
 		t.Fatal(err)
 	}
 	hostOf := func(address string) string {

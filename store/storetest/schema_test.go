@@ -42,7 +42,7 @@ func TestADatabaseOfANewerProgramIsRejected(t *testing.T) {
 		w.exec(w.openDirect(), "INSERT INTO goose_db_version (version_id, is_applied) VALUES (70001, true)")
 		_, err := store.Open(t.Context(), w.url, store.Options{})
 		expectSchemaError(t, err, says...)
-		expectSchemaError(t, store.Migrate(t.Context(), w.url), says...)
+		expectSchemaError(t, store.Migrate(t.Context(), w.url, nil), says...)
 		// A running process is no longer ready.
 		expectSchemaError(t, w.p.Ready(t.Context()), says...)
 		states, err := store.Migrations(t.Context(), w.url)

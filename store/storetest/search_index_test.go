@@ -33,7 +33,7 @@ func TestASearchNeedsNoIndex(t *testing.T) {
 				t.Errorf("%q finds %v without the index", query, got)
 			}
 		}
-		if err := store.Migrate(t.Context(), f.url); err != nil || !indexed() {
+		if err := store.Migrate(t.Context(), f.url, nil); err != nil || !indexed() {
 			t.Errorf("the index is not made when it can be: %v", err)
 		}
 	})
@@ -51,11 +51,11 @@ func TestEachSearchIndexIsMadeInATransactionOfItsOwn(t *testing.T) {
 		}
 		f.exec(f.openDirect(), "DROP INDEX grp_search, identity_search, role_search, repo_search, tag_search")
 		f.exec(f.openDirect(), "ALTER TABLE tag RENAME COLUMN name TO title")
-		if err := store.Migrate(t.Context(), f.url); err == nil || made() != 4 {
+		if err := store.Migrate(t.Context(), f.url, nil); err == nil || made() != 4 {
 			t.Errorf("without the last one, %d indexes exist (%v), want 4", made(), err)
 		}
 		f.exec(f.openDirect(), "ALTER TABLE tag RENAME COLUMN title TO name")
-		if err := store.Migrate(t.Context(), f.url); err != nil || made() != 5 {
+		if err := store.Migrate(t.Context(), f.url, nil); err != nil || made() != 5 {
 			t.Errorf("in the end, %d indexes exist (%v), want 5", made(), err)
 		}
 	})
@@ -71,7 +71,7 @@ func TestARoleThatMayMakeNoExtensionCanMigrate(t *testing.T) {
 	limited := must[*url.URL](t)(url.Parse(w.url))
 	limited.User = url.UserPassword(role, "limited")
 	for _, want := range []bool{false, true} {
-		if err := store.Migrate(t.Context(), limited.String()); err != nil {
+		if err := store.Migrate(t.Context(), limited.String(), nil); err != nil {
 			t.Fatal(err)
 		}
 		if indexed := must[bool](t)(storetest.Open(t, limited.String()).IsSearchIndexed(t.Context())); indexed != want {

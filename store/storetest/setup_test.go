@@ -19,7 +19,7 @@ func TestReplicasThatStartAtOnceMigrateOnce(t *testing.T) {
 			t.Parallel()
 			url := empty(t)
 			runTogether(t, 5, func(int) error {
-				if err := store.Migrate(t.Context(), url); err != nil {
+				if err := store.Migrate(t.Context(), url, nil); err != nil {
 					return err
 				}
 				s, err := store.Open(t.Context(), url, store.Options{MaxConnections: 2})
@@ -60,7 +60,7 @@ func TestAnUpToDateDatabaseNeedsNoLockToMigrate(t *testing.T) {
 	defer release()
 	within, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
-	if err := store.Migrate(within, url); err != nil {
+	if err := store.Migrate(within, url, nil); err != nil {
 		t.Error(err)
 	}
 }

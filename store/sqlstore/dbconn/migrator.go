@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"io/fs"
 	"path"
+	"slices"
 	"strings"
 	"time"
 
@@ -13,9 +14,21 @@ import (
 
 // A Migrator migrates the schema of one database.
 type Migrator struct {
+	// Report, if it is not nil, is called before and after each migration.
+	Report func(MigrationStep)
+
 	db       *sql.DB
 	provider *goose.Provider
 	lock     MigrationLock
+}
+
+// A MigrationStep says how far a migration of the schema is.
+type MigrationStep struct {
+	Version int64
+	Name    string
+	Applied bool          // whether the migration has been applied, and not only begun
+	Took    time.Duration // how long that took
+	Pending int           // number of migrations that are not applied yet
 }
 
 // A MigrationLock excludes other replicas until release is called.
@@ -31,7 +44,7 @@ func NewMigrator(db *sql.DB, engine goose.Dialect, files fs.FS, lock MigrationLo
 	if err != nil {
 		return nil, err
 	}
-	return &Migrator{db, provider, lock}, nil
+	return &Migrator{db: db, provider: provider, lock: lock}, nil
 }
 
 // Up applies the pending migrations. Several replicas may call it at the same time.
@@ -44,8 +57,33 @@ func (m *Migrator) Up(ctx context.Context) error {
 		return err
 	}
 	defer release()
-	_, err = m.provider.Up(ctx)
-	return err
+	return m.apply(ctx)
+}
+
+// apply applies the pending migrations, one after the other.
+func (m *Migrator) apply(ctx context.Context) error {
+	states, err := m.Status(ctx)
+	if err != nil {
+		return err
+	}
+	pending := slices.DeleteFunc(states, func(s MigrationState) bool { return s.Applied })
+	for i, next := range pending {
+		step := MigrationStep{Version: next.Version, Name: next.Name, Pending: len(pending) - i}
+		m.report(step)
+		start := time.Now()
+		if _, err := m.provider.UpByOne(ctx); err != nil {
+			return err
+		}
+		step.Applied, step.Took, step.Pending = true, time.Since(start), step.Pending-1
+		m.report(step)
+	}
+	return nil
+}
+
+func (m *Migrator) report(step MigrationStep) {
+	if m.Report != nil {
+		m.Report(step)
+	}
 }
 
 // migrationTries limits the attempts to migrate a database without a lock.
@@ -53,7 +91,7 @@ const migrationTries = 5
 
 func (m *Migrator) tryUp(ctx context.Context) error {
 	for try := 1; ; try++ {
-		_, err := m.provider.Up(ctx)
+		err := m.apply(ctx)
 		if err == nil || try == migrationTries {
 			return err
 		}
