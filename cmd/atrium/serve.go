@@ -21,6 +21,7 @@ type serveCommand struct {
 	memoryFlags
 	tlsFlags
 	v1Flags
+	betaFlags
 	aliasFlags
 	webhookFlags
 	drainFlags
@@ -56,6 +57,7 @@ func (c *serveCommand) check(f *faults) {
 	c.memoryFlags.check(f)
 	c.tlsFlags.check(f)
 	c.v1Flags.check(f)
+	c.betaFlags.check(f)
 	c.aliasFlags.check(f)
 	c.webhookFlags.check(f)
 	c.drainFlags.check(f)
@@ -153,7 +155,7 @@ func (c *serveCommand) config(p program, logger *slog.Logger) server.Config {
 			AuditRetention: c.AuditRetention, DeliveryRetention: c.DeliveryRetention,
 		},
 		Audience: c.Audience, TrustedIssuers: c.TrustIssuer, PrivateIssuers: c.PrivateIssuer, PrivateSinks: c.PrivateSink, TrustedProxies: c.proxies, Origins: c.CORSOrigin,
-		Certificate: c.certificate, V1: c.v1(), PackageAliases: c.GRPCPackageAlias,
+		Certificate: c.certificate, V1: c.v1(), V2beta1: c.deprecation, PackageAliases: c.GRPCPackageAlias,
 		RateLimit: rate, RateBurst: c.RateBurst, MaxInFlight: inFlight, MaxConcurrent: c.MaxConcurrent, Memory: c.memory(),
 		ServiceDomain: c.ServiceDomain, GraphQL: c.settings, Domains: c.Domains, SchemaReaders: c.readers,
 		Webhooks: c.Webhooks, PublicURL: c.PublicURL, DrainDelay: c.DrainDelay, DrainTimeout: c.DrainTimeout,

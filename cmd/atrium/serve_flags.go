@@ -104,6 +104,37 @@ func (v *v1Flags) v1() *server.V1 {
 	return &server.V1{Upstream: v.upstream, Timeout: v.V1Timeout}
 }
 
+// betaFlags say whether clients should leave v2beta1.
+type betaFlags struct {
+	V2beta1Deprecation string `name:"v2beta1-deprecation" placeholder:"DATE" help:"Date such as 2027-01-31 since which v2beta1 is deprecated. Its answers then have the header Deprecation."`
+	V2beta1Sunset      string `name:"v2beta1-sunset" placeholder:"DATE" help:"Date after which v2beta1 may no longer answer. Its answers then have the header Sunset."`
+
+	deprecation server.Deprecation
+}
+
+func (b *betaFlags) check(f *faults) {
+	since, sunset := date(f, "v2beta1-deprecation", b.V2beta1Deprecation), date(f, "v2beta1-sunset", b.V2beta1Sunset)
+	switch {
+	case b.V2beta1Sunset != "" && b.V2beta1Deprecation == "":
+		f.add("v2beta1-deprecation", "is required with --v2beta1-sunset")
+	case b.V2beta1Sunset != "" && sunset.Before(since):
+		f.add("v2beta1-sunset", "must not be before --v2beta1-deprecation")
+	}
+	b.deprecation = server.Deprecation{Since: since, Sunset: sunset}
+}
+
+// date parses a date in UTC; "" is the zero time.
+func date(f *faults, flag, text string) time.Time {
+	if text == "" {
+		return time.Time{}
+	}
+	at, err := time.Parse(time.DateOnly, text)
+	if err != nil {
+		f.add(flag, "%.50q must be a date such as 2027-01-31", text)
+	}
+	return at
+}
+
 // aliasFlags say by which names clients know the gRPC services.
 type aliasFlags struct {
 	GRPCPackageAlias []string `name:"grpc-package-alias" placeholder:"NAME" help:"Name that clients use for platform in the packages of gRPC services, such as acme.platform for acme.platform.registry.v2; may be repeated."`

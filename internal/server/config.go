@@ -50,6 +50,9 @@ type Config struct {
 	Certificate    *Certificate
 	V1             *V1 // nil means that v1 is not served
 
+	// V2beta1 says whether v2beta1 is deprecated.
+	V2beta1 Deprecation
+
 	// PackageAliases stand for platform in the packages of gRPC services. No one begins with
 	// another one, with platform or with grpc.
 	PackageAliases rpc.Aliases

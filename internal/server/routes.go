@@ -43,11 +43,11 @@ func (c *Config) routes(p *platform.Platform, verifier *auth.Verifier, admitting
 	admitted := func(next http.Handler) http.Handler {
 		return wrapHandler(next, measured, compressResponses, admitting.IdentifyCallers, auth.Middleware(verifier, refuse), admitting.AdmitRequests)
 	}
-	endpoints := admitted(rest.New(p, options))
+	endpoints := c.V2beta1.announce(admitted(rest.New(p, options)))
 	remote := rpcOptions(options)
 	remote.Ready, remote.Aliases = ready, c.PackageAliases
 	services := rpc.New(p, remote)
-	procedures := admitted(services)
+	procedures := c.V2beta1.announce(admitted(services))
 	home, playground, reference, pages := c.home(dev), c.playground(dev), c.reference(dev), guide(c.links())
 	console := http.NotFoundHandler()
 	if !c.NoConsole {
