@@ -8,10 +8,12 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"atrium/internal/server"
 	"atrium/store/storetest"
@@ -207,6 +209,58 @@ func TestTheConsoleAsksItsProviderForWhatTheOperatorSays(t *testing.T) {
 	}
 }
 
+func TestTheEndOfV2beta1IsADateAfterItsDeprecation(t *testing.T) {
+	t.Parallel()
+	c := parseServe(t, nil, "--v2beta1-deprecation", "2027-01-31", "--v2beta1-sunset", "2027-06-30")
+	if got := c.deprecation; got.Since.Format(time.DateOnly) != "2027-01-31" || got.Sunset.Format(time.DateOnly) != "2027-06-30" {
+		t.Errorf("parsed %v", got)
+	}
+	for _, wrong := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"--v2beta1-deprecation", "soon"}, `"soon" must be a date such as 2027-01-31`},
+		{[]string{"--v2beta1-sunset", "2027-06-30"}, "is required with --v2beta1-sunset"},
+		{[]string{"--v2beta1-deprecation", "2027-06-30", "--v2beta1-sunset", "2027-01-31"}, "must not be before --v2beta1-deprecation"},
+	} {
+		if _, said, err := atrium(t, nil, append([]string{"config"}, wrong.args...)...); exitCode(err) != 2 || !strings.Contains(said+err.Error(), wrong.want) {
+			t.Errorf("%v: %v %s, want an error with %q", wrong.args, err, said, wrong.want)
+		}
+	}
+}
+
+// Clients see the headers through all layers, also in the answer for the caller of an earlier request.
+func TestAnswersOfV2beta1SayThatItEnds(t *testing.T) {
+	t.Parallel()
+	url := storetest.SQLite(t)
+	server := start(t, url, "--dev", "--v2beta1-deprecation", "2027-01-31", "--v2beta1-sunset", "2027-06-30")
+	token := strings.TrimSpace(mustRun(t, url, "token"))
+	for range 2 {
+		for _, ask := range []struct {
+			method, path, body string
+			want               bool
+		}{
+			{http.MethodGet, "/registry/v2beta1/repos", "", true},
+			{http.MethodPost, "/platform.registry.v2beta1.ReposService/ListRepos", "{}", true},
+			{http.MethodGet, "/registry/v2/repos", "", false},
+		} {
+			r, err := http.NewRequestWithContext(t.Context(), ask.method, server.url+ask.path, strings.NewReader(ask.body))
+			if err != nil {
+				t.Fatal(err)
+			}
+			r.Header = http.Header{"Authorization": {"Bearer " + token}, "Content-Type": {"application/json"}}
+			answer, err := http.DefaultClient.Do(r)
+			if err != nil {
+				t.Fatal(err)
+			}
+			_ = answer.Body.Close()
+			if h := answer.Header; answer.StatusCode != http.StatusOK || (h.Get("Deprecation") == "@1801353600") != ask.want || (h.Get("Sunset") == "Wed, 30 Jun 2027 00:00:00 GMT") != ask.want {
+				t.Errorf("%s: %s %v, want the headers: %t", ask.path, answer.Status, h, ask.want)
+			}
+		}
+	}
+}
+
 // People can choose among providers. The file of --config has a map for each, and a variable JSON.
 func TestTheConsoleHasSeveralProviders(t *testing.T) {
 	t.Parallel()
@@ -236,5 +290,27 @@ console-provider:
 	given := map[string]string{"ATRIUM_CONSOLE_PROVIDER": strings.Join(c.ConsoleProvider, "\n")}
 	if got := parseServe(t, given).signInProviders(); !reflect.DeepEqual(got, want[1:]) {
 		t.Errorf("a variable: parsed %v, want %v", got, want[1:])
+	}
+}
+
+// Who copies the settings of a provider from the guide must be able to start.
+func TestTheSettingsOfProvidersInTheGuideAreTaken(t *testing.T) {
+	t.Parallel()
+	page, err := os.ReadFile("../../docs/sign-in.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	blocks := regexp.MustCompile("(?ms)^```yaml\n(.*?)^```$").FindAllStringSubmatch(string(page), -1)
+	if len(blocks) < 8 {
+		t.Errorf("%d blocks, want one for each of seven providers, and one for several", len(blocks))
+	}
+	for _, block := range blocks {
+		file := filepath.Join(t.TempDir(), "atrium.yaml")
+		if err := os.WriteFile(file, []byte(block[1]), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if c := parseServe(t, nil, "--config", file); len(c.providers) != 1 {
+			t.Errorf("%d providers in\n%s", len(c.providers), block[1])
+		}
 	}
 }
