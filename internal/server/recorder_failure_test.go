@@ -85,12 +85,12 @@ func TestLimitsOfWhatACallerHasOpenAreRefusals(t *testing.T) {
 	}
 	// A stream of its own.
 	stream := &platform.Trace{ID: "stream", Remote: "192.0.2.1:7"}
-	shown("subscriptions")(platform.WithTrace(t.Context(), stream), nil)
+	_ = shown("subscriptions")(platform.WithTrace(t.Context(), stream), nil)
 	r.finish(finished{protocol: "graphql", trace: stream, facts: stream.Facts(), code: "RESOURCE_EXHAUSTED"})
 	// An operation on a websocket, and the websocket itself.
 	socket := &platform.Trace{ID: "socket", Remote: "192.0.2.2:7", Shared: true}
-	shown("operations")(platform.WithTrace(t.Context(), socket), nil)
-	shown("sockets")(platform.WithTrace(t.Context(), socket), nil)
+	_ = shown("operations")(platform.WithTrace(t.Context(), socket), nil)
+	_ = shown("sockets")(platform.WithTrace(t.Context(), socket), nil)
 	if limit := socket.Facts().Limit; limit != "sockets" {
 		t.Errorf("the websocket has exceeded the limit %q, want sockets", limit)
 	}

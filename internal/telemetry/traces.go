@@ -84,7 +84,7 @@ func newPropagator(names string) (propagation.TextMapPropagator, error) {
 	if names == "" {
 		return traceContext, nil
 	}
-	var propagator propagation.TextMapPropagator = propagation.NewCompositeTextMapPropagator()
+	propagator := propagation.NewCompositeTextMapPropagator() // It does nothing.
 	for name := range strings.SplitSeq(names, ",") {
 		switch strings.TrimSpace(name) {
 		case "tracecontext":
@@ -132,7 +132,7 @@ func (t *Traces) Start(ctx context.Context, kind SpanKind, name string, attribut
 		return ctx, nil
 	}
 	ctx, span := t.tracer.Start(ctx, name, trace.WithSpanKind(trace.SpanKind(kind)), trace.WithAttributes(attributes...))
-	return ctx, &Span{span}
+	return ctx, &Span{span, t.propagator}
 }
 
 // IsRecording reports whether the span of ctx is recorded. If not, callers need not
@@ -157,7 +157,10 @@ func (t *Traces) RecordFinished(ctx context.Context, kind SpanKind, name string,
 
 // A Span is a part of a trace. All methods can be called on a nil *Span, which records
 // nothing.
-type Span struct{ span trace.Span }
+type Span struct {
+	span       trace.Span
+	propagator propagation.TextMapPropagator
+}
 
 // TraceID returns the id of the trace that s is part of, or "" for a nil span.
 func (s *Span) TraceID() string {
@@ -168,13 +171,13 @@ func (s *Span) TraceID() string {
 }
 
 // TraceParent returns the traceparent to send with outgoing requests, or "" for a nil
-// span.
+// span and where OTEL_PROPAGATORS excludes it.
 func (s *Span) TraceParent() string {
 	if s == nil {
 		return ""
 	}
 	carrier := propagation.MapCarrier{}
-	traceContext.Inject(trace.ContextWithSpan(context.Background(), s.span), carrier)
+	s.propagator.Inject(trace.ContextWithSpan(context.Background(), s.span), carrier)
 	return carrier["traceparent"]
 }
 

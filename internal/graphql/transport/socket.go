@@ -88,7 +88,7 @@ func (e *endpoint) serveSocket(w http.ResponseWriter, r *http.Request) {
 func (s *socket) talk(ctx context.Context) *closure {
 	leave, err := s.Tallies.sockets.enter(s.Identify(ctx).Key, LimitSockets, s.Sockets)
 	if err != nil {
-		s.Present(ctx, err) // for the log
+		_ = s.Present(ctx, err) // for the log
 		return &closure{websocket.StatusTryAgainLater, "Too many websockets"}
 	}
 	defer leave()
