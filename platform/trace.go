@@ -21,7 +21,6 @@ type Trace struct {
 	TraceID string // id of the distributed trace; "" means none
 	Remote  string // host:port of the client, with port 0 if a proxy tells only its host; "" means unknown
 	Parent  string // W3C traceparent that outgoing requests and events carry; "" means none
-	Shared  bool   // whether the request is a connection with many operations, which have traces of their own
 
 	// Begin, if it is not nil, is called when an operation begins, with its name and
 	// its route. It returns the context that the operation runs in, and a function to
@@ -44,10 +43,10 @@ type Facts struct {
 	Codes      []Code // codes of the errors in the response, each once; empty means success
 	Denial     *Error // the first UNAUTHENTICATED or PERMISSION_DENIED in the response, or nil
 	Limit      string // the limit that the request exceeded
+	Cost       int    // cost of a GraphQL document
 
 	// Failures are the errors whose causes the client does not see, at most maxFailures.
 	Failures []Failure
-	Cost       int    // cost of a GraphQL document
 }
 
 // A Failure is an error whose cause the client does not see.
@@ -162,6 +161,13 @@ func (t *Trace) NoteStream() {
 		defer t.lock.Unlock()
 		t.isOpen = true
 	}
+}
+
+// IsStream reports whether the answer is a stream.
+func (t *Trace) IsStream() bool {
+	t.lock.Lock()
+	defer t.lock.Unlock()
+	return t.isOpen
 }
 
 // NoteFailure notes a failure, and reports whether the log will have it when the request ends.

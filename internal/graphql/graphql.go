@@ -32,9 +32,10 @@ type Options struct {
 
 	// Identify returns the caller of a request; the zero Caller is anonymous.
 	Identify func(ctx context.Context) transport.Caller
-	// Tallies, Authorize, Admit, Detach, Origins and Closing are those of transport.Options.
+	// Tallies, Authorize, Begin, Admit, Detach, Origins and Closing are those of transport.Options.
 	Tallies   *transport.Tallies
 	Authorize func(ctx context.Context, authorization []string) (context.Context, error)
+	Begin     func(ctx context.Context) context.Context
 	Admit     func(ctx context.Context) (leave func(), err error)
 	Detach    func(w http.ResponseWriter)
 	Origins   []string
@@ -70,7 +71,7 @@ func New(engine execute.Engine, o Options) http.Handler {
 	}
 	return transport.New(execute.New(engine, options), transport.Options{
 		Bounds: o.Bounds, Tallies: o.Tallies, Present: o.Present, Identify: o.Identify, CheckJSON: o.CheckJSON,
-		Authorize: o.Authorize, Admit: o.Admit, Detach: o.Detach, Origins: o.Origins, Closing: o.Closing,
+		Authorize: o.Authorize, Begin: o.Begin, Admit: o.Admit, Detach: o.Detach, Origins: o.Origins, Closing: o.Closing,
 	})
 }
 

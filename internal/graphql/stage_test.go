@@ -143,6 +143,7 @@ type stageOptions struct {
 	Bounds     *transport.Bounds
 	Trusted    *limit.TrustedDocuments
 	HideSchema bool
+	Begin      func(ctx context.Context) context.Context
 	Admit      func(ctx context.Context) (leave func(), err error)
 	Origins    []string
 	Closing    <-chan struct{}
@@ -189,7 +190,7 @@ func stageHandler(o stageOptions) http.Handler {
 			}
 			return transport.Caller{}
 		},
-		Authorize: authorize, Admit: o.Admit, Origins: o.Origins, Closing: o.Closing,
+		Authorize: authorize, Begin: o.Begin, Admit: o.Admit, Origins: o.Origins, Closing: o.Closing,
 	})
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		ctx, err := authorize(r.Context(), r.Header.Values("Authorization"))

@@ -310,6 +310,35 @@ func TestTheResultOfAnOperationThatTheClientCompletesIsNotSent(t *testing.T) {
 	}
 }
 
+// An operation that is refused before it is executed is a request like any other, so it must be
+// recorded too.
+func TestEveryOperationOfAWebsocketBeginsAndEnds(t *testing.T) {
+	t.Parallel()
+	ended, number := make(chan *platform.Trace, 10), atomic.Int32{}
+	begin := func(ctx context.Context) context.Context {
+		own := &platform.Trace{ID: fmt.Sprint(number.Add(1))}
+		context.AfterFunc(ctx, func() { ended <- own })
+		return platform.WithTrace(ctx, own)
+	}
+	p := dialAs(t, serveStage(t, stageOptions{Begin: begin}), "ann")
+	for i, c := range []struct {
+		payload string
+		code    platform.Code // 0 if it is executed
+	}{
+		{`{"query": "{ping}"}`, 0}, {`{"query": "{nope}"}`, platform.CodeInvalidArgument}, {`{"query": "{"}`, platform.CodeInvalidArgument}, {`[]`, platform.CodeInvalidArgument},
+	} {
+		p.say(fmt.Sprintf(`{"id": "%d", "type": "subscribe", "payload": %s}`, i, c.payload))
+		p.listen()
+		if c.code == 0 {
+			p.listen() // It is complete.
+		}
+		own := <-ended
+		if got := own.Facts().Codes; own.ID != fmt.Sprint(i+1) || (len(got) > 0) != (c.code > 0) || len(got) > 0 && got[0] != c.code {
+			t.Errorf("%s: operation %s ends with %v, want %v", c.payload, own.ID, got, c.code)
+		}
+	}
+}
+
 func TestOperationsOfAWebsocketAreLimited(t *testing.T) { inBubble(t, testOperationLimit) }
 
 func testOperationLimit(t *testing.T) {

@@ -188,15 +188,20 @@ func TestOperationsOfAWebsocketCountToo(t *testing.T) {
 	t.Parallel()
 	metrics := telemetry.New("test")
 	r := (&Config{Logger: discardLogger(), Metrics: metrics}).newRecorder()
-	admit := r.admitOperations(admission.New(admission.Settings{Rate: 1, Burst: 1}))
+	admit := admitOperations(admission.New(admission.Settings{Rate: 1, Burst: 1}))
 	ctx := platform.WithActor(t.Context(), &platform.Actor{Subject: "ann"})
 	if _, err := admit(ctx); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := admit(ctx); !errors.Is(err, &platform.Error{Code: platform.CodeResourceExhausted}) {
+	trace := &platform.Trace{}
+	if _, err := admit(platform.WithTrace(ctx, trace)); !errors.Is(err, &platform.Error{Code: platform.CodeResourceExhausted}) {
 		t.Errorf("got %v", err)
 	}
-	if _, err := r.admitOperations(admission.New(admission.Settings{Burst: 1}))(context.Background()); err != nil {
+	if limit := trace.Facts().Limit; limit != "rate" {
+		t.Errorf("the trace has the limit %q, want rate", limit)
+	}
+	r.finish(finished{protocol: "graphql-ws", trace: trace, facts: trace.Facts(), code: "RESOURCE_EXHAUSTED"})
+	if _, err := admitOperations(admission.New(admission.Settings{Burst: 1}))(context.Background()); err != nil {
 		t.Errorf("without limits: %v", err)
 	}
 	scraped := httptest.NewRecorder()

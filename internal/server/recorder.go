@@ -1,7 +1,6 @@
 package server
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -72,7 +71,6 @@ func (r *recorder) recordRequests(next http.Handler) http.Handler {
 		e := &exchange{recorder: r, request: request, start: time.Now(), protocol: protocolOf(request), trace: &platform.Trace{}}
 		e.trace.ID, e.trace.Remote = w.Header().Get(apierror.RequestIDHeader), request.RemoteAddr
 		ctx := e.beginSpan(platform.WithTrace(request.Context(), e.trace))
-		e.trace.Shared = strings.EqualFold(request.Header.Get("Upgrade"), "websocket")
 		seen := &observed{ResponseWriter: w, streaming: e.streams, challenge: func() string { return r.challenge(request) }}
 		defer r.metrics.Begin(e.protocol)()
 		defer func() { e.end(seen) }()
@@ -334,79 +332,70 @@ func (r *recorder) operation(f finished) string {
 	return f.facts.Operation
 }
 
-// observe notes a GraphQL operation in the trace of the request. An operation on a
-// websocket is recorded separately, until its context ends.
+// observe notes a GraphQL operation in the trace of the request.
 func (r *recorder) observe(ctx context.Context, o graphql.Operation) (context.Context, func(*gqlgen.Response)) {
 	trace := platform.TraceOf(ctx)
 	if trace == nil {
 		return ctx, nil
 	}
-	own := trace
-	if trace.Shared {
-		start, stream := time.Now(), o.IsSubscription
-		own = &platform.Trace{ID: trace.ID, Remote: trace.Remote, TraceID: trace.TraceID, Parent: trace.Parent}
-		ctx = platform.WithTrace(ctx, own)
-		own.NoteCaller(platform.ActorOf(ctx))
-		if stream {
-			own.NoteStream()
-		}
-		context.AfterFunc(ctx, func() {
-			facts, code := own.Facts(), "OK"
-			if len(facts.Codes) > 0 {
-				code = facts.Codes[0].String()
-			}
-			r.finish(finished{protocol: "graphql-ws", trace: own, facts: facts, code: code, took: time.Since(start), stream: stream})
-		})
+	if o.IsSubscription {
+		trace.NoteStream()
 	}
 	name := o.Name
 	if name == "" {
 		name = "anonymous"
 	}
-	own.NoteOperation(name[:min(len(name), maxLoggedName)])
-	own.NoteCost(o.Cost)
-	return r.beginGraphQLSpan(ctx, own, o)
+	trace.NoteOperation(name[:min(len(name), maxLoggedName)])
+	trace.NoteCost(o.Cost)
+	return r.beginGraphQLSpan(ctx, trace, o)
 }
 
-// admitOperations returns a function that admits operations on websockets, and
-// records those that it refuses.
-func (r *recorder) admitOperations(c *admission.Controller) func(context.Context) (leave func(), err error) {
+// beginOperation gives an operation on a websocket a trace of its own, and records it when its
+// context ends, also if it was refused before it was executed.
+func (r *recorder) beginOperation(ctx context.Context) context.Context {
+	start, shared := time.Now(), platform.TraceOf(ctx)
+	if shared == nil {
+		return ctx
+	}
+	own := &platform.Trace{ID: shared.ID, Remote: shared.Remote, TraceID: shared.TraceID, Parent: shared.Parent}
+	own.NoteCaller(platform.ActorOf(ctx))
+	ctx = platform.WithTrace(ctx, own)
+	context.AfterFunc(ctx, func() {
+		facts, code := own.Facts(), "OK"
+		switch {
+		case len(facts.Codes) > 0:
+			code = facts.Codes[0].String()
+		case facts.Operation == "":
+			code = cancelled // before it was executed
+		}
+		r.finish(finished{protocol: "graphql-ws", trace: own, facts: facts, code: code, took: time.Since(start), stream: own.IsStream()})
+	})
+	return ctx
+}
+
+// admitOperations returns a function that admits operations on websockets, and notes the limit of
+// those that it refuses.
+func admitOperations(c *admission.Controller) func(context.Context) (leave func(), err error) {
 	return func(ctx context.Context) (leave func(), err error) {
-		start := time.Now()
 		leave, limit, err := c.AdmitOperation(ctx)
 		if limit != "" {
-			r.refuseOperation(ctx, limit, platform.AsError(err).Code, time.Since(start))
+			platform.TraceOf(ctx).NoteLimit(limit)
 		}
 		return leave, err
 	}
-}
-
-// refuseOperation records an operation on a websocket that a limit has refused, before it had a
-// trace of its own.
-func (r *recorder) refuseOperation(ctx context.Context, limit string, code platform.Code, took time.Duration) {
-	own := &platform.Trace{}
-	own.NoteCaller(platform.ActorOf(ctx))
-	own.NoteLimit(limit)
-	r.finish(finished{protocol: "graphql-ws", trace: cmp.Or(platform.TraceOf(ctx), own), facts: own.Facts(), code: code.String(), took: took})
 }
 
 // maxLoggedName limits logged names of operations, in bytes, because clients choose
 // them.
 const maxLoggedName = 128
 
-// noteLimits wraps present and notes the limit of an error in the trace. An operation on a websocket
-// has no trace before it is executed, so that it is recorded at once.
-func (r *recorder) noteLimits(present gqlgen.ErrorPresenterFunc) gqlgen.ErrorPresenterFunc {
+// noteLimits wraps present and notes the limit of an error in the trace.
+func noteLimits(present gqlgen.ErrorPresenterFunc) gqlgen.ErrorPresenterFunc {
 	return func(ctx context.Context, err error) *gqlerror.Error {
 		shown := present(ctx, err)
 		if exceeded, ok := shown.Extensions["limit"].(map[string]any); ok {
 			name, _ := exceeded["name"].(string)
-			trace := platform.TraceOf(ctx)
-			if trace != nil && trace.Shared && name != transport.LimitSockets {
-				status, _ := shown.Extensions["status"].(int)
-				r.refuseOperation(ctx, name, platform.Code(status), 0)
-				return shown
-			}
-			trace.NoteLimit(name)
+			platform.TraceOf(ctx).NoteLimit(name)
 		}
 		return shown
 	}

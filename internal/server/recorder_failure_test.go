@@ -9,6 +9,7 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"testing/synctest"
 
 	"github.com/vektah/gqlparser/v2/gqlerror"
 
@@ -75,11 +76,15 @@ func TestAFailureOfAStreamIsLoggedAtOnce(t *testing.T) {
 // What a caller has open is limited as its requests are, and an operator sees both in the same way.
 func TestLimitsOfWhatACallerHasOpenAreRefusals(t *testing.T) {
 	t.Parallel()
+	synctest.Test(t, testOpenLimits)
+}
+
+func testOpenLimits(t *testing.T) {
 	var logs bytes.Buffer
 	metrics := telemetry.New("test")
 	r := (&Config{Logger: slog.New(slog.NewTextHandler(&logs, nil)), Metrics: metrics}).newRecorder()
 	shown := func(name string) func(context.Context, error) *gqlerror.Error {
-		return r.noteLimits(func(context.Context, error) *gqlerror.Error {
+		return noteLimits(func(context.Context, error) *gqlerror.Error {
 			return &gqlerror.Error{Extensions: map[string]any{"status": int(platform.CodeResourceExhausted), "limit": map[string]any{"name": name}}}
 		})
 	}
@@ -88,13 +93,16 @@ func TestLimitsOfWhatACallerHasOpenAreRefusals(t *testing.T) {
 	_ = shown("subscriptions")(platform.WithTrace(t.Context(), stream), nil)
 	r.finish(finished{protocol: "graphql", trace: stream, facts: stream.Facts(), code: "RESOURCE_EXHAUSTED"})
 	// An operation on a websocket, and the websocket itself.
-	socket := &platform.Trace{ID: "socket", Remote: "192.0.2.2:7", Shared: true}
-	_ = shown("operations")(platform.WithTrace(t.Context(), socket), nil)
-	_ = shown("sockets")(platform.WithTrace(t.Context(), socket), nil)
-	if limit := socket.Facts().Limit; limit != "sockets" {
-		t.Errorf("the websocket has exceeded the limit %q, want sockets", limit)
+	socket := &platform.Trace{ID: "socket", Remote: "192.0.2.2:7"}
+	connected, disconnect := context.WithCancel(platform.WithTrace(t.Context(), socket))
+	_ = shown("operations")(r.beginOperation(connected), nil)
+	if limit := socket.Facts().Limit; limit != "" {
+		t.Errorf("the websocket has exceeded the limit %q of its operation", limit)
 	}
+	disconnect()
+	_ = shown("sockets")(connected, nil)
 	r.finish(finished{protocol: "graphql", trace: socket, facts: socket.Facts(), code: "RESOURCE_EXHAUSTED"})
+	synctest.Wait()
 	r.refusals.flush()
 	scraped := httptest.NewRecorder()
 	metrics.Handler().ServeHTTP(scraped, httptest.NewRequest(http.MethodGet, "/metrics", nil))

@@ -31,6 +31,9 @@ func (s *socket) subscribe(ctx context.Context, received message) *closure {
 		cancel()
 		return &closure{closeDuplicate, "Subscriber already exists"}
 	}
+	if s.Begin != nil {
+		ctx = s.Begin(ctx)
+	}
 	var raw *graphql.RawParams
 	if err == nil {
 		raw, err = s.decodeRequest(received.Payload)

@@ -57,6 +57,9 @@ type Options struct {
 	// again before each operation on a websocket, whose caller may have lost rights since. If
 	// it is nil, the token must be in the request for the websocket, and is not checked again.
 	Authorize func(ctx context.Context, authorization []string) (context.Context, error)
+	// Begin is called for each operation on a websocket, and returns the context of the operation,
+	// which ends with it. It may be nil.
+	Begin func(ctx context.Context) context.Context
 	// Admit is called before each operation on a websocket, because layers before the
 	// endpoint see only the first request. It fails if the caller has reached a limit.
 	// leave is called at the end of the operation. nil admits every operation.
