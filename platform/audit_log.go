@@ -18,6 +18,19 @@ type AuditStore interface {
 	// were fixed.
 	EventActivity(ctx context.Context, q ActivityQuery) ([]EventCount, error)
 	AdvisoryActivity(ctx context.Context, q ActivityQuery) ([]AdvisoryCount, error)
+
+	// FirstBindingChanges reads, of each role binding on the groups of a query that has changed
+	// since its time, the first event since then. It leaves out bindings that were made since then.
+	// The events are in the order of their subjects.
+	FirstBindingChanges(ctx context.Context, q PastBindingQuery) ([]*Event, error)
+
+	// RoleCapabilityChanges reads the events, in their order, by which roles have got other
+	// capabilities or were deleted since a time.
+	RoleCapabilityChanges(ctx context.Context, roles []UID, since Time) ([]*Event, error)
+
+	// RecordedSince returns the time from which all events are stored. It is zero if none was
+	// ever deleted.
+	RecordedSince(ctx context.Context) (Time, error)
 }
 
 // AuditLog are the operations on the audit log: the recorded events of changes
@@ -43,10 +56,25 @@ type AuditRequest struct {
 	Malformed []fieldmask.Violation // violations that the adapter found while decoding
 }
 
-// An AuditPage is one page of the log.
-type AuditPage struct {
-	Items                []*Event
+// A RecordPage is one page of a list that is read from the log.
+type RecordPage[T any] struct {
+	Items                []T
 	HasNext, HasPrevious bool
+}
+
+// An AuditPage is one page of the log.
+type AuditPage = RecordPage[*Event]
+
+// newRecordPage returns the page of items that were read in the direction of a query, up to one more
+// than its limit.
+func newRecordPage[T any](items []T, limit int, backward, isFirst bool) RecordPage[T] {
+	more := len(items) > limit
+	page := RecordPage[T]{Items: items[:min(len(items), limit)], HasNext: more, HasPrevious: !isFirst}
+	if backward {
+		slices.Reverse(page.Items)
+		page.HasNext, page.HasPrevious = page.HasPrevious, more
+	}
+	return page
 }
 
 // An AuditQuery is a checked and authorised request for the store.
@@ -59,6 +87,7 @@ type AuditQuery struct {
 	Subject, Target UID
 	Types           []string
 	Denied          *bool
+	Access          bool // whether changes of roles count only if they change capabilities
 	// After is exclusive. "" means that the page begins with the newest event, or with the
 	// oldest if Backward.
 	After        string
@@ -87,14 +116,7 @@ func (s AuditLog) list(ctx context.Context, req AuditRequest) (AuditPage, error)
 	if err != nil {
 		return AuditPage{}, err
 	}
-	more := len(events) > q.Limit
-	events = events[:min(len(events), q.Limit)]
-	page := AuditPage{Items: events, HasNext: more, HasPrevious: req.After != ""}
-	if req.Backward {
-		slices.Reverse(events)
-		page.HasNext, page.HasPrevious = page.HasPrevious, more
-	}
-	return page, nil
+	return newRecordPage(events, q.Limit, req.Backward, req.After == ""), nil
 }
 
 // GetMany reads events by id with one read. The results are in the order of ids;

@@ -68,7 +68,8 @@
 //	               event_callers.go keeps the grants of their callers,
 //	               event_anchor.go notices a database that lacks the newest events
 //	audit_log.go   recorded events and denials; activity.go counts events by day or week,
-//	               retention.go deletes old ones
+//	               access_record.go tells who had access in the past, and how that
+//	               changed, retention.go deletes old ones
 //	webhook.go     events on their way to sinks: webhook_relay.go makes deliveries of
 //	               them, webhook_queue.go says which are due and gives them to processes,
 //	               webhook_attempt.go is for attempts; delivery_attempt.go decides what

@@ -72,6 +72,9 @@ func (a *EventActor) Identity() UID {
 	return ""
 }
 
+// Cursor returns the position of the event in the audit log.
+func (e *Event) Cursor() string { return e.ID }
+
 // NodeID returns the id as the key of the event in global ids.
 func (e *Event) NodeID() UID { return UID(e.ID) }
 

@@ -337,9 +337,8 @@ func (s Groups) createOrganisation(ctx context.Context, group *Group, owner *Cla
 		tx.Record(
 			s.p.event(ctx, s.kind.Event, "created", root, root, group),
 			s.p.event(ctx, identityKind.Event, "created", identity.UID, root, identity),
-			s.p.event(ctx, roleBindingKind.Event, "created", binding.UID, root, binding),
 		)
-		return nil
+		return s.p.RoleBindings.recordBound(ctx, tx, []*RoleBinding{binding}, "created")
 	})
 	if errors.Is(err, ErrDuplicate) {
 		return nil, newAlreadyExists("Group", "", "name") // do not reveal which organisation has the name

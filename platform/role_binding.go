@@ -58,6 +58,8 @@ type RoleBindingFilter struct {
 	IdentityKinds []IdentityKind  `json:",omitempty"` // the identity is of one of these kinds
 	Expiring      *ExpiringFilter `json:",omitempty"`
 	CreatedSince  Time            `json:",omitzero"` // the binding was made at this time or later
+	// Unchanged restricts a list to bindings that gave their role at a time and have not changed since. It is internal.
+	Unchanged *PastBindingQuery `json:",omitempty"`
 }
 
 // An ExpiringFilter restricts a list to role bindings that will expire.
@@ -391,7 +393,7 @@ func (s RoleBindings) Update(ctx context.Context, uid UID, in fieldmask.Input[*R
 		if err := s.readBack(ctx, tx, []*RoleBinding{row}); err != nil {
 			return err
 		}
-		s.recordUpdate(ctx, tx, row, describeChanges(change, current.writtenFields(), row.writtenFields(), s.kind.Fields))
+		s.recordUpdate(ctx, tx, row, append(describeChanges(change, current.writtenFields(), row.writtenFields(), s.kind.Fields), describeReplaced(current, row)...))
 		return nil
 	})
 	if errors.Is(err, ErrDuplicate) {
@@ -401,6 +403,18 @@ func (s RoleBindings) Update(ctx context.Context, uid UID, in fieldmask.Input[*R
 		return nil, s.recordIfDenied(ctx, "updated", uid, err)
 	}
 	return row, nil
+}
+
+// describeReplaced returns the changes of what a binding shows of its identity and its role, so that its
+// event tells their names even when they are gone.
+func describeReplaced(before, after *RoleBinding) (changes []EventChange) {
+	if before.Identity.UID != after.Identity.UID {
+		changes = append(changes, newValueChange("identity", before.Identity, after.Identity))
+	}
+	if before.Role.UID != after.Role.UID {
+		changes = append(changes, newValueChange("role", before.Role, after.Role))
+	}
+	return changes
 }
 
 // writtenFields returns a binding with only the fields that can be written.

@@ -21,7 +21,7 @@ func areasOf(kinds []platform.KindInfo) map[string]string {
 	areas := map[string]string{
 		"capability": "iam", "terms": "iam", "viewer": "iam", "image": "registry",
 		"advisory_document": "advisory", "resolved_vulnerability": "advisory", "vulnerability": "advisory",
-		"search": "registry", "audit_log": "events", "event": "events", "eventActivity": "events", "advisoryActivity": "vulnerabilities", "findingActivity": "vulnerabilities",
+		"search": "registry", "access": "iam", "audit_log": "events", "event": "events", "eventActivity": "events", "advisoryActivity": "vulnerabilities", "findingActivity": "vulnerabilities",
 		"finding_triage": "vulnerabilities",
 	}
 	for _, k := range kinds {

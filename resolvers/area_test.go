@@ -11,9 +11,10 @@ func TestErrorsWithoutAnAreaHaveThatOfTheirRootField(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	for query, want := range map[string]string{
-		`{ repos { nodes { uid } } }`:                                  "registry",
-		`{ a: advisories { nodes { uid } } }`:                          "vulnerabilities",
-		`{ groups { nodes { uid } } }`:                                 "iam",
+		`{ repos { nodes { uid } } }`:         "registry",
+		`{ a: advisories { nodes { uid } } }`: "vulnerabilities",
+		`{ groups { nodes { uid } } }`:        "iam",
+		`{ accessChanges(within: "x", from: "2026-01-01T00:00:00Z", to: "2026-01-02T00:00:00Z") { complete } }`: "iam",
 		`{ auditLog { nodes { id } } }`:                                "events",
 		`{ advisoryDocuments { nodes { documentId } } }`:               "advisory",
 		`{ artifacts(where: {ecosystems: [JAVA]}) { nodes { uid } } }`: "libraries",

@@ -25,7 +25,7 @@ func (q queries) AuditLog(ctx context.Context, descendantsOf *platform.UID, acto
 	if err != nil {
 		return nil, err
 	}
-	return scalar.NewAuditLogConnection(page), nil
+	return scalar.NewRecordConnection(page), nil
 }
 
 func (e entities) FindManyEventByIDs(ctx context.Context, reps []*graph.EventByIDsInput) ([]*platform.Event, error) {

@@ -83,7 +83,7 @@ var countedLists = map[string]bool{
 }
 
 // scannedFields has the costs of fields that read more than they show.
-var scannedFields = map[string]int{"Group.effectiveBindings": 200, "Group.whoCan": 200, "Query.search": 400, "Query.resolvedVulnerabilities": 200, "Query.advisoryActivity": 800, "Query.eventActivity": 800, "Query.findingActivity": 800,
+var scannedFields = map[string]int{"Group.effectiveBindings": 200, "Group.whoCan": 200, "Query.search": 400, "Query.resolvedVulnerabilities": 200, "Query.advisoryActivity": 800, "Query.eventActivity": 800, "Query.findingActivity": 800, "Query.accessAt": 800, "Query.accessChanges": 200,
 	"VulnerabilityExposure.images": 400, "Query.compareImages": 200,
 }
 

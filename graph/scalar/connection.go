@@ -84,42 +84,68 @@ func (p *PageInfo) StartCursor() string { return call(p.start) }
 // EndCursor returns the cursor of the last item, or "" on an empty page.
 func (p *PageInfo) EndCursor() string { return call(p.end) }
 
-// An AuditLogConnection represents a page of the audit log. The cursors are the ids of
-// the events.
-type AuditLogConnection struct{ page platform.AuditPage }
+// A RecordConnection represents a page of what is read from the audit log.
+type RecordConnection[T interface{ Cursor() string }] struct{ page platform.RecordPage[T] }
 
-// NewAuditLogConnection returns the connection of a page.
-func NewAuditLogConnection(page platform.AuditPage) *AuditLogConnection {
-	return &AuditLogConnection{page}
+// NewRecordConnection returns the connection of a page.
+func NewRecordConnection[T interface{ Cursor() string }](page platform.RecordPage[T]) *RecordConnection[T] {
+	return &RecordConnection[T]{page}
 }
 
-// Edges returns the entries of the page with their cursors.
-func (c *AuditLogConnection) Edges() []*AuditLogEdge {
-	edges := make([]*AuditLogEdge, len(c.page.Items))
-	for i, e := range c.page.Items {
-		edges[i] = &AuditLogEdge{Cursor: e.ID, Node: e}
+// Edges returns the items of the page with their cursors.
+func (c *RecordConnection[T]) Edges() []*RecordEdge[T] {
+	edges := make([]*RecordEdge[T], len(c.page.Items))
+	for i, item := range c.page.Items {
+		edges[i] = &RecordEdge[T]{Cursor: item.Cursor(), Node: item}
 	}
 	return edges
 }
 
-// Nodes returns the entries of the page.
-func (c *AuditLogConnection) Nodes() []*platform.Event { return c.page.Items }
+// Nodes returns the items of the page.
+func (c *RecordConnection[T]) Nodes() []T { return c.page.Items }
 
-// PageInfo returns the position of the page in the log.
-func (c *AuditLogConnection) PageInfo() *PageInfo {
+// PageInfo returns the position of the page in the list.
+func (c *RecordConnection[T]) PageInfo() *PageInfo {
 	info := &PageInfo{HasNextPage: c.page.HasNext, HasPreviousPage: c.page.HasPrevious}
 	if n := len(c.page.Items); n > 0 {
-		info.start = func() string { return c.page.Items[0].ID }
-		info.end = func() string { return c.page.Items[n-1].ID }
+		info.start, info.end = c.page.Items[0].Cursor, c.page.Items[n-1].Cursor
 	}
 	return info
 }
 
-// An AuditLogEdge is one entry of a page.
-type AuditLogEdge struct {
+// A RecordEdge is one item of a page.
+type RecordEdge[T any] struct {
 	Cursor string
-	Node   *platform.Event
+	Node   T
 }
+
+// An AccessConnection represents a page of what the audit log tells of access, with the time from which it is complete.
+type AccessConnection[T interface{ Cursor() string }] struct {
+	RecordConnection[T]
+	RecordedSince platform.Time
+	Complete      bool
+}
+
+// NewAccessConnection returns the connection of a page.
+func NewAccessConnection[T interface{ Cursor() string }](page platform.AccessPage[T]) *AccessConnection[T] {
+	return &AccessConnection[T]{RecordConnection[T]{page.RecordPage}, page.RecordedSince, page.Complete}
+}
+
+// Connections and edges of what is read from the audit log.
+type (
+	// AuditLogConnection is a page.
+	AuditLogConnection = RecordConnection[*platform.Event]
+	// AuditLogEdge is an event of a page.
+	AuditLogEdge = RecordEdge[*platform.Event]
+	// AccessGrantConnection is a page.
+	AccessGrantConnection = AccessConnection[*platform.AccessGrant]
+	// AccessGrantEdge is a grant of a page.
+	AccessGrantEdge = RecordEdge[*platform.AccessGrant]
+	// AccessChangeConnection is a page.
+	AccessChangeConnection = AccessConnection[*platform.AccessChange]
+	// AccessChangeEdge is a change of a page.
+	AccessChangeEdge = RecordEdge[*platform.AccessChange]
+)
 
 // call returns the result of f, or "" if f is nil.
 func call(f func() string) string {

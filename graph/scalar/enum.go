@@ -359,3 +359,18 @@ func MarshalActivityInterval(v platform.ActivityInterval) graphql.Marshaler {
 func UnmarshalActivityInterval(v any) (platform.ActivityInterval, error) {
 	return value[platform.ActivityInterval]("", v)
 }
+
+// AppendAccessChangeKind appends a kind of changes of access as JSON.
+func AppendAccessChangeKind(b []byte, v platform.AccessChangeKind, _ bool) []byte {
+	return appendEnum(b, "", v)
+}
+
+// MarshalAccessChangeKind returns the marshaler of a kind of changes of access.
+func MarshalAccessChangeKind(v platform.AccessChangeKind) graphql.Marshaler {
+	return marshal(AppendAccessChangeKind(nil, v, true))
+}
+
+// UnmarshalAccessChangeKind reads a kind of changes of access.
+func UnmarshalAccessChangeKind(v any) (platform.AccessChangeKind, error) {
+	return value[platform.AccessChangeKind]("", v)
+}

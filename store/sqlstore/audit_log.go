@@ -243,6 +243,9 @@ func addEventConditions(q *statement, a platform.AuditQuery, b platform.Branch) 
 	if len(a.Types) > 0 && !slices.Contains(a.Types, frequentEvent) {
 		q.add(" AND e.type <> '" + frequentEvent + "'") // the indexes of types have this condition
 	}
+	if a.Access {
+		q.add(" AND (e.type <> ? OR "+changesCapabilities+")", platform.RoleUpdated)
+	}
 	if a.Denied != nil {
 		q.add(map[bool]string{true: " AND e.denied <> ''", false: " AND e.denied = ''"}[*a.Denied])
 	}
@@ -251,8 +254,11 @@ func addEventConditions(q *statement, a platform.AuditQuery, b platform.Branch) 
 // PurgeEvents deletes events that are older than an id and have been relayed. It repeats the
 // id, so that PostgreSQL visits only the partitions before it.
 func (s *Store) PurgeEvents(ctx context.Context, before string, limit int) (int64, error) {
+	_, err := s.purge(ctx, newEventStatement(s.dialect).add("UPDATE relay SET purged_before = ? WHERE id = 1 AND purged_before < ? AND EXISTS (SELECT 1 FROM event e WHERE e.id < ?)", before, before, before))
+	if err != nil {
+		return 0, err
+	}
 	if s.dialect.Partitions {
-		var err error
 		if before, err = s.dropEventPartitions(ctx, before); err != nil {
 			return 0, err
 		}

@@ -81,6 +81,9 @@ var roleBindings = newTable(&table[*platform.RoleBinding, *platform.RoleBindingF
 			}
 		}
 		addSince(s, "create_time", f.CreatedSince)
+		if f.Unchanged != nil {
+			s.addUnchanged(f.Unchanged)
+		}
 		if f.Lasting {
 			s.add(" AND t.expire_time IS NULL")
 		}

@@ -762,7 +762,8 @@ END $$;
 CREATE TABLE relay (
     id smallint PRIMARY KEY,
     xact bigint NOT NULL,
-    seq bigint NOT NULL
+    seq bigint NOT NULL,
+    purged_before text COLLATE "C" NOT NULL DEFAULT '' -- events with smaller ids may have been deleted
 );
 INSERT INTO relay (id, xact, seq) VALUES (1, 0, 0);
 

@@ -747,7 +747,8 @@ CREATE INDEX event_mention_event ON event_mention (event_id);
 CREATE TABLE relay (
     id SMALLINT PRIMARY KEY,
     xact BIGINT NOT NULL,
-    seq BIGINT NOT NULL
+    seq BIGINT NOT NULL,
+    purged_before TEXT NOT NULL DEFAULT '' -- events with smaller ids may have been deleted
 );
 INSERT INTO relay (id, xact, seq) VALUES (1, 0, 0);
 

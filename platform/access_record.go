@@ -1,0 +1,378 @@
+package platform
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"maps"
+	"slices"
+
+	"atrium/platform/fieldmask"
+)
+
+// The audit log tells who had access in the past. A role binding was at some time what it is now, unless the log
+// has a change of it since then: the first such change tells what it was before. What was given and taken between
+// two times is the log itself. Both are exact from the time on from which the log has all events (RecordedSince).
+
+// The types of the events that change who has access.
+var (
+	bindingMade      = []string{eventType(roleBindingKind.Event, "created"), eventType(roleBindingKind.Event, "created.batch")}
+	bindingUpdated   = eventType(roleBindingKind.Event, "updated")
+	bindingExpired   = eventType(roleBindingKind.Event, verbExpired)
+	bindingChanges   = append(slices.Clip(bindingMade), bindingUpdated, eventType(roleBindingKind.Event, "deleted"), bindingExpired)
+	RoleUpdated      = eventType(roleKind.Event, "updated") // event type of an update of a role
+	RoleDeleted      = eventType(roleKind.Event, "deleted") // event type of a deletion of a role
+	accessEventTypes = append(slices.Clip(bindingChanges), RoleUpdated)
+)
+
+// BindingChanges lists the event types of role bindings. The first two are of bindings that were made.
+func BindingChanges() []string { return bindingChanges }
+
+// A PastBindingQuery asks for what role bindings on groups were at a time, in the order of their UIDs. The time and
+// the groups, which are of one organisation, must be given.
+type PastBindingQuery struct {
+	Groups   []UID
+	Time     Time
+	After    UID  // exclusive; "" means the first, or the last if Backward
+	Backward bool // whether the rows before After are read, in descending order
+	Limit    int  // one row more is read
+}
+
+// An AccessGrant is a role that an identity had in a group. Its names are those that the log or the resources have.
+type AccessGrant struct {
+	BindingUID   UID // the role binding
+	GroupUID     UID
+	GroupName    string
+	IdentityUID  UID
+	IdentityName string
+	RoleUID      UID
+	RoleName     string
+	CreateTime   Time
+	ExpireTime   Time // zero means never
+
+	at Time // when it was so
+}
+
+// Cursor returns the position of the grant in a list.
+func (g *AccessGrant) Cursor() string { return string(g.BindingUID) }
+
+// newAccessGrant returns what a binding gave at a time.
+func newAccessGrant(b *RoleBinding, at Time) *AccessGrant {
+	return &AccessGrant{b.UID, cmp.Or(b.Group.UID, b.UID.Parent()), b.Group.Name, b.Identity.UID, b.Identity.Name, b.Role.UID, b.Role.Name, b.CreateTime, b.ExpireTime, at}
+}
+
+// An AccessChangeKind says how access changed.
+type AccessChangeKind string
+
+// The kinds of changes.
+const (
+	AccessGiven       AccessChangeKind = "GIVEN"        // a role binding was made
+	AccessChanged     AccessChangeKind = "CHANGED"      // a role binding got another identity, role or end
+	AccessTaken       AccessChangeKind = "TAKEN"        // a role binding was deleted
+	AccessExpired     AccessChangeKind = "EXPIRED"      // a role binding ended by itself
+	AccessRoleChanged AccessChangeKind = "ROLE_CHANGED" // a role got other capabilities, for all who have it
+)
+
+// An AccessChange is one change of who may do what.
+type AccessChange struct {
+	Kind  AccessChangeKind
+	Event *Event
+	// Before and After are what a role binding gave. Before is nil if it was made, After if it ended, and both
+	// are nil if a role has changed.
+	Before, After *AccessGrant
+
+	RoleUID  UID // the role that was given, taken or changed
+	RoleName string
+
+	AddedCapabilities, RemovedCapabilities []Capability // of a role that has changed
+}
+
+// Cursor returns the position of the change in a list.
+func (c *AccessChange) Cursor() string { return c.Event.ID }
+
+// An AccessPage is one page of what the log tells of access.
+type AccessPage[T any] struct {
+	RecordPage[T]
+
+	RecordedSince Time // older events may have been deleted; zero means that none was
+	Complete      bool // whether the log has all that the page depends on
+}
+
+// An AccessRequest asks who had access to a group, or how that changed.
+type AccessRequest struct {
+	Group    UID
+	From, To Time   // To is exclusive; AccessAt uses only From
+	Identity UID    // only changes for this identity; "" means all
+	Actor    string // only changes by this actor, as in an AuditRequest
+
+	After    string
+	Backward bool
+	PageSize int
+	Empty    bool // as in a ListRequest
+
+	Malformed []fieldmask.Violation // violations that the adapter found while decoding
+}
+
+// check checks the request and the right of the caller, and returns the size of the page. Both rights are needed: the
+// answer shows role bindings, and what the audit log has of them.
+func (r AccessRequest) check(ctx context.Context, v *violations) (limit int, err error) {
+	if _, err := requireCaller(ctx); err != nil {
+		return 0, err
+	}
+	limit = pageLimit(r.PageSize, r.Empty, v)
+	if err := v.err(); err != nil {
+		return 0, err
+	}
+	_, err = require(ctx, r.Group, CapRoleBindingsList)
+	if err == nil && !ActorOf(ctx).Can(CapGroupsUpdate, r.Group) {
+		err = ActorOf(ctx).permissionError(CapGroupsUpdate, r.Group)
+	}
+	return limit, err
+}
+
+// AccessAt lists the role bindings that counted on a group at a time, its own and those of the groups above, in the
+// order of their UIDs. It needs role_bindings.list and groups.update on the group, and leaves out groups above on which
+// the caller lacks one of them.
+func (s AuditLog) AccessAt(ctx context.Context, req AccessRequest) (AccessPage[*AccessGrant], error) {
+	page, err := s.accessAt(ctx, req)
+	return page, roleBindingKind.addArea(err)
+}
+
+func (s AuditLog) accessAt(ctx context.Context, req AccessRequest) (page AccessPage[*AccessGrant], err error) {
+	v := violations(slices.Clone(req.Malformed))
+	v.checkUID("group", req.Group)
+	if req.From.After(s.p.now().Time) {
+		v.add("time", "must not be in the future")
+	}
+	if req.After != "" && !UID(req.After).Valid() {
+		v.add("page_token", "is not a cursor of this list")
+	}
+	limit, err := req.check(ctx, &v)
+	if err != nil {
+		return page, err
+	}
+	q := PastBindingQuery{Time: req.From, After: UID(req.After), Backward: req.Backward, Limit: limit}
+	for _, g := range append(req.Group.Ancestors(), req.Group) {
+		if actor := ActorOf(ctx); actor.Can(CapRoleBindingsList, g) && actor.Can(CapGroupsUpdate, g) {
+			q.Groups = append(q.Groups, g)
+		}
+	}
+	grants, err := s.readGrants(ctx, q)
+	if err != nil {
+		return page, err
+	}
+	page.RecordPage = newRecordPage(grants, limit, req.Backward, req.After == "")
+	page.Items = slices.DeleteFunc(page.Items, func(g *AccessGrant) bool { return !g.ExpireTime.IsZero() && !g.ExpireTime.After(q.Time.Time) })
+	return completePage(ctx, s, page, req.From)
+}
+
+// readGrants reads one more grant than the limit of a query. Those that had just expired are among them.
+func (s AuditLog) readGrants(ctx context.Context, q PastBindingQuery) ([]*AccessGrant, error) {
+	unchanged := Query[*RoleBindingFilter]{
+		Filter: &RoleBindingFilter{Unchanged: &q}, Order: Order{Field: "uid"}, Backward: q.Backward, Limit: q.Limit + 1, Parts: PartItems, Without: BindingTexts | BindingRules,
+	}
+	if q.After != "" {
+		unchanged.From = &Position{UID: q.After}
+	}
+	for _, g := range q.Groups {
+		unchanged.Scope.branches = append(unchanged.Scope.branches, Branch{Relation: Children, UID: g})
+	}
+	rows, err := s.p.store.RoleBindings().List(ctx, unchanged)
+	if err != nil {
+		return nil, err
+	}
+	changed, err := s.p.store.FirstBindingChanges(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	var grants []*AccessGrant
+	for _, b := range rows.Items {
+		grants = append(grants, newAccessGrant(b, q.Time))
+	}
+	for _, e := range changed {
+		before, _ := e.bindings()
+		grants = append(grants, newAccessGrant(before, q.Time))
+	}
+	slices.SortFunc(grants, func(x, y *AccessGrant) int {
+		if q.Backward {
+			x, y = y, x
+		}
+		return cmp.Compare(x.BindingUID, y.BindingUID)
+	})
+	return grants, nil
+}
+
+// bindings returns what a role binding was before its event and after it. One of them is nil if the event made or
+// ended the binding.
+func (e *Event) bindings() (before, after *RoleBinding) {
+	shown := new(RoleBinding)
+	_ = json.Unmarshal(e.Body, shown) // the service has encoded it
+	switch {
+	case slices.Contains(bindingMade, e.Type):
+		return nil, shown
+	case e.Type != bindingUpdated:
+		return shown, nil
+	}
+	was := *shown
+	for _, c := range e.Changes {
+		switch c.Field {
+		case "identity":
+			_ = json.Unmarshal(c.Before, &was.Identity)
+		case "role":
+			_ = json.Unmarshal(c.Before, &was.Role)
+		case "expireTime":
+			was.ExpireTime = Time{}
+			_ = json.Unmarshal(c.Before, &was.ExpireTime) // it has no value if the binding never expired
+		}
+	}
+	return &was, shown
+}
+
+// completePage adds to a page from when on the log has all events.
+func completePage[T any](ctx context.Context, s AuditLog, page AccessPage[T], since Time) (AccessPage[T], error) {
+	var err error
+	page.RecordedSince, err = s.p.store.RecordedSince(ctx)
+	page.Complete = !since.Before(page.RecordedSince.Time)
+	return page, err
+}
+
+// AccessChanges lists what changed who has access to a group and to what is below it, the newest change first: role
+// bindings that were made, changed or ended, and capabilities of roles. It needs role_bindings.list and groups.update on
+// the group.
+func (s AuditLog) AccessChanges(ctx context.Context, req AccessRequest) (AccessPage[*AccessChange], error) {
+	page, err := s.accessChanges(ctx, req)
+	return page, roleBindingKind.addArea(err)
+}
+
+func (s AuditLog) accessChanges(ctx context.Context, req AccessRequest) (page AccessPage[*AccessChange], err error) {
+	v := violations(slices.Clone(req.Malformed))
+	v.checkUID("within", req.Group)
+	if req.To.Before(req.From.Time) {
+		v.add("to", "must not be before from")
+	}
+	if req.Identity != "" {
+		v.checkUID("identity", req.Identity)
+	}
+	v.checkFilter("actor", req.Actor)
+	if req.After != "" && !IsEventID(req.After) {
+		v.add("page_token", "is not a cursor of this list")
+	}
+	limit, err := req.check(ctx, &v)
+	if err != nil {
+		return page, err
+	}
+	events, err := s.p.store.EventLog(ctx, AuditQuery{
+		Scope: subtreeScope([]UID{req.Group}), Actor: req.Actor, Target: req.Identity, Types: accessEventTypes, Denied: new(bool), Access: true,
+		From: FirstEventID(req.From), Before: FirstEventID(req.To), After: req.After, Backward: req.Backward, Limit: limit,
+	})
+	if err != nil {
+		return page, err
+	}
+	changes := make([]*AccessChange, len(events))
+	for i, e := range events {
+		changes[i] = e.accessChange()
+	}
+	page.RecordPage = newRecordPage(changes, limit, req.Backward, req.After == "")
+	return completePage(ctx, s, page, req.From)
+}
+
+// accessChange returns how an event changed access.
+func (e *Event) accessChange() *AccessChange {
+	change := &AccessChange{Event: e}
+	if e.Type == RoleUpdated {
+		change.describeRole(e)
+		return change
+	}
+	before, after := e.bindings()
+	for _, side := range []struct {
+		binding *RoleBinding
+		grant   **AccessGrant
+	}{{before, &change.Before}, {after, &change.After}} {
+		if b := side.binding; b != nil {
+			*side.grant = newAccessGrant(b, e.Time)
+			change.RoleUID, change.RoleName = b.Role.UID, b.Role.Name
+		}
+	}
+	switch {
+	case before == nil:
+		change.Kind = AccessGiven
+	case after != nil:
+		change.Kind = AccessChanged
+	case e.Type == bindingExpired:
+		change.Kind = AccessExpired
+	default:
+		change.Kind = AccessTaken
+	}
+	return change
+}
+
+// describeRole sets what an update changed of the capabilities of a role.
+func (c *AccessChange) describeRole(e *Event) {
+	var role Role
+	_ = json.Unmarshal(e.Body, &role) // the service has encoded it
+	c.Kind, c.RoleUID, c.RoleName = AccessRoleChanged, e.Subject, role.Name
+	before, after := setOf(e.capabilitiesBefore()), setOf(role.Capabilities)
+	c.AddedCapabilities, c.RemovedCapabilities = after.without(before).list(), before.without(after).list()
+}
+
+// capabilitiesBefore returns the capabilities of a role before an event that changed or deleted it.
+func (e *Event) capabilitiesBefore() []Capability {
+	var role Role
+	if e.Type == RoleDeleted {
+		_ = json.Unmarshal(e.Body, &role) // the service has encoded it
+	}
+	for _, c := range e.Changes {
+		if c.Field == "capabilities" {
+			_ = json.Unmarshal(c.Before, &role.Capabilities) // it has no value if there were none
+		}
+	}
+	return role.Capabilities
+}
+
+// AccessCapabilities returns what the roles of grants held at the time of each grant: nil if the caller may not read the
+// role, or if nothing is known of it. Built-in roles change only with the program, and are as they are now.
+func (s AuditLog) AccessCapabilities(ctx context.Context, grants []*AccessGrant) ([][]Capability, error) {
+	roles := map[UID]bool{} // whether the caller may read the role
+	since := Time{}
+	for _, g := range grants {
+		if _, known := roles[g.RoleUID]; !known {
+			roles[g.RoleUID] = s.p.Roles.CheckReadable(ctx, g.RoleUID) == nil
+		}
+		if since.IsZero() || g.at.Before(since.Time) {
+			since = g.at
+		}
+	}
+	maps.DeleteFunc(roles, func(_ UID, isReadable bool) bool { return !isReadable })
+	now, changes, err := s.readRoles(ctx, slices.Sorted(maps.Keys(roles)), since)
+	held := make([][]Capability, len(grants))
+	for i, g := range grants {
+		if list, known := now[g.RoleUID]; known {
+			held[i] = append([]Capability{}, list...)
+		}
+		at := slices.IndexFunc(changes, func(e *Event) bool { return e.Subject == g.RoleUID && e.ID >= FirstEventID(g.at) })
+		if at >= 0 {
+			held[i] = append([]Capability{}, changes[at].capabilitiesBefore()...)
+		}
+	}
+	return held, err
+}
+
+// readRoles reads the capabilities that roles have now, and the events by which they have changed since a time.
+func (s AuditLog) readRoles(ctx context.Context, roles []UID, since Time) (map[UID][]Capability, []*Event, error) {
+	if len(roles) == 0 {
+		return nil, nil, nil
+	}
+	rows, err := s.p.store.Roles().Get(ctx, Keys{uids: roles})
+	if err != nil {
+		return nil, nil, err
+	}
+	now := map[UID][]Capability{}
+	for _, r := range rows {
+		now[r.UID] = r.Capabilities
+	}
+	if roles = slices.DeleteFunc(roles, IsBuiltInRole); len(roles) == 0 {
+		return now, nil, nil
+	}
+	changes, err := s.p.store.RoleCapabilityChanges(ctx, roles, since)
+	return now, changes, err
+}

@@ -1,0 +1,66 @@
+package resolvers
+
+import (
+	"context"
+
+	"atrium/graph"
+	"atrium/graph/scalar"
+	"atrium/platform"
+)
+
+// accessGrants resolves the fields of what an identity had, and accessChanges those of changes.
+type (
+	accessGrants  struct{ p *platform.Platform }
+	accessChanges struct{}
+)
+
+func (r root) AccessGrant() graph.AccessGrantResolver { return accessGrants{r.p} }
+
+func (root) AccessChange() graph.AccessChangeResolver { return accessChanges{} }
+
+func (q queries) AccessAt(ctx context.Context, group platform.UID, time platform.Time, first *int, after *string, last *int, before *string) (*scalar.AccessGrantConnection, error) {
+	return newAccessConnection(q.p.AuditLog.AccessAt(ctx, accessRequest(platform.AccessRequest{Group: group, From: time}, window{first: first, after: after, last: last, before: before})))
+}
+
+func (q queries) AccessChanges(ctx context.Context, within platform.UID, from, to platform.Time, identity *platform.UID, actor *string, first *int, after *string, last *int, before *string) (*scalar.AccessChangeConnection, error) {
+	req := platform.AccessRequest{Group: within, From: from, To: to, Identity: valueOrZero(identity), Actor: valueOrZero(actor)}
+	return newAccessConnection(q.p.AuditLog.AccessChanges(ctx, accessRequest(req, window{first: first, after: after, last: last, before: before})))
+}
+
+// accessRequest returns a request for the page of a window.
+func accessRequest(req platform.AccessRequest, w window) platform.AccessRequest {
+	req.Empty = w.isEmpty()
+	req.PageSize, req.After, req.Backward, req.Malformed = w.page()
+	return req
+}
+
+func newAccessConnection[T interface{ Cursor() string }](page platform.AccessPage[T], err error) (*scalar.AccessConnection[T], error) {
+	if err != nil {
+		return nil, err
+	}
+	return scalar.NewAccessConnection(page), nil
+}
+
+func (accessGrants) Group(ctx context.Context, all []*platform.AccessGrant) ([]*platform.Group, error) {
+	found, err := follow(ctx, all, readsOf(ctx).groups(), func(g *platform.AccessGrant) platform.UID { return g.GroupUID })
+	return found, filterErrors(err, ignoreNotFound)
+}
+
+func (accessGrants) Identity(ctx context.Context, all []*platform.AccessGrant) ([]*platform.Identity, error) {
+	found, err := follow(ctx, all, readsOf(ctx).identities(), func(g *platform.AccessGrant) platform.UID { return g.IdentityUID })
+	return found, filterErrors(err, ignoreNotFound)
+}
+
+func (accessGrants) Role(ctx context.Context, all []*platform.AccessGrant) ([]*platform.Role, error) {
+	found, err := follow(ctx, all, readsOf(ctx).roles(), func(g *platform.AccessGrant) platform.UID { return g.RoleUID })
+	return found, filterErrors(err, ignoreNotFound)
+}
+
+func (r accessGrants) Capabilities(ctx context.Context, all []*platform.AccessGrant) ([][]platform.Capability, error) {
+	return r.p.AuditLog.AccessCapabilities(ctx, all)
+}
+
+func (accessChanges) Role(ctx context.Context, all []*platform.AccessChange) ([]*platform.Role, error) {
+	found, err := follow(ctx, all, readsOf(ctx).roles(), func(c *platform.AccessChange) platform.UID { return c.RoleUID })
+	return found, filterErrors(err, ignoreNotFound)
+}

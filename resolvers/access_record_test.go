@@ -1,0 +1,45 @@
+package resolvers
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"atrium/platform"
+	"atrium/store/storetest"
+)
+
+func TestPastAccessIsPagedInTheGraph(t *testing.T) {
+	t.Parallel()
+	storetest.EachURL(t, func(t *testing.T, url string) {
+		w := newWorldAt(t, url)
+		team := w.group(w.org, "team")
+		from := time.Now().Add(-time.Hour).UTC().Format(time.RFC3339)
+		w.member(team, "ann", w.role(w.org, "readers", platform.CapRepoList))
+		w.member(team, "bob", platform.ViewerRole)
+		to := time.Now().Add(time.Hour).UTC().Format(time.RFC3339)
+		const changes = `query($org: ID!, $from: DateTime!, $to: DateTime!, $after: String) { accessChanges(within: $org, from: $from, to: $to, first: 2, after: $after) {
+			complete recordedSince pageInfo { hasNextPage endCursor } edges { cursor node { kind } }
+			nodes { kind roleName roleUid role { name } addedCapabilities event { time actor { subject } } before { bindingUid } after { groupName identityName identity { name } capabilities createTime expireTime } } } }`
+		first := w.ask(changes, "org", w.org, "from", from, "to", to)
+		first.expect("accessChanges.complete", true).expect("accessChanges.recordedSince", nil).expect("accessChanges.pageInfo.hasNextPage", true)
+		first.expect("accessChanges.nodes.0.kind", "GIVEN").expect("accessChanges.nodes.0.roleName", "viewer").expect("accessChanges.nodes.0.after.groupName", "team").
+			expect("accessChanges.nodes.1.after.identityName", "ann").expect("accessChanges.nodes.1.after.capabilities", []any{"REPO_LIST"}).expect("accessChanges.nodes.0.before", nil)
+		second := w.ask(changes, "org", w.org, "from", from, "to", to, "after", first.value("accessChanges.pageInfo.endCursor"))
+		if got := second.text("accessChanges.nodes.*.after.identityName"); !strings.Contains(got, "owner") {
+			t.Errorf("the second page has %q, want the owner of the organisation", got)
+		}
+		const at = `query($team: ID!, $time: DateTime!) { accessAt(group: $team, time: $time) { complete nodes { bindingUid groupUid group { name } roleName role { name } } } }`
+		w.ask(at, "team", team, "time", from).expect("accessAt.nodes", []any{}).expect("accessAt.complete", true)
+		if got := w.askAs(theOwner, at, "team", team, "time", to); got.expectErrors("INVALID_ARGUMENT accessAt").violations() != "time" {
+			t.Errorf("a time in the future names %q, want time", got.violations())
+		}
+		for arguments, want := range map[string]string{`first: -1`: "first", `after: "x"`: "after", `first: 1, last: 1`: "first"} {
+			got := w.askAs(theOwner, `query($team: ID!, $time: DateTime!) { accessAt(group: $team, time: $time, `+arguments+`) { complete } }`, "team", team, "time", from)
+			if got.expectErrors("INVALID_ARGUMENT accessAt").violations() != want {
+				t.Errorf("(%s) names %q, want %q", arguments, got.violations(), want)
+			}
+		}
+		w.askAs("bob", at, "team", team, "time", from).expectErrors("PERMISSION_DENIED accessAt")
+	})
+}
