@@ -64,8 +64,9 @@ func TestChangesShowBoundResourcesAndHideSecrets(t *testing.T) {
 		bound := w.bind(acme.uid, ann, platform.ViewerRole)
 		_, err := w.p.RoleBindings.Update(acme.owner, bound, body[*platform.RoleBinding](`{"roleUid": %q}`, platform.EditorRole))
 		must(t, err)
-		if got, want := w.changesOf(acme), `roleUid: "`+string(platform.ViewerRole)+`" -> "`+string(platform.EditorRole)+`"`; got != want {
-			t.Errorf("%s, want %s", got, want)
+		// The names stand there too, because roles and identities can be gone when somebody reads the event.
+		if got, want := w.changesOf(acme), `roleUid: "`+string(platform.ViewerRole)+`" -> "`+string(platform.EditorRole)+`"; role: {"uid":"`+string(platform.ViewerRole)+`","name":"viewer",`; !strings.HasPrefix(got, want) || strings.Contains(got, "identity") {
+			t.Errorf("%s, want it to begin with %s", got, want)
 		}
 		sink := w.subscription(acme.uid)
 		_, err = w.p.Subscriptions.RotateSecret(acme.owner, sink)

@@ -323,8 +323,10 @@ func (s Groups) createOrganisation(ctx context.Context, group *Group, owner *Cla
 	s.kind.Stamp(group, root, now)
 	identity := &Identity{Name: "owner", ClaimMatch: owner}
 	identityKind.Stamp(identity, root.newChild(), now)
-	binding := newBinding(root, identity.UID, OwnerRole, now)
+	unread := newBinding(root, identity.UID, OwnerRole, now) // stays unchanged, because the transaction can be retried
+	binding := new(RoleBinding)
 	err := s.p.store.Write(ctx, func(tx Tx) error {
+		*binding = *unread
 		if err := tx.GroupWriter().Insert(ctx, group); err != nil {
 			return err
 		}
