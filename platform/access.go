@@ -125,18 +125,30 @@ func (k *Kind[T]) scope(a *Actor, f UIDFilter) (Scope, error) {
 	}
 	allowed, lacking := a.scopesWithAll(k.reading()...)
 	if lacking != nil {
-		return Scope{}, a.permissionError(k.List, firstOf(asked))
+		return Scope{}, k.refuseReading(a, firstOf(asked))
 	}
 	for _, u := range asked {
 		related := func(r UID) bool { return u.Within(r) || r.Within(u) }
 		if !slices.ContainsFunc(allowed, related) {
-			return Scope{}, a.permissionError(k.List, u)
+			return Scope{}, k.refuseReading(a, u)
 		}
 	}
 	if f.ChildrenOf != "" && !k.showsChildren(f.ChildrenOf, allowed) {
-		return Scope{}, a.permissionError(k.List, f.ChildrenOf)
+		return Scope{}, k.refuseReading(a, f.ChildrenOf)
 	}
 	return k.narrowScope(f, allowed), nil
+}
+
+// refuseReading returns the error for an actor that may not read rows of the kind at uid, or anywhere if uid is "". It
+// names the first capability that the actor lacks there, above and below.
+func (k *Kind[T]) refuseReading(a *Actor, uid UID) *Error {
+	isNear := func(r UID) bool { return uid == "" || uid.Within(r) || r.Within(uid) }
+	for _, c := range k.reading() {
+		if !slices.ContainsFunc(a.scopes(c), isNear) {
+			return a.permissionError(c, uid)
+		}
+	}
+	return a.permissionError(k.List, uid)
 }
 
 // showsChildren reports whether a caller with grants on the allowed UIDs can see

@@ -64,7 +64,11 @@ func summarizeEach[T, V any, F filter](ctx context.Context, r *resources[T, F], 
 	var scopes []Scope
 	var indices []int
 	for i, uid := range within {
-		q, err := r.query(ctx, ListRequest[F]{UIDP: UIDFilter{DescendantsOf: uid}})
+		err := checkWithin(uid)
+		var q Query[F]
+		if err == nil {
+			q, err = r.query(ctx, ListRequest[F]{UIDP: UIDFilter{DescendantsOf: uid}})
+		}
 		if err != nil {
 			errs[i] = r.kind.addArea(err)
 			continue

@@ -209,7 +209,7 @@ func (s RoleBindings) createAll(ctx context.Context, parent UID, ins []fieldmask
 		return nil, err
 	}
 	var made []*RoleBinding
-	err = s.writeInPlaceOfExpired(ctx, func(tx Tx) error {
+	err = s.writeInPlaceOfExpired(ctx, parent, func() []*RoleBinding { return bindings }, func(tx Tx) error {
 		made = make([]*RoleBinding, len(bindings))
 		keys := map[UID]RuleKey{}
 		for i, b := range bindings {
@@ -349,7 +349,7 @@ func (s RoleBindings) Update(ctx context.Context, uid UID, in fieldmask.Input[*R
 	}
 	var row *RoleBinding
 	var wanted RoleBinding
-	err = s.writeInPlaceOfExpired(ctx, func(tx Tx) error {
+	err = s.writeInPlaceOfExpired(ctx, uid.Parent(), func() []*RoleBinding { return []*RoleBinding{&wanted} }, func(tx Tx) error {
 		current, err := s.getLocked(ctx, tx, uid)
 		if err != nil {
 			return err

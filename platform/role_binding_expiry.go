@@ -47,19 +47,30 @@ func (s RoleBindings) DeleteExpired(ctx context.Context) error {
 	}
 }
 
-// writeInPlaceOfExpired is Write for a change that gives a binding its identity and role. If there is
-// such a binding already, it may have expired a moment ago.
-func (s RoleBindings) writeInPlaceOfExpired(ctx context.Context, change func(tx Tx) error) error {
+// writeInPlaceOfExpired is Write for a change that gives bindings on a group their identities and roles. If there are
+// such bindings already, they may have expired a moment ago. Others that have expired are left to DeleteExpired.
+func (s RoleBindings) writeInPlaceOfExpired(ctx context.Context, group UID, wanted func() []*RoleBinding, change func(tx Tx) error) error {
 	err := s.p.store.Write(ctx, change)
 	if !errors.Is(err, ErrDuplicate) {
 		return err
 	}
-	expired, failed := s.p.store.ExpiredBindings(ctx, 1)
-	if failed != nil || len(expired) == 0 {
-		return errors.Join(err, failed)
+	ending, unnamed := false, context.WithValue(ctx, actorKey{}, (*Actor)(nil)) // the caller has not made a binding expire
+	for _, b := range wanted() {
+		found, err := s.table(s.p.store).List(ctx, Query[*RoleBindingFilter]{
+			Scope: newScope(Branch{Relation: Children, UID: group}), Filter: bindingKeyFilter(b), Order: s.kind.DefaultOrder, Limit: 1, Parts: PartItems,
+		})
+		if err != nil {
+			return err
+		}
+		if len(found.Items) == 0 || found.Items[0].ExpireTime.IsZero() {
+			continue
+		}
+		ending = true
+		if err := s.p.store.Write(unnamed, func(tx Tx) error { return s.deleteExpired(unnamed, tx, found.Items[0].UID) }); err != nil {
+			return err
+		}
 	}
-	// The caller has not made the bindings expire, so the events do not name it.
-	if err := s.DeleteExpired(context.WithValue(ctx, actorKey{}, (*Actor)(nil))); err != nil {
+	if !ending {
 		return err
 	}
 	return s.p.store.Write(ctx, change)

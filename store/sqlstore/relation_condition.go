@@ -2,20 +2,26 @@ package sqlstore
 
 import "atrium/platform"
 
-// The conditions on relations look into an index of the parent for each row of t. So they read what belongs
-// to the organisations of a list, and a page with enough matches reads little more than its rows.
+// The conditions on relations look into an index of the parent for each row of t, or for the rows that meet them in the
+// organisation of the list. So they read what belongs to the organisations of a list, and a page with enough matches
+// reads little more than its rows.
 
-// addTagCondition adds the condition that a repo has such a tag.
+// addTagCondition adds the condition that a repo has such a tag. Few tags have a digest, or are deprecated or new: where
+// the organisation is known, an index of it finds them.
 func addTagCondition(s *statement, c *platform.TagCondition) {
 	if c == nil {
 		return
 	}
-	s.addSlow(" AND EXISTS (SELECT 1 FROM tag g WHERE g.parent = t.uid")
+	if isRare := c.Digest != "" || c.Deprecated != nil && *c.Deprecated || !c.UpdatedSince.IsZero(); isRare && c.Name == "" && s.root != "" {
+		s.addSlow(" AND t.uid IN (SELECT g.parent FROM tag g WHERE g.root_key = ?", scopeKey(s.root))
+	} else {
+		s.addSlow(" AND EXISTS (SELECT 1 FROM tag g WHERE g.parent = t.uid")
+	}
 	if c.Name != "" {
 		s.add(" AND g.name = ?", c.Name)
 	}
 	if c.Digest != "" {
-		s.add(" AND g.digest = ?", c.Digest)
+		s.add(" AND substr(g.digest, 8, 6) = substr(?, 8, 6) AND g.digest = ?", c.Digest, c.Digest) // the index has a part of it
 	}
 	switch {
 	case c.Deprecated == nil:

@@ -231,6 +231,7 @@ func (r branchKey) scope(b platform.Branch) string {
 // after a position.
 func (t *table[T, F]) addBranch(s *statement, b platform.Branch, how accessPath, o ordering, after *platform.Position) {
 	r, ok := t.branchKey(b, how)
+	s.root = b.UID.Root()
 	switch {
 	case ok:
 		and := ""

@@ -350,6 +350,8 @@ CREATE UNIQUE INDEX tag_parent_name ON tag (parent, name);
 CREATE INDEX tag_parent_source ON tag (parent, source) WHERE source <> '';
 -- The tags of an image: a part of the digest is enough to find them.
 CREATE INDEX tag_parent_key_digest ON tag (parent_key, substr(digest, 8, 6));
+-- Repos by the image of a tag.
+CREATE INDEX tag_root_key_digest ON tag (root_key, substr(digest, 8, 6));
 -- Lists of an organisation, of a repo, and below a group or a repo.
 CREATE INDEX tag_root_key_name ON tag (root_key, name, rest);
 CREATE INDEX tag_root_key_create ON tag (root_key, create_time, rest);
