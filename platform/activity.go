@@ -3,13 +3,14 @@ package platform
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 )
 
 // An ActivityInterval is the length of the intervals that an activity counts by.
 type ActivityInterval string
 
-// The intervals are days in UTC, and weeks that begin on Monday.
+// The intervals are days, and weeks that begin on Monday.
 const (
 	EachDay  ActivityInterval = "DAY"
 	EachWeek ActivityInterval = "WEEK"
@@ -17,17 +18,22 @@ const (
 
 const day = 24 * time.Hour
 
-// length returns the length of an interval.
-func (i ActivityInterval) length() time.Duration {
+// days returns the number of days of an interval.
+func (i ActivityInterval) days() int {
 	if i == EachWeek {
-		return 7 * day
+		return 7
 	}
-	return day
+	return 1
 }
 
-// start returns the beginning of the interval that contains t. Truncating to
-// weeks works because Go's zero time is a Monday.
-func (i ActivityInterval) start(t Time) Time { return At(t.UTC().Truncate(i.length())) }
+// first returns the date on which the interval that contains t begins, at noon in UTC.
+func (i ActivityInterval) first(t time.Time) time.Time {
+	date := time.Date(t.Year(), t.Month(), t.Day(), 12, 0, 0, 0, time.UTC)
+	if i == EachWeek {
+		return date.AddDate(0, 0, -(int(date.Weekday())+6)%7)
+	}
+	return date
+}
 
 // An ActivityRequest asks for counts per interval within a resource.
 type ActivityRequest struct {
@@ -36,6 +42,7 @@ type ActivityRequest struct {
 	// From and To are times in the first and in the last interval. Zero means the last 30
 	// intervals.
 	From, To Time
+	TimeZone string // name of the zone in which days begin and end, such as Europe/Berlin; "" means UTC
 }
 
 // The maximum and the default number of intervals.
@@ -44,26 +51,79 @@ const (
 	defaultActivity = 30
 )
 
-// An ActivityQuery is a checked and authorised request for the store.
+// An ActivityQuery is a checked and authorised request for the store. The store counts in steps of equal length, which
+// is that of the intervals unless the clocks of the zone are changed between them.
 type ActivityQuery struct {
 	Scope    Scope
-	From, To Time          // To is exclusive, and a whole number of intervals after From
-	Length   time.Duration // the length of an interval
+	From, To Time          // To is exclusive, and a whole number of steps after From
+	Length   time.Duration // the length of a step
 	Types    []string      // event types; nil means all
 }
 
-// intervals checks a request and returns the start times of its intervals.
-func (r ActivityRequest) intervals(now Time, v *violations) (starts []Time) {
-	if v.checkUID("within", r.Within); r.To.IsZero() {
+// intervals are the intervals of an activity.
+type intervals struct {
+	starts []Time
+	end    Time
+}
+
+// step returns the greatest length of which all intervals are multiples.
+func (s intervals) step() time.Duration {
+	var step time.Duration
+	for i := range s.starts {
+		step = commonDivisor(s.after(i).Sub(s.starts[i].Time), step)
+	}
+	return step
+}
+
+func commonDivisor(a, b time.Duration) time.Duration {
+	for b != 0 {
+		a, b = b, a%b
+	}
+	return a
+}
+
+// after returns the end of an interval.
+func (s intervals) after(i int) Time {
+	if i+1 < len(s.starts) {
+		return s.starts[i+1]
+	}
+	return s.end
+}
+
+// position returns the interval in which a step lies that the store has counted, or the number of intervals if it lies
+// after them.
+func (s intervals) position(q ActivityQuery, step int) int {
+	at := s.starts[0].Add(time.Duration(step) * q.Length)
+	if !at.Before(s.end.Time) {
+		return len(s.starts)
+	}
+	following, _ := slices.BinarySearchFunc(s.starts, at, func(start Time, at time.Time) int {
+		if start.After(at) {
+			return 1
+		}
+		return -1
+	})
+	return following - 1
+}
+
+// intervals checks a request and returns its intervals.
+func (r ActivityRequest) intervals(now Time, v *violations) (found intervals) {
+	v.checkUID("within", r.Within)
+	zone, err := loadTimeZone(r.TimeZone)
+	if err != nil {
+		v.add("timeZone", "%s", err)
+		return found
+	}
+	if r.To.IsZero() {
 		r.To = now
 	}
-	last := r.Interval.start(r.To)
-	first := At(last.Add(-(defaultActivity - 1) * r.Interval.length()))
+	last := r.Interval.first(r.To.In(zone))
+	first := last.AddDate(0, 0, -(defaultActivity-1)*r.Interval.days())
 	if !r.From.IsZero() {
-		first = r.Interval.start(r.From)
+		first = r.Interval.first(r.From.In(zone))
 	}
-	switch n := int(last.Sub(first.Time)/r.Interval.length()) + 1; {
-	case n < 1:
+	switch n := int(last.Sub(first)/day)/r.Interval.days() + 1; {
+	case last.Before(first):
 		v.add("to", "must not be before from")
 	case first.Year() < 1: // databases have no such years
 		v.add("to", "must be later, so that the first interval begins in the year 1 or after it")
@@ -71,16 +131,16 @@ func (r ActivityRequest) intervals(now Time, v *violations) (starts []Time) {
 		v.add("from", "must select at most %d intervals; it selects %d", maxActivity, n)
 	default:
 		for i := range n {
-			starts = append(starts, At(first.Add(time.Duration(i)*r.Interval.length())))
+			found.starts = append(found.starts, startOfDay(first.AddDate(0, 0, i*r.Interval.days()), zone))
 		}
+		found.end = startOfDay(last.AddDate(0, 0, r.Interval.days()), zone)
 	}
-	return starts
+	return found
 }
 
-// query builds the query for the intervals that begin at starts.
-func (r ActivityRequest) query(starts []Time, scope Scope) ActivityQuery {
-	length := r.Interval.length()
-	return ActivityQuery{Scope: scope, From: starts[0], To: At(starts[len(starts)-1].Add(length)), Length: length}
+// query builds the query for intervals.
+func (r ActivityRequest) query(in intervals, scope Scope) ActivityQuery {
+	return ActivityQuery{Scope: scope, From: in.starts[0], To: in.end, Length: in.step()}
 }
 
 // An AdvisoryActivity counts the advisories that were opened and fixed in one
@@ -90,9 +150,9 @@ type AdvisoryActivity struct {
 	Opened, Fixed int64
 }
 
-// An AdvisoryCount is what the store counts of advisories in one interval.
+// An AdvisoryCount is what the store counts of advisories in one step of a query.
 type AdvisoryCount struct {
-	Interval      int // position of the interval, from 0
+	Step          int // position of the step, from 0
 	Opened, Fixed int64
 }
 
@@ -104,7 +164,7 @@ func (s Advisories) Activity(ctx context.Context, req ActivityRequest) ([]Adviso
 }
 
 func (s Advisories) activity(ctx context.Context, req ActivityRequest) ([]AdvisoryActivity, error) {
-	starts, err := checkActivity(ctx, req, s.p.now(), nil)
+	in, err := checkActivity(ctx, req, s.p.now(), nil)
 	if err != nil {
 		return nil, err
 	}
@@ -112,33 +172,35 @@ func (s Advisories) activity(ctx context.Context, req ActivityRequest) ([]Adviso
 	if err != nil {
 		return nil, err
 	}
-	counts, err := s.p.store.AdvisoryActivity(ctx, req.query(starts, scope))
+	q := req.query(in, scope)
+	counts, err := s.p.store.AdvisoryActivity(ctx, q)
 	if err == nil && len(counts) == 0 {
 		err = s.scopeExists(ctx, UIDFilter{DescendantsOf: req.Within})
 	}
-	activity := make([]AdvisoryActivity, len(starts))
-	for i, start := range starts {
+	activity := make([]AdvisoryActivity, len(in.starts))
+	for i, start := range in.starts {
 		activity[i].Time = start
 	}
 	for _, c := range counts {
-		activity[c.Interval].Opened += c.Opened
-		activity[c.Interval].Fixed += c.Fixed
+		counted := &activity[in.position(q, c.Step)]
+		counted.Opened += c.Opened
+		counted.Fixed += c.Fixed
 	}
 	return activity, err
 }
 
 // checkActivity checks the caller and the request, and calls check to add further
-// violations. It returns the start times of the intervals.
-func checkActivity(ctx context.Context, req ActivityRequest, now Time, check func(*violations)) ([]Time, error) {
+// violations. It returns the intervals.
+func checkActivity(ctx context.Context, req ActivityRequest, now Time, check func(*violations)) (intervals, error) {
 	if _, err := requireCaller(ctx); err != nil {
-		return nil, err
+		return intervals{}, err
 	}
 	var v violations
-	starts := req.intervals(now, &v)
+	in := req.intervals(now, &v)
 	if check != nil {
 		check(&v)
 	}
-	return starts, v.err()
+	return in, v.err()
 }
 
 // activityScope returns the scope of the advisories of a group or of a repo.
@@ -162,9 +224,9 @@ type EventActivity struct {
 	Denials int64
 }
 
-// An EventCount is what the store counts of events in one interval.
+// An EventCount is what the store counts of events in one step of a query.
 type EventCount struct {
-	Interval         int // position of the interval, from 0
+	Step             int // position of the step, from 0
 	Changes, Denials int64
 }
 
@@ -177,7 +239,7 @@ func (s AuditLog) Activity(ctx context.Context, req ActivityRequest, types, kind
 }
 
 func (s AuditLog) activity(ctx context.Context, req ActivityRequest, types, kinds []string) ([]EventActivity, error) {
-	starts, err := checkActivity(ctx, req, s.p.now(), func(v *violations) {
+	in, err := checkActivity(ctx, req, s.p.now(), func(v *violations) {
 		v.checkEventTypes("types", types)
 		v.checkEventTypes("kinds", kinds)
 	})
@@ -191,16 +253,17 @@ func (s AuditLog) activity(ctx context.Context, req ActivityRequest, types, kind
 	if selected != nil && len(selected) == 0 {
 		return []EventActivity{}, nil
 	}
-	activity := make([]EventActivity, len(starts))
-	for i, start := range starts {
+	activity := make([]EventActivity, len(in.starts))
+	for i, start := range in.starts {
 		activity[i].Time = start
 	}
-	q := req.query(starts, subtreeScope([]UID{req.Within}))
+	q := req.query(in, subtreeScope([]UID{req.Within}))
 	q.Types = selected
 	counts, err := s.p.store.EventActivity(ctx, q)
 	for _, c := range counts {
-		activity[c.Interval].Changes += c.Changes
-		activity[c.Interval].Denials += c.Denials
+		counted := &activity[in.position(q, c.Step)]
+		counted.Changes += c.Changes
+		counted.Denials += c.Denials
 	}
 	if err != nil {
 		return nil, fmt.Errorf("the audit log cannot be counted: %w", err)

@@ -131,3 +131,62 @@ func TestTheActivityCountsChangesAndDenials(t *testing.T) {
 		expectRefused(t, "a viewer", err, platform.CodePermissionDenied)
 	})
 }
+
+// Days are those of the zone that is asked for, also where clocks are changed at midnight or skip a day.
+func TestDaysAreCutInATimeZone(t *testing.T) {
+	onEachEngine(t, func(t *testing.T, w *world) {
+		acme := w.found("acme")
+		for _, date := range []int{27, 28, 29, 30} { // 22:30 in UTC. Clocks in Berlin are set forward on the 29th.
+			_, err := w.p.Advisories.Import(w.operator(), acme.uid, []*platform.Advisory{{AdvisoryID: fmt.Sprint("A-", date), ArtifactName: "zlib", CreateTime: dayOf(date)}})
+			must(t, err)
+		}
+		show := func(req platform.ActivityRequest) string {
+			req.Within = acme.uid
+			activity, err := w.p.Advisories.Activity(acme.owner, req)
+			must(t, err)
+			var all []string
+			for _, a := range activity {
+				all = append(all, fmt.Sprintf("%s:%d", a.Time.Format("02T15:04"), a.Opened))
+			}
+			return strings.Join(all, " ")
+		}
+		on := func(year int, month time.Month, date int) platform.Time {
+			return platform.At(time.Date(year, month, date, 12, 0, 0, 0, time.UTC))
+		}
+		for _, c := range []struct {
+			zone     string
+			interval platform.ActivityInterval
+			from, to platform.Time
+			want     string
+		}{
+			{"", platform.EachDay, dayOf(27), dayOf(30), "27T00:00:1 28T00:00:1 29T00:00:1 30T00:00:1"},
+			{"Europe/Berlin", platform.EachDay, dayOf(27), dayOf(30), "26T23:00:1 27T23:00:1 28T23:00:0 29T22:00:1 30T22:00:1"},
+			{"Europe/Berlin", platform.EachWeek, dayOf(27), dayOf(30), "22T23:00:2 29T22:00:2"},
+			{"Asia/Kathmandu", platform.EachDay, dayOf(28), dayOf(28), "28T18:15:1"},
+			{"America/New_York", platform.EachDay, dayOf(28), dayOf(28), "28T04:00:1"},
+			{"America/Sao_Paulo", platform.EachDay, on(2018, 11, 3), on(2018, 11, 5), "03T03:00:0 04T03:00:0 05T02:00:0"},         // The 4th begins at one o'clock.
+			{"America/Havana", platform.EachDay, on(2025, 11, 1), on(2025, 11, 3), "01T04:00:0 02T04:00:0 03T05:00:0"},            // The 2nd has two midnights.
+			{"Pacific/Apia", platform.EachDay, on(2011, 12, 29), on(2011, 12, 31), "29T10:00:0 30T10:00:0 30T10:00:0 31T10:00:0"}, // There is no 30th, so it has no length.
+		} {
+			if got := show(platform.ActivityRequest{Interval: c.interval, From: c.from, To: c.to, TimeZone: c.zone}); got != c.want {
+				t.Errorf("%s by %s: %s, want %s", c.zone, c.interval, got, c.want)
+			}
+		}
+		events, err := w.p.AuditLog.Activity(acme.owner, platform.ActivityRequest{Within: acme.uid, From: dayOf(26), To: dayOf(28), TimeZone: "Europe/Berlin"}, nil, nil)
+		must(t, err)
+		if len(events) != 3 || events[1].Time.Format("02T15:04") != "26T23:00" || events[1].Changes == 0 || events[0].Changes != 0 {
+			t.Errorf("events by days in Berlin: %+v, want those of the 27th", events)
+		}
+		for _, zone := range []string{"Local", "Europe/Nowhere", "../../etc/passwd", "CEST+1", strings.Repeat("a", 70)} {
+			req := platform.ActivityRequest{Within: acme.uid, TimeZone: zone}
+			_, ofAdvisories := w.p.Advisories.Activity(acme.owner, req)
+			_, ofEvents := w.p.AuditLog.Activity(acme.owner, req, nil, nil)
+			_, ofFindings := w.p.Findings.Activity(acme.owner, req)
+			for _, err := range []error{ofAdvisories, ofEvents, ofFindings} {
+				if got := violationFields(err); got != "timeZone" {
+					t.Errorf("%s: %s, want timeZone", zone, got)
+				}
+			}
+		}
+	})
+}

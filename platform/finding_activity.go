@@ -8,21 +8,21 @@ type FindingActivity struct {
 	Open SeverityCount
 }
 
-// An OpenChange is by how much the number of open findings changed in one interval.
+// An OpenChange is by how much the number of open findings changed in one step of a query.
 type OpenChange struct {
-	Interval int // position of the interval, from 0; those after the last one are included
-	By       OpenCounts
+	Step int // position of the step of a query, from 0; those after the last one are included
+	By   OpenCounts
 }
 
 // Activity returns how many findings were open at the end of each interval in the repos of a group, or in a repo, which
-// exist today: as their summary counted them then. Days are those of UTC.
+// exist today: as their summary counted them then.
 func (s Findings) Activity(ctx context.Context, req ActivityRequest) ([]FindingActivity, error) {
 	activity, err := s.activity(ctx, req)
 	return activity, s.kind.addArea(err)
 }
 
 func (s Findings) activity(ctx context.Context, req ActivityRequest) ([]FindingActivity, error) {
-	starts, err := checkActivity(ctx, req, s.p.now(), nil)
+	in, err := checkActivity(ctx, req, s.p.now(), nil)
 	if err != nil {
 		return nil, err
 	}
@@ -34,21 +34,22 @@ func (s Findings) activity(ctx context.Context, req ActivityRequest) ([]FindingA
 	if err != nil {
 		return nil, err
 	}
-	changes, err := s.p.store.FindingActivity(ctx, req.query(starts, q.Scope))
+	steps := req.query(in, q.Scope)
+	changes, err := s.p.store.FindingActivity(ctx, steps)
 	if err != nil {
 		return nil, err
 	}
-	after := make([]OpenCounts, len(starts)+1)
+	after := make([]OpenCounts, len(in.starts)+1)
 	for _, c := range changes {
-		at := min(c.Interval, len(starts))
+		at := in.position(steps, c.Step)
 		after[at] = after[at].Plus(c.By)
 	}
-	activity, open := make([]FindingActivity, len(starts)), now.Open.SeverityCount
-	for i := len(starts) - 1; i >= 0; i-- {
+	activity, open := make([]FindingActivity, len(in.starts)), now.Open.SeverityCount
+	for i := len(in.starts) - 1; i >= 0; i-- {
 		for rank, n := range after[i+1] {
 			open.add(severityRatings[rank], -n)
 		}
-		activity[i] = FindingActivity{starts[i], open}
+		activity[i] = FindingActivity{in.starts[i], open}
 	}
 	return activity, nil
 }

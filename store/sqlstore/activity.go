@@ -11,11 +11,11 @@ import (
 	"atrium/store/sqlstore/dbconn"
 )
 
-// AdvisoryActivity counts, per interval, the advisories that were published and
+// AdvisoryActivity counts, per step, the advisories that were published and
 // those that were fixed, without withdrawn ones.
 func (s tables) AdvisoryActivity(ctx context.Context, a platform.ActivityQuery) (counts []platform.AdvisoryCount, err error) {
-	add := func(interval int, opened, fixed int64) {
-		counts = append(counts, platform.AdvisoryCount{Interval: interval, Opened: opened, Fixed: fixed})
+	add := func(step int, opened, fixed int64) {
+		counts = append(counts, platform.AdvisoryCount{Step: step, Opened: opened, Fixed: fixed})
 	}
 	err = s.countIntervals(ctx, s.reads, a, add, func(q *statement, b platform.Branch) {
 		for i, of := range []struct{ column, counted string }{{"t.create_time", ", COUNT(*), 0"}, {"t.fix_time", ", 0, COUNT(*)"}} {
@@ -31,19 +31,20 @@ func (s tables) AdvisoryActivity(ctx context.Context, a platform.ActivityQuery) 
 	return counts, err
 }
 
-// FindingActivity sums the changes of the number of open findings per interval, from the first one until now.
+// FindingActivity sums the changes of the number of open findings per step, from the first one until now. It counts in quarters of
+// an hour, which is exact for all zones of today.
 func (s tables) FindingActivity(ctx context.Context, a platform.ActivityQuery) (changes []platform.OpenChange, err error) {
-	first, length := dayNumber(a.From), int64(a.Length/(24*time.Hour))
+	first, length := quarterNumber(a.From), max(int64(a.Length/quarter), 1)
 	var run []*dbconn.Statement
 	for _, b := range a.Scope.Branches() {
-		q := newStatement(s.dialect).addSlow("SELECT (t.day - ?) / ?", first, length)
+		q := newStatement(s.dialect).addSlow("SELECT (t.quarter - ?) / ?", first, length)
 		for rank := range len(platform.OpenCounts{}) {
 			q.add(fmt.Sprintf(", CAST(SUM(t.r%d) AS BIGINT)", rank))
 		}
-		q.add(" FROM open_finding_change t WHERE t.parent >= ? AND t.parent < ? AND t.day >= ? GROUP BY 1", packUID(b.UID), pastSubtree(b.UID), first)
+		q.add(" FROM open_finding_change t WHERE t.parent >= ? AND t.parent < ? AND t.quarter >= ? GROUP BY 1", packUID(b.UID), pastSubtree(b.UID), first)
 		run = append(run, q.build(func(scan func(...any) error) error {
 			var c platform.OpenChange
-			err := scan(&c.Interval, &c.By[0], &c.By[1], &c.By[2], &c.By[3], &c.By[4], &c.By[5])
+			err := scan(&c.Step, &c.By[0], &c.By[1], &c.By[2], &c.By[3], &c.By[4], &c.By[5])
 			changes = append(changes, c)
 			return err
 		}))
@@ -54,15 +55,20 @@ func (s tables) FindingActivity(ctx context.Context, a platform.ActivityQuery) (
 	return changes, s.reads.Run(ctx, run...)
 }
 
-// dayNumber returns the number of days from 1970 until the day of t, in UTC.
-func dayNumber(t platform.Time) int64 { return t.UTC().Truncate(24*time.Hour).Unix() / (24 * 60 * 60) }
+// quarter is the time for which the changes of open findings are counted together. Days of all zones begin with one.
+const quarter = 15 * time.Minute
 
-// EventActivity counts, per interval, the changes that were made and those that
+// quarterNumber returns the number of quarters of an hour from 1970 until t.
+func quarterNumber(t platform.Time) int64 {
+	return t.UTC().Truncate(quarter).Unix() / int64(quarter/time.Second)
+}
+
+// EventActivity counts, per step, the changes that were made and those that
 // were denied.
 func (s *Store) EventActivity(ctx context.Context, a platform.ActivityQuery) (counts []platform.EventCount, err error) {
 	log := platform.AuditQuery{Types: a.Types, From: platform.FirstEventID(a.From), Before: platform.FirstEventID(a.To)}
-	add := func(interval int, changes, denials int64) {
-		counts = append(counts, platform.EventCount{Interval: interval, Changes: changes, Denials: denials})
+	add := func(step int, changes, denials int64) {
+		counts = append(counts, platform.EventCount{Step: step, Changes: changes, Denials: denials})
 	}
 	err = s.countIntervals(ctx, s.conn, a, add, func(q *statement, b platform.Branch) {
 		q.addInterval("e.time", a)
@@ -74,15 +80,15 @@ func (s *Store) EventActivity(ctx context.Context, a platform.ActivityQuery) (co
 	return counts, err
 }
 
-// addInterval begins a select with the number of the interval that contains a time.
+// addInterval begins a select with the number of the step that contains a time.
 func (s *statement) addInterval(column string, a platform.ActivityQuery) {
 	s.add("SELECT ")
 	s.sql.WriteString(s.dialect.Intervals(column, s.arg(a.From), strconv.Itoa(int(a.Length.Seconds()))))
 }
 
 // countIntervals counts each branch of a scope, and reads through conn. The function count adds
-// a statement that selects intervals and two counts of each, and add receives them.
-func (s tables) countIntervals(ctx context.Context, conn dbconn.Conn, a platform.ActivityQuery, add func(interval int, first, second int64), count func(*statement, platform.Branch)) error {
+// a statement that selects steps and two counts of each, and add receives them.
+func (s tables) countIntervals(ctx context.Context, conn dbconn.Conn, a platform.ActivityQuery, add func(step int, first, second int64), count func(*statement, platform.Branch)) error {
 	var run []*dbconn.Statement
 	for branches := range slices.Chunk(a.Scope.Branches(), maxBranches) {
 		q := newStatement(s.dialect)
@@ -93,11 +99,11 @@ func (s tables) countIntervals(ctx context.Context, conn dbconn.Conn, a platform
 			count(q, b)
 		}
 		run = append(run, q.build(func(scan func(...any) error) error {
-			var interval, first, second int64
-			if err := scan(&interval, &first, &second); err != nil {
+			var step, first, second int64
+			if err := scan(&step, &first, &second); err != nil {
 				return err
 			}
-			add(int(interval), first, second)
+			add(int(step), first, second)
 			return nil
 		}))
 	}

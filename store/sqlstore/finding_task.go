@@ -242,9 +242,9 @@ func (tx *transaction) ShiftOpenFindings(ctx context.Context, repo platform.UID,
 	is := was.Plus(by)
 	tx.countAffected(affectedRepos, childOf(repo), was.Total() > 0, is.Total() > 0)
 	show := newStatement(tx.dialect).add("UPDATE repo SET open_severity = ?, affected = ? WHERE uid = ?", is.Text(), is.Total() > 0, repo)
-	change := newStatement(tx.dialect).add("INSERT INTO open_finding_change AS t (parent, day, r0, r1, r2, r3, r4, r5) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-		repo, dayNumber(now), by[0], by[1], by[2], by[3], by[4], by[5])
-	change.add(" ON CONFLICT (parent, day) DO UPDATE SET r0 = t.r0 + excluded.r0, r1 = t.r1 + excluded.r1, r2 = t.r2 + excluded.r2," +
+	change := newStatement(tx.dialect).add("INSERT INTO open_finding_change AS t (parent, quarter, r0, r1, r2, r3, r4, r5) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+		repo, quarterNumber(now), by[0], by[1], by[2], by[3], by[4], by[5])
+	change.add(" ON CONFLICT (parent, quarter) DO UPDATE SET r0 = t.r0 + excluded.r0, r1 = t.r1 + excluded.r1, r2 = t.r2 + excluded.r2," +
 		" r3 = t.r3 + excluded.r3, r4 = t.r4 + excluded.r4, r5 = t.r5 + excluded.r5")
 	return tx.conn.Run(ctx, show.build(nil), change.build(nil))
 }

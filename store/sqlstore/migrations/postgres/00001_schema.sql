@@ -599,13 +599,13 @@ CREATE INDEX finding_root_key_package ON finding (root_key, package, rest);
 -- The findings whose exception ends next.
 CREATE INDEX finding_expire ON finding (expire_time) WHERE state <> 'FINDING_STATE_OPEN' AND count_class > 0;
 
--- By how much the number of open findings of a repo changed on a day in UTC, which is counted from 1970: r0 to r5 by the rank
--- of their rating. What was open at the end of a day is what is open now without the changes after it.
+-- By how much the number of open findings of a repo changed in a quarter of an hour, which is counted from 1970: r0 to r5 by the rank
+-- of their rating. What was open at the end of a day, in any time zone, is what is open now without the changes after it.
 CREATE TABLE open_finding_change (
     parent bytea NOT NULL REFERENCES repo (uid) ON DELETE CASCADE,
-    day bigint NOT NULL,
+    quarter bigint NOT NULL,
     r0 bigint NOT NULL, r1 bigint NOT NULL, r2 bigint NOT NULL, r3 bigint NOT NULL, r4 bigint NOT NULL, r5 bigint NOT NULL,
-    PRIMARY KEY (parent, day)
+    PRIMARY KEY (parent, quarter)
 );
 
 -- What callers and VEX documents have decided about the findings of a vulnerability in a group or a repo (parent), also
