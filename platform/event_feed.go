@@ -49,6 +49,7 @@ type Events struct{ p *Platform }
 type EventRequest struct {
 	DescendantsOf UID      // this group and everything below; "" means everything that the caller may see
 	Types, Kinds  []string // the only types, and more of them; nil in both means all
+	Actor         string   // the only actor, as in an AuditRequest
 	// After is the id of the event after which the feed continues. "" means from the
 	// oldest event, and nil means only new events.
 	After *string
@@ -87,6 +88,7 @@ func (s Events) open(ctx context.Context, req EventRequest) (*Feed, error) {
 	if req.DescendantsOf != "" {
 		v.checkUID("descendantsOf", req.DescendantsOf)
 	}
+	v.checkFilter("actor", req.Actor)
 	if req.First < 0 {
 		v.add("first", "must not be negative")
 	}
@@ -286,7 +288,7 @@ func (b *Burst) Memoize(begin func() any) any {
 }
 
 func (r EventRequest) wants(e *Event) bool {
-	return (len(r.Types) == 0 || slices.Contains(r.Types, e.Type)) &&
+	return (len(r.Types) == 0 || slices.Contains(r.Types, e.Type)) && (r.Actor == "" || r.Actor == e.Actor.Subject) &&
 		(r.DescendantsOf == "" || e.Subject.Within(r.DescendantsOf))
 }
 

@@ -91,6 +91,18 @@ const (
 	batchVersion = ".batch" + eventVersion
 )
 
+// deniedVersion ends the types under which denied changes are delivered to sinks.
+const deniedVersion = ".denied" + eventVersion
+
+// DeliveredType returns the type under which the event is delivered to sinks. That of a denied change differs from that
+// of the change, so that no sink takes it for one that was made.
+func (e *Event) DeliveredType() string {
+	if e.Denied == "" {
+		return e.Type
+	}
+	return strings.TrimSuffix(e.Type, eventVersion) + deniedVersion
+}
+
 // isOfType reports whether a filter by full types selects the event.
 func (e *Event) isOfType(types []string) bool {
 	if slices.Contains(types, e.Type) {

@@ -121,13 +121,18 @@ const maxConditionScopes = 100
 // check checks the conditions of a subscription of a group.
 func (c *FindingConditions) check(group UID, v *violations) {
 	checkOneOf(v, "findings.minSeverity", c.MinSeverity, severityRatings)
-	if len(c.Within) > maxConditionScopes {
-		v.add("findings.within", "must be at most %d", maxConditionScopes)
+	checkConditionScopes(v, "findings.within", c.Within, group)
+}
+
+// checkConditionScopes checks the UIDs to which a condition of a subscription of a group is limited.
+func checkConditionScopes(v *violations, field string, within []UID, group UID) {
+	if len(within) > maxConditionScopes {
+		v.add(field, "must be at most %d", maxConditionScopes)
 	}
-	for i, uid := range c.Within {
-		field := fmt.Sprintf("findings.within[%d]", i)
-		if v.checkUID(field, uid); uid.Valid() && !uid.Within(group) {
-			v.add(field, "must lie in the group of the subscription, %s", group)
+	for i, uid := range within {
+		place := fmt.Sprintf("%s[%d]", field, i)
+		if v.checkUID(place, uid); uid.Valid() && !uid.Within(group) {
+			v.add(place, "must lie in the group of the subscription, %s", group)
 		}
 	}
 }

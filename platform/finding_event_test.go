@@ -55,7 +55,7 @@ func TestEventsOfFindingsReachFeedsLogsAndSinks(t *testing.T) {
 		repo, other := w.repo(shop), w.repo(acme.uid)
 		conditional := func(group platform.UID, c platform.FindingConditions) platform.UID {
 			t.Helper()
-			made, err := w.p.Subscriptions.CreateConditional(acme.owner, group, body[*platform.Subscription](`{"sink": "https://%s.example.com/"}`, w.name()), &c)
+			made, err := w.p.Subscriptions.CreateConditional(acme.owner, group, body[*platform.Subscription](`{"sink": "https://%s.example.com/"}`, w.name()), nil, &c)
 			must(t, err)
 			if found := w.subscriptionAgain(made.UID).Findings; found == nil && (c.MinSeverity != "" || c.KnownExploited || c.Within != nil) {
 				t.Errorf("the conditions %+v were not stored", c)
@@ -117,7 +117,7 @@ func TestEventsOfFindingsReachFeedsLogsAndSinks(t *testing.T) {
 		for fields, c := range map[string]platform.FindingConditions{
 			"findings.minSeverity": {MinSeverity: "x"}, "findings.within[0]": {Within: []platform.UID{"x"}}, "findings.within[1]": {Within: []platform.UID{shop, acme.uid}},
 		} {
-			_, err := w.p.Subscriptions.CreateConditional(acme.owner, shop, body[*platform.Subscription](`{"sink": "https://%s.example.com/"}`, w.name()), &c)
+			_, err := w.p.Subscriptions.CreateConditional(acme.owner, shop, body[*platform.Subscription](`{"sink": "https://%s.example.com/"}`, w.name()), nil, &c)
 			w.expect("bad conditions", violationFields(err), fields)
 		}
 	})

@@ -180,6 +180,10 @@ type Tx interface {
 
 // WebhookWrites moves events and deliveries on their way to sinks.
 type WebhookWrites interface {
+	// EventsToRelay reads the events of all organisations after a position, as EventsAfter does, and
+	// denied changes with them.
+	EventsToRelay(ctx context.Context, after EventPosition, limit int) ([]*Event, error)
+
 	// RelayPosition returns the position of the last event that was relayed to
 	// subscriptions.
 	RelayPosition(ctx context.Context) (EventPosition, error)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/base64"
+	"slices"
 	"time"
 
 	"atrium/platform/fieldmask"
@@ -24,6 +25,9 @@ type Subscription struct {
 	FailingSince  Time   `json:"-"` // time of the first failure after the last success
 	DisableTime   Time   `json:"-"` // time since which there are no deliveries; zero means that the subscription is enabled
 	DisableReason string `json:"-"`
+
+	// Conditions narrow or widen which events are sent; nil means all changes. Only GraphQL has them.
+	Conditions *EventConditions `json:"-"`
 
 	// Findings narrows which events about findings are sent; nil means all. Only GraphQL has it.
 	Findings *FindingConditions `json:"-"`
@@ -104,22 +108,27 @@ func subscriptionKeyFilter(s *Subscription) *SubscriptionFilter {
 
 // Create makes a subscription. Only this response shows its secret.
 func (s Subscriptions) Create(ctx context.Context, parent UID, in fieldmask.Input[*Subscription]) (*Subscription, error) {
-	return s.CreateConditional(ctx, parent, in, nil)
+	return s.CreateConditional(ctx, parent, in, nil, nil)
 }
 
-// CreateConditional is Create for a subscription that gets only the events about findings that
-// meet conditions.
-func (s Subscriptions) CreateConditional(ctx context.Context, parent UID, in fieldmask.Input[*Subscription], findings *FindingConditions) (*Subscription, error) {
+// CreateConditional is Create for a subscription that gets only the events that meet conditions, and of those about
+// findings only the ones that meet further conditions. Denied changes need groups.update besides, as the audit log does.
+func (s Subscriptions) CreateConditional(ctx context.Context, parent UID, in fieldmask.Input[*Subscription], conditions *EventConditions, findings *FindingConditions) (*Subscription, error) {
+	var v violations
 	if findings != nil {
-		var v violations
 		findings.check(parent, &v)
-		in = in.Malformed(v...)
 	}
-	made, err := s.authorizeCreate(ctx, parent, in)
+	if conditions != nil {
+		conditions.check(parent, &v)
+	}
+	made, err := s.authorizeCreate(ctx, parent, in.Malformed(v...))
+	if err == nil && conditions != nil && conditions.IncludeDenied {
+		_, err = require(ctx, parent, CapGroupsUpdate)
+	}
 	if err != nil {
 		return nil, s.recordIfDenied(ctx, "created", parent, listEventTypes(err))
 	}
-	made.Findings = findings
+	made.Conditions, made.Findings = conditions, findings
 	secret := "whsec_" + newSecret()
 	made, err = s.insert(ctx, parent, made, func(tx Tx) (err error) {
 		made.EncryptedSecret, err = s.p.encryptSecret(ctx, tx, secret, made.UID)
@@ -274,10 +283,36 @@ func newSecret() string {
 // wants reports whether an event is sent to a subscription. It does not compare
 // times: clocks differ, and an extra event is better than a missing one.
 func (s *Subscription) wants(e *Event) bool {
-	if e.Type == testEventType {
+	if e.Type == testEventType && e.Denied == "" {
 		return e.Subject == s.UID
 	}
-	return e.Subject.Within(s.UID.Parent()) && (len(s.Types) == 0 || e.isOfType(s.Types)) && (s.Findings == nil || s.Findings.areMet(e))
+	return e.Subject.Within(s.UID.Parent()) && (len(s.Types) == 0 || e.isOfType(s.Types)) && s.Conditions.areMet(e) && (s.Findings == nil || s.Findings.areMet(e))
+}
+
+// EventConditions say which events a subscription gets. All conditions that are given must be met.
+type EventConditions struct {
+	Within        []UID    `json:"within,omitempty"`        // resources below the group of the subscription, with all below them; none means all
+	Actors        []string `json:"actors,omitempty"`        // who made the change: UIDs of identities, or names of an operator's commands; none means anybody
+	IncludeDenied bool     `json:"includeDenied,omitempty"` // whether denied changes are sent too
+}
+
+// check checks the conditions of a subscription of a group.
+func (c *EventConditions) check(group UID, v *violations) {
+	checkConditionScopes(v, "conditions.within", c.Within, group)
+	if len(c.Actors) > maxConditionScopes {
+		v.add("conditions.actors", "must be at most %d", maxConditionScopes)
+	}
+	v.checkFilter("conditions.actors", c.Actors...)
+}
+
+// areMet reports whether an event meets the conditions. Without conditions, denied changes do not.
+func (c *EventConditions) areMet(e *Event) bool {
+	if c == nil {
+		return e.Denied == ""
+	}
+	return (c.IncludeDenied || e.Denied == "") &&
+		(len(c.Within) == 0 || slices.ContainsFunc(c.Within, e.Subject.Within)) &&
+		(len(c.Actors) == 0 || slices.Contains(c.Actors, e.Actor.Subject))
 }
 
 // disabledFault returns the reason why the deliveries of a disabled subscription fail.

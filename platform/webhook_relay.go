@@ -29,7 +29,7 @@ func (w Webhooks) Relay(ctx context.Context) (events int, err error) {
 			return err
 		}
 		upTo = from
-		recorded, err := tx.EventsAfter(ctx, nil, from, relayBatch)
+		recorded, err := tx.EventsToRelay(ctx, from, relayBatch)
 		if events = len(recorded); err != nil || events == 0 {
 			return err
 		}
@@ -105,7 +105,7 @@ func (w Webhooks) newDeliveries(ctx context.Context, tx Tx, events []*Event) (de
 		for _, s := range subscriptions {
 			if s.wants(e) {
 				deliveries = append(deliveries, &Delivery{
-					UID: s.UID.newChild(), EventID: e.ID, EventType: e.Type, State: DeliveryPending, Stage: StageQueued,
+					UID: s.UID.newChild(), EventID: e.ID, EventType: e.DeliveredType(), State: DeliveryPending, Stage: StageQueued,
 					NextAttemptTime: now, CreateTime: now, UpdateTime: now,
 				})
 			}

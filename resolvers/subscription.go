@@ -34,9 +34,10 @@ func (q queries) Subscriptions(ctx context.Context, descendantsOf, childrenOf *p
 // CreateSubscription creates a subscription. Besides RotateSubscriptionSecret, its
 // response is the only one that shows the secret.
 func (m mutations) CreateSubscription(ctx context.Context, input map[string]any) (*graph.CreateSubscriptionPayload, error) {
-	conditions, _ := input["findings"].(*platform.FindingConditions)
-	parent, in := decodeInput[*platform.Subscription](without(input, "findings"))
-	made, err := m.p.Subscriptions.CreateConditional(ctx, parent, in, conditions)
+	conditions, _ := input["conditions"].(*platform.EventConditions)
+	findings, _ := input["findings"].(*platform.FindingConditions)
+	parent, in := decodeInput[*platform.Subscription](without(input, "conditions", "findings"))
+	made, err := m.p.Subscriptions.CreateConditional(ctx, parent, in, conditions, findings)
 	if err != nil {
 		return nil, err
 	}

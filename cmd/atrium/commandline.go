@@ -37,12 +37,12 @@ type commandLine struct {
 		Findings exportFindingsCommand `cmd:"" help:"Print findings as JSON lines, CSV, JSON or SARIF."`
 		Packages exportPackagesCommand `cmd:"" help:"Print the packages of images as JSON lines, CSV or JSON."`
 		VEX      exportVEXCommand      `cmd:"" name:"vex" help:"Print what was decided about findings as a VEX document."`
+		Audit    exportAuditCommand    `cmd:"" help:"Print the audit log as JSON lines."`
 	} `cmd:"" help:"Export data for other systems."`
 	Query  queryCommand `cmd:"" help:"Send a GraphQL document to a running server."`
 	Events struct {
-		Tail   eventsTailCommand   `cmd:"" help:"Print the events of a running server as they happen."`
-		Export eventsExportCommand `cmd:"" help:"Print the audit log as JSON lines."`
-	} `cmd:"" help:"Print recorded events."`
+		Tail eventsTailCommand `cmd:"" help:"Print the events of a running server as they happen."`
+	} `cmd:"" help:"Follow the events of a server."`
 	Migrate struct {
 		Up     migrateUpCommand     `cmd:"" help:"Apply all pending migrations."`
 		Status migrateStatusCommand `cmd:"" help:"List the migrations and whether they are applied."`

@@ -60,7 +60,7 @@ func TestEveryCommandRefusesADatabaseOfANewerProgram(t *testing.T) {
 		for _, args := range []string{
 			"serve --addr 127.0.0.1:0", "serve --no-migrate --addr 127.0.0.1:0", "token", "recount", "rotate-keys", "migrate up", "migrate status",
 			"bootstrap --org acme --issuer https://issuer.example --subject me", "change-encryption-key --new-encryption-key " + key,
-			"events export", "import osv . --group " + strings.Repeat("0", 40), "query {x}",
+			"export audit", "import osv . --group " + strings.Repeat("0", 40), "query {x}",
 		} {
 			_, _, err := atrium(t, map[string]string{"ATRIUM_DATABASE_URL": url}, strings.Fields(args)...)
 			if exitCode(err) != 1 || !strings.Contains(err.Error(), "schema 70001") || !strings.Contains(err.Error(), "knows schema 0") {
@@ -137,7 +137,7 @@ func TestCommandsCreateNoKeys(t *testing.T) {
 		if exitCode(err) != 1 || !strings.Contains(err.Error(), "atrium serve --dev") {
 			t.Errorf("a token without a server in development mode: %v, want an error with 'atrium serve --dev'", err)
 		}
-		mustRun(t, url, "events", "export")
+		mustRun(t, url, "export", "audit")
 		if n := countRows(t, url, "SELECT count(*) FROM shared_key"); n != 0 {
 			t.Errorf("%d keys are left, want 0", n)
 		}

@@ -10,17 +10,18 @@ import (
 	"atrium/platform"
 )
 
-type eventsExportCommand struct {
+type exportAuditCommand struct {
 	databaseFlags
 	Group   string   `placeholder:"UID" help:"Print only events of this group and its descendants."`
 	Since   string   `placeholder:"TIME" help:"Print only events at or after this time, such as 2026-11-21T00:00:00Z."`
 	Until   string   `placeholder:"TIME" help:"Print only events before this time."`
 	Type    []string `placeholder:"TYPE" help:"Print only events of this type, such as iam.group.created, also if many were created at once; may be repeated."`
+	Actor   string   `placeholder:"ACTOR" help:"Print only what this one did: the UID of an identity, or the name of an operator's command."`
 	Subject string   `placeholder:"UID" help:"Print only events that happened to or by this resource, or that name it."`
 	Denied  bool     `help:"Print only denied changes."`
 }
 
-func (c *eventsExportCommand) check(f *faults) {
+func (c *exportAuditCommand) check(f *faults) {
 	c.databaseFlags.check(f)
 	if c.Group != "" {
 		checkUID(f, "group", c.Group)
@@ -39,14 +40,14 @@ func checkTime(f *faults, flag, text string) {
 }
 
 // Help returns the detailed help.
-func (c *eventsExportCommand) Help() string {
+func (c *exportAuditCommand) Help() string {
 	return `Prints the audit log of a database, newest event first, as one JSON object per line: id, type, subject, group, time,
 actor, body and count. An update also has changes, the fields that it named. A denied change also has denied, the reason.
 Equal denials within a minute are one line, and count is their number. A server may use the database meanwhile.
 
 Examples:
-  atrium events export --since 2026-11-01T00:00:00Z > november.jsonl
-  atrium events export --denied --group UID | jq -r .actor.subject`
+  atrium export audit --since 2026-11-01T00:00:00Z > november.jsonl
+  atrium export audit --denied --group UID | jq -r .actor.subject`
 }
 
 // An exportedEvent is a line of the export.
@@ -64,13 +65,13 @@ type exportedEvent struct {
 	Changes []platform.EventChange `json:"changes,omitempty"`
 }
 
-func (c *eventsExportCommand) run(ctx context.Context, p program) error {
+func (c *exportAuditCommand) run(ctx context.Context, p program) error {
 	db, err := c.openExisting(ctx, platform.Options{NoSecrets: true})
 	if err != nil {
 		return err
 	}
 	defer db.close()
-	req := platform.AuditRequest{DescendantsOf: platform.UID(c.Group), Subject: platform.UID(c.Subject), Types: c.Type}
+	req := platform.AuditRequest{DescendantsOf: platform.UID(c.Group), Actor: c.Actor, Subject: platform.UID(c.Subject), Types: c.Type}
 	if c.Denied {
 		req.Denied = &c.Denied
 	}

@@ -15,7 +15,7 @@ func TestTheAuditLogIsExportedAsJSONLines(t *testing.T) {
 	url := "sqlite:" + filepath.Join(t.TempDir(), "atrium.db")
 	mustRun(t, url, "migrate", "up")
 	mustRun(t, url, "bootstrap", "--org", "acme", "--issuer", "https://issuer.example.com", "--subject", "owner")
-	lines := strings.Split(strings.TrimSpace(mustRun(t, url, "events", "export")), "\n")
+	lines := strings.Split(strings.TrimSpace(mustRun(t, url, "export", "audit")), "\n")
 	types := ""
 	for _, line := range lines {
 		var e exportedEvent
@@ -30,7 +30,7 @@ func TestTheAuditLogIsExportedAsJSONLines(t *testing.T) {
 	for args, want := range map[string]int{
 		"--type iam.group.created": 1, "--denied": 0, "--until 2020-01-01T00:00:00Z": 0, "--since 2020-01-01T00:00:00Z": 3,
 	} {
-		if got := strings.Count(mustRun(t, url, append([]string{"events", "export"}, strings.Fields(args)...)...), "\n"); got != want {
+		if got := strings.Count(mustRun(t, url, append([]string{"export", "audit"}, strings.Fields(args)...)...), "\n"); got != want {
 			t.Errorf("%s: %d lines, want %d", args, got, want)
 		}
 	}

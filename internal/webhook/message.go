@@ -22,10 +22,11 @@ func encodeData(e *platform.Event) ([]byte, error) {
 		Actor       platform.EventActor `json:"actor"`
 		Body        json.RawMessage     `json:"body"`
 		BodyOmitted bool                `json:"bodyOmitted,omitempty"`
+		Denied      string              `json:"denied,omitempty"` // why the change was denied
 	}
-	encoded, err := json.Marshal(data{Actor: e.Actor, Body: e.Body})
+	encoded, err := json.Marshal(data{Actor: e.Actor, Body: e.Body, Denied: e.Denied})
 	if err == nil && len(encoded) > maxData {
-		encoded, err = json.Marshal(data{Actor: e.Actor, BodyOmitted: true})
+		encoded, err = json.Marshal(data{Actor: e.Actor, BodyOmitted: true, Denied: e.Denied})
 	}
 	return encoded, err
 }
@@ -37,7 +38,7 @@ func setEventHeaders(header http.Header, e *platform.Event, source string) {
 		"ce-specversion":      "1.0",
 		"ce-id":               e.ID,
 		"ce-source":           source,
-		"ce-type":             e.Type,
+		"ce-type":             e.DeliveredType(),
 		"ce-subject":          string(e.Subject),
 		"ce-time":             e.Time.String(),
 		"ce-group":            string(e.Group),

@@ -264,7 +264,7 @@ func (s *Store) PurgeEvents(ctx context.Context, before string, limit int) (int6
 		}
 	}
 	return s.purge(ctx, newEventStatement(s.dialect).add("DELETE FROM event WHERE id < ? AND id IN (SELECT e.id FROM event e WHERE e.id < ?"+
-		" AND (e.denied <> '' OR (e.xact, e.seq) <= (SELECT r.xact, r.seq FROM relay r WHERE r.id = 1)) ORDER BY e.id LIMIT ?)", before, before, int64(limit)))
+		" AND (e.xact, e.seq) <= (SELECT r.xact, r.seq FROM relay r WHERE r.id = 1) ORDER BY e.id LIMIT ?)", before, before, int64(limit)))
 }
 
 // PurgeEventMentions deletes mentions that are older than all events. No id begins with g.

@@ -261,7 +261,11 @@ func (s *Store) isRelayed(ctx context.Context, conn dbconn.Conn, before string) 
 		return false, err
 	}
 	relayed := true
-	waiting := newEventStatement(s.dialect).add("SELECT 1 FROM event e WHERE e.denied = '' AND e.id < ? AND (e.xact, e.seq) > (?, ?) LIMIT 1", before, at.Transaction, at.Number)
-	err = conn.Run(ctx, waiting.build(func(func(...any) error) error { relayed = false; return nil }))
-	return relayed, err
+	for _, denied := range []string{"= ''", "<> ''"} {
+		waiting := newEventStatement(s.dialect).add("SELECT 1 FROM event e WHERE e.denied "+denied+" AND e.id < ? AND (e.xact, e.seq) > (?, ?) LIMIT 1", before, at.Transaction, at.Number)
+		if err := conn.Run(ctx, waiting.build(func(func(...any) error) error { relayed = false; return nil })); err != nil {
+			return false, err
+		}
+	}
+	return relayed, nil
 }

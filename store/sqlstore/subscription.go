@@ -20,6 +20,7 @@ var subscriptions = newTable(&table[*platform.Subscription, *platform.Subscripti
 		{"t.failing_since", "failingSince", func(s *platform.Subscription) any { return timeColumn{&s.FailingSince} }},
 		{"t.disable_time", "disableTime", func(s *platform.Subscription) any { return timeColumn{&s.DisableTime} }},
 		{"t.disable_reason", "disableReason", func(s *platform.Subscription) any { return &s.DisableReason }},
+		{"t.conditions", "conditions", func(s *platform.Subscription) any { return jsonColumn{&s.Conditions} }},
 		{"t.findings", "findings", func(s *platform.Subscription) any { return jsonColumn{&s.Findings} }},
 		{"t.create_time", "", func(s *platform.Subscription) any { return timeColumn{&s.CreateTime} }},
 		{"t.update_time", "", func(s *platform.Subscription) any { return timeColumn{&s.UpdateTime} }},

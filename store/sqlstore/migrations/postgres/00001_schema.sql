@@ -718,6 +718,8 @@ CREATE UNIQUE INDEX event_future_denial ON event_future (denial) WHERE denial IS
 -- The feed, of all organisations and of one.
 CREATE INDEX event_order ON event (xact, seq) WHERE denied = '';
 CREATE INDEX event_root ON event (root, xact, seq) WHERE denied = '';
+-- Denied changes on their way to sinks.
+CREATE INDEX event_order_denied ON event (xact, seq) WHERE denied <> '';
 -- The audit log of an organisation or below a group, of one actor, and of what was denied. Ids sort by time.
 CREATE INDEX event_log ON event (root, id);
 CREATE INDEX event_log_g2 ON event (g2, id) WHERE g2 IS NOT NULL;
@@ -775,6 +777,7 @@ CREATE TABLE subscription (
     uid bytea PRIMARY KEY,
     root bytea NOT NULL, parent bytea NOT NULL REFERENCES grp (uid), g2 bytea, g3 bytea,
     sink text COLLATE "C" NOT NULL,
+    conditions text COLLATE "C" NOT NULL, -- conditions of events
     findings text COLLATE "C" NOT NULL, -- conditions of events about findings
     types text COLLATE "C" NOT NULL,
     secret bytea NOT NULL,

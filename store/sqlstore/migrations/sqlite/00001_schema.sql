@@ -720,6 +720,8 @@ CREATE UNIQUE INDEX event_denial ON event (denial) WHERE denial IS NOT NULL;
 -- The feed, of all organisations and of one.
 CREATE INDEX event_order ON event (xact, seq) WHERE denied = '';
 CREATE INDEX event_root ON event (root, xact, seq) WHERE denied = '';
+-- Denied changes on their way to sinks.
+CREATE INDEX event_order_denied ON event (xact, seq) WHERE denied <> '';
 -- The audit log of an organisation or below a group, of one actor, and of what was denied. Ids sort by time.
 CREATE INDEX event_log ON event (root, id);
 CREATE INDEX event_log_g2 ON event (g2, id) WHERE g2 IS NOT NULL;
@@ -760,6 +762,7 @@ CREATE TABLE subscription (
     uid BLOB PRIMARY KEY,
     root BLOB NOT NULL, parent BLOB NOT NULL REFERENCES grp (uid), g2 BLOB, g3 BLOB,
     sink TEXT NOT NULL,
+    conditions TEXT NOT NULL, -- conditions of events
     findings TEXT NOT NULL, -- conditions of events about findings
     types TEXT NOT NULL,
     secret BLOB NOT NULL,
