@@ -119,6 +119,33 @@ func (w *world) actor(subject string) context.Context {
 	return platform.WithActor(w.t.Context(), must(w.p.Authenticate(w.t.Context(), platform.Claims{Issuer: testIssuer, Subject: subject, ServiceAudience: true}))(w.t))
 }
 
+func TestConditionsOfSubscriptionsAndFeeds(t *testing.T) {
+	t.Parallel()
+	storetest.EachURL(t, func(t *testing.T, url string) {
+		w := newWorldAt(t, url)
+		team := w.group(w.org, "team")
+		const create = `mutation($input: CreateSubscriptionInput!) { createSubscription(input: $input) { subscription { uid conditions { within actors includeDenied } } } }`
+		input := map[string]any{"parent": w.org, "sink": "https://siem.example.com/", "conditions": map[string]any{"within": []any{team}, "includeDenied": true}}
+		uid := w.ask(create, "input", input).value("createSubscription.subscription.uid")
+		w.ask(`query($uid: ID!) { subscription(uid: $uid) { conditions { within actors includeDenied } } }`, "uid", uid).
+			expect("subscription.conditions.within", []any{string(team)}).expect("subscription.conditions.actors", []any{}).expect("subscription.conditions.includeDenied", true)
+		input["sink"], input["conditions"] = "https://b.example.com/", nil
+		w.ask(create, "input", input).expect("createSubscription.subscription.conditions", nil)
+		input["sink"], input["conditions"] = "https://c.example.com/", map[string]any{"within": []any{"x"}}
+		if got := w.askAs(theOwner, create, "input", input).expectErrors("INVALID_ARGUMENT createSubscription").violations(); got != "conditions.within[0]" {
+			t.Errorf("it names %q, want conditions.within[0]", got)
+		}
+		w.repos("go")
+		w.ask(`mutation($org: ID!) { createRepo(input: {parent: $org, name: "own"}) { repo { uid } } }`, "org", w.org)
+		for actor, name := range map[string]string{"test": "go", w.ask(`{ viewer { identities { uid } } }`).text("viewer.identities.0.uid"): "own"} {
+			events, _ := w.follow(w.actor(theOwner), `{ events(after: "", first: 1, types: ["platform.registry.repo.created"], actor: "`+actor+`") { body } }`)
+			if len(events) == 0 || !strings.Contains(fmt.Sprint(events[0].Data), "name:"+name) {
+				t.Errorf("the events of %s are %v, want that of %s", actor, events, name)
+			}
+		}
+	})
+}
+
 const followQuery = `{ events(after: "", first: %d, types: ["platform.registry.repo.created"]) { kind subject groupNode { name } actor { identity { name } } resource { ... on Repo { name } } } }`
 
 func TestTheResourcesOfABurstOfEventsAreReadOnce(t *testing.T) {

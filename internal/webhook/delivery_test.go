@@ -120,6 +120,31 @@ func TestADeliveryIsAnEventOfCloudEvents(t *testing.T) {
 	}
 }
 
+// A sink must not take a denied change for one that was made.
+func TestADeniedChangeIsAnEventOfAnotherType(t *testing.T) {
+	t.Parallel()
+	sink, all := newSink(t)
+	s := newService(t, http.DefaultClient)
+	d := dispatch(sink)
+	d.Event.Denied, d.Event.Body = "Permission denied: capability repo.create is needed", json.RawMessage(`{"capability":"repo.create"}`)
+	s.deliver(t, d)
+	r := all()[0]
+	attributes := r.readAttributes(t)
+	if got, want := attributes["type"], strings.TrimSuffix(d.Event.Type, ".v1")+".denied.v1"; got != want {
+		t.Errorf("the type is %s, want %s", got, want)
+	}
+	if got, given := attributes["bodytype"]; given {
+		t.Errorf("the body, which is no resource, has the type %s", got)
+	}
+	var data struct {
+		Denied string
+		Body   map[string]string
+	}
+	if err := json.Unmarshal(r.body, &data); err != nil || data.Denied != d.Event.Denied || data.Body["capability"] != "repo.create" {
+		t.Errorf("the data is %s: %v, want the reason and what was missing", r.body, err)
+	}
+}
+
 func TestAnEventOfAMappingNamesItsProvider(t *testing.T) {
 	t.Parallel()
 	sink, all := newSink(t)

@@ -34,19 +34,21 @@ func encodeData(e *platform.Event) ([]byte, error) {
 // setEventHeaders sets the headers of the binary mode of CloudEvents 1.0.
 func setEventHeaders(header http.Header, e *platform.Event, source string) {
 	header.Set("Content-Type", "application/json")
-	for name, value := range map[string]string{
-		"ce-specversion":      "1.0",
-		"ce-id":               e.ID,
-		"ce-source":           source,
-		"ce-type":             e.DeliveredType(),
-		"ce-subject":          string(e.Subject),
-		"ce-time":             e.Time.String(),
-		"ce-group":            string(e.Group),
-		"ce-audience":         audience,
-		"ce-bodytype":         e.BodyType(),
-		"ce-identityprovider": string(e.IdentityProvider()),
-		"ce-traceparent":      e.Cause, // the extension for distributed tracing
-	} {
+	attributes := map[string]string{
+		"ce-specversion": "1.0",
+		"ce-id":          e.ID,
+		"ce-source":      source,
+		"ce-type":        e.DeliveredType(),
+		"ce-subject":     string(e.Subject),
+		"ce-time":        e.Time.String(),
+		"ce-group":       string(e.Group),
+		"ce-audience":    audience,
+		"ce-traceparent": e.Cause, // the extension for distributed tracing
+	}
+	if e.Denied == "" { // the body of a denial is no resource
+		attributes["ce-bodytype"], attributes["ce-identityprovider"] = e.BodyType(), string(e.IdentityProvider())
+	}
+	for name, value := range attributes {
 		if value != "" { // CloudEvents allows no empty attribute
 			header.Set(name, escapeAttribute(value))
 		}
