@@ -42,7 +42,7 @@ type ActivityRequest struct {
 	// From and To are times in the first and in the last interval. Zero means the last 30
 	// intervals.
 	From, To Time
-	TimeZone string // name of the zone in which days begin and end, such as Europe/Berlin; "" means UTC
+	TimeZone *string // name of the zone in which days begin and end, such as Europe/Berlin; nil means UTC
 }
 
 // The maximum and the default number of intervals.

@@ -159,7 +159,7 @@ func TestDaysAreCutInATimeZone(t *testing.T) {
 			from, to platform.Time
 			want     string
 		}{
-			{"", platform.EachDay, dayOf(27), dayOf(30), "27T00:00:1 28T00:00:1 29T00:00:1 30T00:00:1"},
+			{"UTC", platform.EachDay, dayOf(27), dayOf(30), "27T00:00:1 28T00:00:1 29T00:00:1 30T00:00:1"},
 			{"Europe/Berlin", platform.EachDay, dayOf(27), dayOf(30), "26T23:00:1 27T23:00:1 28T23:00:0 29T22:00:1 30T22:00:1"},
 			{"Europe/Berlin", platform.EachWeek, dayOf(27), dayOf(30), "22T23:00:2 29T22:00:2"},
 			{"Asia/Kathmandu", platform.EachDay, dayOf(28), dayOf(28), "28T18:15:1"},
@@ -168,17 +168,17 @@ func TestDaysAreCutInATimeZone(t *testing.T) {
 			{"America/Havana", platform.EachDay, on(2025, 11, 1), on(2025, 11, 3), "01T04:00:0 02T04:00:0 03T05:00:0"},            // The 2nd has two midnights.
 			{"Pacific/Apia", platform.EachDay, on(2011, 12, 29), on(2011, 12, 31), "29T10:00:0 30T10:00:0 30T10:00:0 31T10:00:0"}, // There is no 30th, so it has no length.
 		} {
-			if got := show(platform.ActivityRequest{Interval: c.interval, From: c.from, To: c.to, TimeZone: c.zone}); got != c.want {
+			if got := show(platform.ActivityRequest{Interval: c.interval, From: c.from, To: c.to, TimeZone: &c.zone}); got != c.want {
 				t.Errorf("%s by %s: %s, want %s", c.zone, c.interval, got, c.want)
 			}
 		}
-		events, err := w.p.AuditLog.Activity(acme.owner, platform.ActivityRequest{Within: acme.uid, From: dayOf(26), To: dayOf(28), TimeZone: "Europe/Berlin"}, nil, nil)
+		events, err := w.p.AuditLog.Activity(acme.owner, platform.ActivityRequest{Within: acme.uid, From: dayOf(26), To: dayOf(28), TimeZone: new("Europe/Berlin")}, nil, nil)
 		must(t, err)
 		if len(events) != 3 || events[1].Time.Format("02T15:04") != "26T23:00" || events[1].Changes == 0 || events[0].Changes != 0 {
 			t.Errorf("events by days in Berlin: %+v, want those of the 27th", events)
 		}
-		for _, zone := range []string{"Local", "Europe/Nowhere", "../../etc/passwd", "CEST+1", strings.Repeat("a", 70)} {
-			req := platform.ActivityRequest{Within: acme.uid, TimeZone: zone}
+		for _, zone := range []string{"", "Local", "Europe/Nowhere", "../../etc/passwd", "CEST+1", strings.Repeat("a", 70)} {
+			req := platform.ActivityRequest{Within: acme.uid, TimeZone: &zone}
 			_, ofAdvisories := w.p.Advisories.Activity(acme.owner, req)
 			_, ofEvents := w.p.AuditLog.Activity(acme.owner, req, nil, nil)
 			_, ofFindings := w.p.Findings.Activity(acme.owner, req)

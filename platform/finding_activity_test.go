@@ -70,7 +70,7 @@ func TestTheActivityOfFindingsIsWhatWasOpenThen(t *testing.T) {
 		}
 		// What changed on a day in UTC, at its beginning, changed in the evening before in New York, and on the same day in Kathmandu.
 		for zone, want := range map[string]string{"America/New_York": said[acme.uid][1] + " " + said[acme.uid][2], "Asia/Kathmandu": said[acme.uid][0] + " " + said[acme.uid][1]} {
-			w.expect("days in "+zone, show(acme.owner, platform.ActivityRequest{Within: acme.uid, Interval: platform.EachDay, From: platform.At(start.Add(day / 2)), To: platform.At(start.Add(day + day/2)), TimeZone: zone}), want)
+			w.expect("days in "+zone, show(acme.owner, platform.ActivityRequest{Within: acme.uid, Interval: platform.EachDay, From: platform.At(start.Add(day / 2)), To: platform.At(start.Add(day + day/2)), TimeZone: &zone}), want)
 		}
 		if got := said[acme.uid]; fmt.Sprint(got) != "[0/0 2/2 3/2 2/1 0/0]" {
 			t.Errorf("the summaries said %v", got)

@@ -11,12 +11,15 @@ const maxTimeZone = 64
 
 var errTimeZone = errors.New("must be the name of a time zone of the IANA database, such as Europe/Berlin")
 
-// loadTimeZone returns the time zone with a name; "" means UTC. Local, the zone of this machine, is no name.
-func loadTimeZone(name string) (*time.Location, error) {
-	if len(name) > maxTimeZone || name == "Local" {
+// loadTimeZone returns the time zone with a name; nil means UTC. Local, the zone of this machine, is no name.
+func loadTimeZone(name *string) (*time.Location, error) {
+	switch {
+	case name == nil:
+		return time.UTC, nil
+	case *name == "" || *name == "Local" || len(*name) > maxTimeZone:
 		return nil, errTimeZone
 	}
-	zone, err := time.LoadLocation(name)
+	zone, err := time.LoadLocation(*name)
 	if err != nil {
 		return nil, errTimeZone
 	}
