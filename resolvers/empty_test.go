@@ -1,6 +1,7 @@
 package resolvers
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"testing"
@@ -24,12 +25,13 @@ var hostQueries = map[string]string{
 	"GroupInvite": "groupInvite(uid: $invite) { %s }", "RoleBinding": "roleBinding(uid: $binding) { %s }",
 }
 
-// requiredArguments has values of arguments without which a field is invalid.
+// requiredArguments has values of arguments without which a field is invalid, by their names, and by their types if
+// arguments of several types have the name.
 var requiredArguments = map[string]string{
 	"uid": "$org", "id": "$id", "ids": "[$id]", "group": "$org", "issuer": `"x"`, "subject": `"x"`, "name": `"x"`, "on": "$org",
 	"where": "{ecosystems: [JAVA]}", "ecosystems": "[JAVA]", "images": `[{repo: "r00"}]`, "startTime": "$since", "endTime": "$until",
 	"representations": "[]", "query": `"x"`, "capability": "GROUPS_LIST", "capabilities": "[]", "within": "$org", "interval": "DAY",
-	"from": "{tag: $tag}", "to": "{tag: $tag}",
+	"from": "{tag: $tag}", "to": "{tag: $tag}", "DateTime from": `"2026-01-01T00:00:00Z"`, "DateTime to": `"2026-02-01T00:00:00Z"`, "time": `"2026-01-01T00:00:00Z"`, "timeZone": `"UTC"`,
 }
 
 // A probe is one argument of one field of one type, or one field of such an argument.
@@ -109,7 +111,7 @@ func argumentsOf(field *ast.FieldDefinition, name, member, value string) string 
 			}
 			given = append(given, name+": {"+inside+"}")
 		case a.Type.NonNull:
-			given = append(given, a.Name+": "+requiredArguments[a.Name])
+			given = append(given, a.Name+": "+cmp.Or(requiredArguments[a.Type.Name()+" "+a.Name], requiredArguments[a.Name]))
 		}
 	}
 	if len(given) == 0 {

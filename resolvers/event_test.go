@@ -138,7 +138,7 @@ func TestConditionsOfSubscriptionsAndFeeds(t *testing.T) {
 		w.repos("go")
 		w.ask(`mutation($org: ID!) { createRepo(input: {parent: $org, name: "own"}) { repo { uid } } }`, "org", w.org)
 		for actor, name := range map[string]string{"test": "go", w.ask(`{ viewer { identities { uid } } }`).text("viewer.identities.0.uid"): "own"} {
-			events, _ := w.follow(w.actor(theOwner), `{ events(after: "", first: 1, types: ["platform.registry.repo.created"], actor: "`+actor+`") { body } }`)
+			events, _ := w.follow(w.actor(theOwner), `subscription { events(after: "", first: 1, types: ["platform.registry.repo.created"], actor: "`+actor+`") { body } }`)
 			if len(events) == 0 || !strings.Contains(fmt.Sprint(events[0].Data), "name:"+name) {
 				t.Errorf("the events of %s are %v, want that of %s", actor, events, name)
 			}
