@@ -210,7 +210,22 @@ func (s AdvisoryDocuments) list(ctx context.Context, req ListRequest[*DocumentFi
 	for _, d := range rows.Items {
 		d.names = q.Filter.CVEs
 	}
-	return s.lists.newPage(req, q, rows), nil
+	page := s.lists.newPage(req, q, rows)
+	if id := q.Filter.ID; req.NamedMustExist && id != "" && len(page.Items) == 0 && page.TotalCount == 0 {
+		err = s.findNamed(ctx, id)
+	}
+	return page, err
+}
+
+// findNamed returns NOT_FOUND if the caller can see no document of an artifact.
+func (s AdvisoryDocuments) findNamed(ctx context.Context, id string) error {
+	found, err := s.p.store.ListDocuments(ctx, Query[*DocumentFilter]{
+		Scope: documentScope(ActorOf(ctx)), Filter: &DocumentFilter{ID: id}, Order: documentKind.DefaultOrder, Limit: 1, Parts: PartItems,
+	})
+	if err == nil && len(found.Items) == 0 {
+		err = newNamedNotFound("id", documentKind.Name, fieldmask.TruncateForMessage(id))
+	}
+	return err
 }
 
 // addAdvisories reads the advisories of the documents of a page, and removes the documents

@@ -226,7 +226,7 @@ func TestReportsDoNotTellAdvisoriesOfOthers(t *testing.T) {
 		must(t, err)
 		_, err = w.p.Images.Import(w.operator(), []*platform.Image{{Repo: repo.UID, Digest: digest(1), Packages: []string{"payments", "stdlib"}}})
 		must(t, err)
-		reports, err := w.p.ResolvedVulnerabilities.List(other.owner, platform.ResolvedVulnerabilityRequest{
+		reports, err := w.p.ResolvedVulnerabilities.ListAll(other.owner, platform.ResolvedVulnerabilityFilter{
 			ImageRefs: []platform.ImageRef{{Repo: "shop"}}, StartTime: day(1), EndTime: day(30),
 		})
 		if must(t, err); len(reports) != 1 || len(reports[0].ResolvedVulns) != 1 || reports[0].ResolvedVulns[0].ID != "GO-1" {

@@ -35,7 +35,7 @@
 //	kind.go        the facts about a kind, as data; kinds.go lists all kinds
 //	uid.go         a UID contains the path of its resource; path.go reads a resource
 //	               by names; reference.go checks UIDs that name another resource
-//	read.go        get; list.go lists, also for many scopes at once
+//	read.go        get; list.go lists, also for many scopes at once; named.go explains an empty list
 //	write.go       create, update and delete; batch.go does so with many resources
 //	search.go      finds resources of several kinds by words; search_text.go decides
 //	               which words match

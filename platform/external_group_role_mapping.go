@@ -37,6 +37,11 @@ func (f *ExternalGroupRoleMappingFilter) check(v *violations) {
 	v.checkFilter("external_group_id", f.ExternalGroupID)
 }
 
+// checkNamed implements naming.
+func (f *ExternalGroupRoleMappingFilter) checkNamed(ctx context.Context, p *Platform, listed []UID) error {
+	return p.IdentityProviders.findNamed(ctx, "identity_provider_uid", contains(listed, f.IdentityProvider), f.IdentityProvider)
+}
+
 var externalGroupRoleMappingKind = Kind[*ExternalGroupRoleMapping]{
 	Name: "ExternalGroupRoleMapping", Plural: "externalGroupRoleMappings", Area: areaIAM, Number: 13, Event: "iam.external_group_role_mappings", Parent: "IdentityProvider",
 	Verbs: []string{"created", "deleted", "deleted.batch"},

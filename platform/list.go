@@ -16,7 +16,9 @@ func (r *resources[T, F]) List(ctx context.Context, req ListRequest[F]) (_ Page[
 	}
 	page, err := r.read(ctx, req, q)
 	if err == nil && len(page.Items) == 0 && page.TotalCount == 0 {
-		err = r.scopeExists(ctx, req.UIDP)
+		if err = r.scopeExists(ctx, req.UIDP); err == nil {
+			err = r.checkNamed(ctx, req)
+		}
 	}
 	if err != nil {
 		return Page[T]{}, err

@@ -224,6 +224,100 @@ func TestAPlaceHasTheSameTokenForAnHourAndNoTokenExpiresEarly(t *testing.T) {
 	})
 }
 
+// The specification says that a missing resource and a permission failure are errors, never an empty result. REST
+// and gRPC ask for that. The graph does not: there a nested list is the same as the list of the root.
+func TestAListByWhatIsNotThereOrHiddenIsAnErrorIfTheRequestAsksForIt(t *testing.T) {
+	onEachEngine(t, func(t *testing.T, w *world) {
+		acme, other := w.found("acme"), w.found("other")
+		team := w.group(acme.uid)
+		repo, foreign, missing := w.namedRepo(acme.uid, "one"), w.namedRepo(other.uid, "other"), missingBelow(acme.uid)
+		idle, role := w.member(acme.uid, "idle"), w.role(acme.uid)
+		ofTeam, onlyBindings := w.with(platform.ViewerRole, team, acme.uid), w.with(w.role(acme.uid, platform.CapRoleBindingsList), acme.uid, acme.uid)
+		w.advise(acme.uid, &platform.Advisory{AdvisoryID: "GO-1", ArtifactType: "Go", ArtifactName: "stdlib"})
+		_, err := w.p.Vulnerabilities.Import(w.operator(), []*platform.Vulnerability{{ID: "DSA-1", Upstream: []string{"CVE-8"}}})
+		must(t, err)
+		w.settle()
+		repos := func(ids ...platform.UID) namedList { return listOf(w.p.Repos.List, &platform.RepoFilter{}, ids...) }
+		identities := func(ids ...platform.UID) namedList {
+			return listOf(w.p.Identities.List, &platform.IdentityFilter{}, ids...)
+		}
+		bindings := func(f platform.RoleBindingFilter) namedList { return listOf(w.p.RoleBindings.List, &f) }
+		mappings := func(provider platform.UID) namedList {
+			return listOf(w.p.ExternalGroupRoleMappings.List, &platform.ExternalGroupRoleMappingFilter{IdentityProvider: provider})
+		}
+		documents := func(f platform.DocumentFilter) namedList { return listOf(w.p.AdvisoryDocuments.List, &f) }
+		metadata := func(f platform.VulnerabilityFilter) namedList { return listOf(w.p.Vulnerabilities.List, &f) }
+		type filter = platform.RoleBindingFilter
+		for _, x := range []struct {
+			what  string
+			ctx   context.Context
+			list  namedList
+			field string // the field of the error; "" means that there is none
+		}{
+			{"repos that are missing", acme.owner, repos(missing), "uidp.ids"},
+			{"a repo of another organisation", acme.owner, repos(foreign), "uidp.ids"},
+			{"a repo, and one that is missing", acme.owner, repos(missing, repo), ""},
+			{"no repos", acme.owner, repos([]platform.UID{}...), ""},
+			{"a hidden repo", ofTeam, repos(repo), "uidp.ids"},
+			{"the caller, who may not read it", ofTeam, identities(platform.ActorOf(ofTeam).Identities[0]), ""},
+			{"another hidden identity", ofTeam, identities(idle), "uidp.ids"},
+			{"bindings of a missing identity", acme.owner, bindings(filter{Identity: missing}), "identity"},
+			{"bindings of an identity elsewhere", acme.owner, bindings(filter{Identity: other.Identity.UID}), "identity"},
+			{"bindings of a hidden identity, where they would be seen", ofTeam, bindings(filter{Identity: idle}), ""},
+			{"bindings of a missing identity, of which the caller cannot know", ofTeam, bindings(filter{Identity: missing}), ""},
+			{"bindings of an identity without any", acme.owner, bindings(filter{Identity: idle}), ""},
+			{"bindings of a missing role", acme.owner, bindings(filter{Role: missing}), "role"},
+			{"bindings of a role elsewhere", acme.owner, bindings(filter{Role: missingBelow(other.uid)}), "role"},
+			{"bindings of a role without any", acme.owner, bindings(filter{Role: role}), ""},
+			{"bindings of a built-in role", acme.owner, bindings(filter{Role: platform.EditorRole}), ""},
+			{"bindings of a built-in role, for who may list bindings only", onlyBindings, bindings(filter{Role: platform.EditorRole}), ""},
+			{"bindings on a missing group", acme.owner, bindings(filter{Group: missing}), "group"},
+			{"bindings on a group elsewhere", acme.owner, bindings(filter{Group: other.uid}), "group"},
+			{"bindings on the group above", ofTeam, bindings(filter{Group: acme.uid}), "group"},
+			{"bindings on what is no group", acme.owner, bindings(filter{Group: repo}), "group"},
+			{"bindings on a group without any", acme.owner, bindings(filter{Group: w.group(acme.uid)}), ""},
+			{"bindings of an identity, for who may list bindings only", onlyBindings, bindings(filter{Identity: idle}), ""},
+			{"mappings of a missing provider", acme.owner, mappings(missing), "identity_provider_uid"},
+			{"mappings of a provider elsewhere", acme.owner, mappings(missingBelow(other.uid)), "identity_provider_uid"},
+			{"a missing document", acme.owner, documents(platform.DocumentFilter{ID: "nothing"}), "id"},
+			{"a hidden document", other.owner, documents(platform.DocumentFilter{ID: "stdlib"}), "id"},
+			{"a missing document, with CVEs", acme.owner, documents(platform.DocumentFilter{ID: "nothing", CVEs: []string{"GO-1"}}), "id"},
+			{"a document without such CVEs", acme.owner, documents(platform.DocumentFilter{ID: "stdlib", CVEs: []string{"CVE-1"}}), ""},
+			{"a missing vulnerability", acme.owner, metadata(platform.VulnerabilityFilter{ID: "CVE-0"}), "id"},
+			{"a vulnerability by its upstream id", acme.owner, metadata(platform.VulnerabilityFilter{ID: "CVE-8"}), ""},
+			{"missing vulnerabilities", acme.owner, metadata(platform.VulnerabilityFilter{IDs: []string{"CVE-0", "CVE-1"}}), "ids"},
+			{"all vulnerabilities", acme.owner, metadata(platform.VulnerabilityFilter{}), ""},
+		} {
+			err := x.list(x.ctx, true)
+			if x.field != "" {
+				if e := refusal(t, x.what, err, platform.CodeNotFound); violationFields(e) != x.field {
+					t.Errorf("%s: the error is about %q, want %q", x.what, violationFields(e), x.field)
+				}
+			} else if err != nil {
+				t.Errorf("%s: %v, want no error", x.what, err)
+			}
+			if err := x.list(x.ctx, false); err != nil {
+				t.Errorf("%s, in the graph: %v, want no error", x.what, err)
+			}
+		}
+		gone := missingBelow(other.uid)
+		hidden, absent := repos(foreign)(acme.owner, true), repos(gone)(acme.owner, true)
+		if strings.ReplaceAll(fmt.Sprint(absent), string(gone), string(foreign)) != fmt.Sprint(hidden) {
+			t.Errorf("the caller learns what exists elsewhere: %v, and %v", hidden, absent)
+		}
+	})
+}
+
+// A namedList lists what a filter names, which must exist or need not.
+type namedList = func(ctx context.Context, mustExist bool) error
+
+func listOf[T, F any](list func(context.Context, platform.ListRequest[F]) (platform.Page[T], error), f F, ids ...platform.UID) namedList {
+	return func(ctx context.Context, mustExist bool) error {
+		_, err := list(ctx, platform.ListRequest[F]{Filter: f, UIDP: platform.UIDFilter{IDs: ids}, NamedMustExist: mustExist})
+		return err
+	}
+}
+
 func TestAnOldTokenRestartsTheListWithoutAnError(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
@@ -319,4 +413,17 @@ func TestAFilterOfOddTextFindsNothing(t *testing.T) {
 			}
 		}
 	})
+}
+
+// The specification shows order_by with name and created_at.
+func TestListsSortByTheNameAndTheTimeOfCreationThatTheirRowsShow(t *testing.T) {
+	t.Parallel()
+	for _, k := range platform.Kinds() {
+		for i := range k.Row.NumField() {
+			field, _, _ := strings.Cut(k.Row.Field(i).Tag.Get("json"), ",")
+			if order, shown := map[string]string{"name": "name", "createTime": "create_time"}[field]; shown && !slices.Contains(k.Orders, order) {
+				t.Errorf("%s shows %s, and its lists cannot be sorted by it", k.Name, field)
+			}
+		}
+	}
 }

@@ -119,11 +119,11 @@ func (w *world) operations(group platform.UID) map[string]operation {
 			return false, err
 		}, nil},
 		"ListDocuments": {parent, func(ctx context.Context, _ platform.UID) (bool, error) {
-			_, err := p.AdvisoryDocuments.List(ctx, platform.ListRequest[*platform.DocumentFilter]{Filter: &platform.DocumentFilter{ID: "stdlib"}})
+			_, err := p.AdvisoryDocuments.List(ctx, platform.ListRequest[*platform.DocumentFilter]{})
 			return false, err
 		}, nil},
 		"ListResolvedVulnsReports": {in(w.newTag), func(ctx context.Context, repo platform.UID) (bool, error) {
-			_, err := p.ResolvedVulnerabilities.List(ctx, platform.ResolvedVulnerabilityRequest{
+			_, err := p.ResolvedVulnerabilities.ListAll(ctx, platform.ResolvedVulnerabilityFilter{
 				ImageRefs: []platform.ImageRef{{Repo: string(repo)}}, StartTime: platform.At(epoch), EndTime: platform.At(epoch.AddDate(0, 0, 1)),
 			})
 			return false, err

@@ -120,6 +120,10 @@ type ListRequest[F any] struct {
 	Parts     Parts        // parts to read
 	Without   CostlyFields // fields to leave empty
 
+	// NamedMustExist asks for NOT_FOUND in place of an empty list if a resource that the filter or UIDP.IDs
+	// name does not exist, or is one of which the caller may see nothing.
+	NamedMustExist bool
+
 	// Malformed holds violations that the adapter found while decoding. They are
 	// reported together with those of validation.
 	Malformed []fieldmask.Violation

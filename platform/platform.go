@@ -111,7 +111,7 @@ func New(ctx context.Context, store Store, options Options) (*Platform, error) {
 	p.Webhooks = Webhooks{p}
 	p.Search = newSearch(p)
 	p.AdvisoryDocuments = AdvisoryDocuments{p, &resources[*AdvisoryDocument, *DocumentFilter]{p: p, kind: &documentKind}}
-	p.ResolvedVulnerabilities = ResolvedVulnerabilities{p}
+	p.ResolvedVulnerabilities = ResolvedVulnerabilities{p, &resources[*ResolvedVulnerabilityReport, *ResolvedVulnerabilityFilter]{p: p, kind: &resolvedReportKind}}
 	p.Issuers = Issuers{p}
 	return p, nil
 }

@@ -81,6 +81,17 @@ func (f *RoleBindingFilter) check(v *violations) {
 	}
 }
 
+// checkNamed implements naming.
+func (f *RoleBindingFilter) checkNamed(ctx context.Context, p *Platform, listed []UID) error {
+	if err := p.Groups.findNamed(ctx, "group", contains(listed, f.Group), f.Group); err != nil {
+		return err
+	}
+	if err := p.Identities.findNamed(ctx, "identity", touches(listed, f.Identity), f.Identity); err != nil {
+		return err
+	}
+	return p.Roles.findNamed(ctx, "role", touches(listed, f.Role), f.Role)
+}
+
 var roleBindingKind = Kind[*RoleBinding]{
 	Name: "RoleBinding", Plural: "roleBindings", Area: areaIAM, Number: 4, Event: "iam.rolebindings", Parent: "Group",
 	Verbs: []string{"created", "created.batch", "updated", "deleted", verbExpired},

@@ -14,11 +14,11 @@ var _ = newKind(kind{
 		{"events": []fields{pending, notFixed, notAnalysed, falsePositive, fixed, determined, byHand, scanned, patched, detected}},
 		{"advisoryId": "WITHDRAWN", "deleteTime": "2024-02-03T04:05:06.007Z"},
 	}},
-	extra: []call{listDocuments(fields{"id": "{document}"})},
+	extra: []call{listDocuments(fields{"cves": []string{"{document.alias}"}})},
 	rows: []row{
 		{name: "one", do: listDocuments(fields{"id": "{document}"}), want: expectedItems{{"id": "{document}", "advisories": someAdvisories}}},
 		{name: "one with all there is", do: listDocuments(fields{"id": "{full document}"}), want: expectedItems{{"id": "{full document}", "advisories": allAdvisories}}},
-		{name: "a missing one", do: listDocuments(fields{"id": "nope"}), want: expectedItems{}},
+		{name: "a missing one", do: listDocuments(fields{"id": "nope"}), want: notFoundBy("id", "advisory/AdvisoryDocument", "nope"), instead: emptyInGraphQL},
 		{name: "by alias", do: listDocuments(fields{"cves": []string{"nope", "{document.alias}"}}), want: expectedItems{{"id": "{document}", "advisories": someAdvisories}}},
 		{name: "by advisory", do: listDocuments(fields{"cves": []string{"{document.advisory}"}}), want: expectedItems{{"id": "{document}", "advisories": someAdvisories}}},
 		{name: "by id and alias", do: listDocuments(fields{"id": "{document}", "cves": []string{"{document.alias}"}}), want: expectedItems{{"id": "{document}", "advisories": someAdvisories}}},

@@ -29,6 +29,8 @@ var _ = newKind(kind{
 		{name: "a batch with bad ones", do: deleteBatch("{provider}", "nope", "{group}", "{mapping}", "{mapping}"), want: invalid("names[0] names[1] names[3]")},
 		{name: "a batch with a missing one", do: deleteBatch("{provider}", "{mapping}", "{provider}/00000000000000ff"),
 			want: notFound("iam/ExternalGroupRoleMapping", "{provider}/00000000000000ff")},
+		{name: "those of a missing provider", do: call{rpc: "ListExternalGroupRoleMappings", params: fields{"identity_provider_uid": "{group}/00000000000000ff"}},
+			want: notFoundBy("identity_provider_uid", "iam/IdentityProvider", "{group}/00000000000000ff"), instead: emptyInGraphQL},
 	},
 	extra: []call{deleteBatch("{provider}", "{mapping}")},
 	library: library{
@@ -38,7 +40,7 @@ var _ = newKind(kind{
 		},
 		orders:    []order{{"uid", "uid"}, {"create_time", "createTime"}, {"external_group_id", "externalGroupId"}},
 		byDefault: "uid",
-		filters:   []filterCase{{fields{"identity_provider_uid": "{shelf provider}"}, "a b"}, {fields{"identity_provider_uid": "{shelf}"}, ""}},
+		filters:   []filterCase{{fields{"identity_provider_uid": "{shelf provider}"}, "a b"}},
 		badParams: []badInput{{name: "a provider that is no UID", fields: fields{"identity_provider_uid": "x"}, violations: "identity_provider_uid"}},
 	},
 })

@@ -132,7 +132,7 @@ type judge struct {
 func (j judge) judge(c call) {
 	j.Helper()
 	got := j.p.do(j.who.token, c)
-	isList := c.params["uidp.ids"] != nil
+	isList, isGraph := c.params["uidp.ids"] != nil, j.p.name() == "graphql"
 	has := j.who.has(j.w, j.rpc.capabilities)
 	holds := j.who.holds(j.w, j.rpc.capabilities, c.target) || has && j.k.library.hasNoScopes
 	switch {
@@ -144,20 +144,26 @@ func (j judge) judge(c call) {
 		j.expectRefused(c, got, platform.CodeNotFound, "NOT_FOUND")
 	case j.who.unknown:
 		j.expectRefused(c, got, platform.CodePermissionDenied, "IDENTITY_NOT_FOUND")
-	case isList && has:
+	case isList && holds:
 		j.expectAllowed(c, got)
-		if seen := len(got.items) == 1 && got.total == "1"; seen != holds {
-			j.Errorf("%s: seen is %t, want %t: %s", j.what(c), seen, holds, got.raw)
+		if len(got.items) != 1 || got.total != "1" {
+			j.Errorf("%s: it is not seen: %s", j.what(c), got.raw)
 		}
+	case isList && has && isGraph:
+		if j.expectAllowed(c, got); len(got.items) != 0 {
+			j.Errorf("%s: it is seen: %s", j.what(c), got.raw)
+		}
+	case isList && has:
+		j.expectRefused(c, got, platform.CodeNotFound, "NOT_FOUND")
 	case holds, len(j.rpc.capabilities) == 0:
 		j.expectAllowed(c, got)
 	default:
 		j.expectDenied(c, got, !isList && !j.k.library.hasNoScopes)
 	}
-	switch {
-	case isList:
+	if isList {
 		j.judgeScope(c)
-	case len(j.rpc.capabilities) > 0 && c.target != "":
+	}
+	if len(j.rpc.capabilities) > 0 && c.target != "" && !(isList && isGraph) {
 		j.judgeMissing(c, got, holds)
 	}
 }

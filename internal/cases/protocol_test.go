@@ -61,6 +61,14 @@ func notFound(kind, uid string) failure {
 	return failure{code: platform.CodeNotFound, resource: kind + " " + uid}
 }
 
+// notFoundBy expects NOT_FOUND for a resource that a parameter names.
+func notFoundBy(parameter, kind, uid string) failure {
+	return failure{code: platform.CodeNotFound, resource: kind + " " + uid, violations: parameter}
+}
+
+// emptyInGraphQL is the answer of GraphQL to a list by what is not there.
+var emptyInGraphQL = inGraphQL(expectedItems{}, "a list is the same at the root as below other objects, where it cannot fail for what is not there")
+
 func alreadyExists(kind, uid, violations string) failure {
 	return failure{code: platform.CodeAlreadyExists, resource: kind + " " + uid, violations: violations}
 }

@@ -58,6 +58,9 @@ var roleBindings = newKind(kind{
 			want: alreadyExists("iam/RoleBinding", "{binding}", "requests[1].roleBinding.identityUid requests[1].roleBinding.roleUid")},
 		{name: "a batch with the same twice", do: batch("{group}", "", binding("{identity}", "{role}"), binding("{identity}", "{role}")),
 			want: alreadyExists("iam/RoleBinding", "", "requests[1].roleBinding.identityUid requests[1].roleBinding.roleUid")},
+		{name: "those of a missing identity", do: call{rpc: "ListRoleBindings", params: fields{"identity": "{org}/00000000000000ff"}}, want: notFoundBy("identity", "iam/Identity", "{org}/00000000000000ff"), instead: emptyInGraphQL},
+		{name: "those of a missing role", do: call{rpc: "ListRoleBindings", params: fields{"role": "{org}/00000000000000ff"}}, want: notFoundBy("role", "iam/Role", "{org}/00000000000000ff"), instead: emptyInGraphQL},
+		{name: "those on a missing group", do: call{rpc: "ListRoleBindings", params: fields{"group": "{org}/00000000000000ff"}}, want: notFoundBy("group", "iam/Group", "{org}/00000000000000ff"), instead: emptyInGraphQL},
 	},
 	extra: []call{batchOn("{group}")},
 	library: library{
@@ -73,7 +76,7 @@ var roleBindings = newKind(kind{
 		filters: []filterCase{
 			{fields{"identity": "{org identity}"}, "a c d"}, {fields{"role": "{org role}"}, "a b"}, {fields{"role": viewer}, "d"},
 			{fields{"group": "{shelf}"}, "a b"}, {fields{"group": "{org}"}, "{owner binding}"},
-			{fields{"identity": "{org identity}", "group": "{shelf}"}, "a"}, {fields{"identity": "{org role}"}, ""},
+			{fields{"identity": "{org identity}", "group": "{shelf}"}, "a"}, {fields{"identity": "{org identity}", "group": "{org}"}, ""},
 		},
 		badParams: []badInput{
 			{name: "filters that are no UIDs", fields: fields{"identity": "x", "group": "y", "role": "z"}, violations: "identity group role"},

@@ -54,11 +54,14 @@ var floors = []struct {
 	{"internal/cases", "_test.go", "the cases of every protocol", "var _ = newKind(kind{"},
 }
 
+// computed is a list with a Kind whose rows are made of those of other kinds, without a statement of its own.
+const computed = "resolved_vulnerability"
+
 func TestEveryKindIsEverywhere(t *testing.T) {
 	t.Parallel()
 	for _, kind := range kindFiles(t) {
 		for _, floor := range floors {
-			if file := path.Join(floor.folder, kind+floor.ending); !exists(file) {
+			if file := path.Join(floor.folder, kind+floor.ending); !exists(file) && (floor.folder != "store/sqlstore" || kind != computed) {
 				t.Errorf("write %s: the kind %s has %s there. Copy %s, which has a line like\n\t%s",
 					file, kind, floor.holds, path.Join(floor.folder, "repo"+floor.ending), replaceWidget(floor.line, kind))
 			}
@@ -84,7 +87,7 @@ func TestEveryKindIsInTheListOfKinds(t *testing.T) {
 	if !found {
 		t.Fatal("platform/kinds.go has no function kinds: where are they listed now?")
 	}
-	notStored := []string{"image", "advisory_document"} // parts of repos, and views of advisories
+	notStored := []string{"image", "advisory_document", computed} // parts of repos, and views of advisories
 	for _, kind := range kindFiles(t) {
 		if entry := replaceWidget("&widgetKind", kind); !slices.Contains(notStored, kind) && !strings.Contains(list, entry) {
 			t.Errorf("platform/kinds.go: add to kinds()\n\t\t%s,", entry)

@@ -2,7 +2,6 @@ package rest
 
 import (
 	"errors"
-	"net/http"
 	"reflect"
 	"strings"
 
@@ -21,31 +20,16 @@ func advisoryRoutes(p *platform.Platform) []route {
 	}
 }
 
-type resolvedVulnsReports struct {
-	ResolvedVulnsReports []*platform.ResolvedVulnerabilityReport `json:"resolvedVulnsReports"`
-}
-
-// listResolvedVulnsReports returns a route that lists all reports in one response.
+// listResolvedVulnsReports returns a route that lists reports about images.
 func listResolvedVulnsReports(operations platform.ResolvedVulnerabilities) route {
-	type resolvedRequest = platform.ResolvedVulnerabilityRequest
-	refs := values("imageRefs", parseImageRef, func(r *resolvedRequest) *[]platform.ImageRef { return &r.ImageRefs }).asRequired()
+	type resolved = platform.ResolvedVulnerabilityFilter
+	refs := values("imageRefs", parseImageRef, func(l *platform.ListRequest[*resolved]) *[]platform.ImageRef { return &l.Filter.ImageRefs }).asRequired()
 	refs.valueType = reflect.TypeFor[string]()
-	filters := []filter[resolvedRequest]{
-		refs,
-		value("start_time", platform.ParseTime, func(r *resolvedRequest) *platform.Time { return &r.StartTime }).asRequired(),
-		value("end_time", platform.ParseTime, func(r *resolvedRequest) *platform.Time { return &r.EndTime }).asRequired(),
-	}
-	return route{
-		name: "ListResolvedVulnsReports", method: http.MethodGet, pattern: "/advisory/v2/images/resolvedVulns",
-		capabilities: capabilityList(platform.CapRepoList, platform.CapManifestMetadataList, platform.CapTagList),
-		query:        parametersOf(filters), answer: resolvedVulnsReports{}, reportsQuery: true,
-		call: func(r *request) (any, error) {
-			var in resolvedRequest
-			in.Malformed = decodeFilters(r, filters, &in)
-			found, err := operations.List(r.Context(), in)
-			return resolvedVulnsReports{found}, err
-		},
-	}
+	r := listAll("/advisory/v2/images/resolvedVulns", operations, refs,
+		timeFilter("start_time", func(f *resolved) *platform.Time { return &f.StartTime }).asRequired(),
+		timeFilter("end_time", func(f *resolved) *platform.Time { return &f.EndTime }).asRequired())
+	r.capabilities = capabilityList(platform.CapRepoList, platform.CapManifestMetadataList, platform.CapTagList)
+	return r
 }
 
 // parseImageRef reads `repo[:tag[,tag...]]`. Neither a repo's uid nor its name

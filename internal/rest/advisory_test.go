@@ -26,16 +26,15 @@ func TestDocumentsAndReportsHaveTheFormOfTheReference(t *testing.T) {
 	}
 	interval := "&start_time=2024-01-01T00:00:00Z&end_time=2024-02-01T00:00:00Z"
 	report := `{"resolvedVulnsReports":[{"date":"2024-01-05T00:00:00.000Z","resolvedVulns":[{"id":"GO-1","aliases":["CVE-1"],` +
-		`"cvssSeverities":[{"type":"TYPE_CVSS_V3","score":"9"}]}],"imageRef":{"repo":"` + w.repo + `","tags":["latest"]}}]}`
+		`"cvssSeverities":[{"type":"TYPE_CVSS_V3","score":"9"}]}],"imageRef":{"repo":"` + w.repo + `","tags":["latest"]}}` + "\n" + `],"totalCount":"1","skipped":0}`
 	for path, want := range map[string]string{
 		"/advisory/v2/documents?id=base": `{"documents":[{"id":"base","advisories":[{"id":"GO-1","events":[{"timestamp":"2024-01-05T10:00:00.000Z","detection":{"manual":{}}},` +
 			`{"timestamp":"2024-01-05T10:00:00.000Z","fixed":{"fixedVersion":"2"}}],"aliases":["CVE-1"],"packageNamespace":"Go"}]}` + "\n" + `],"totalCount":"1","skipped":0}`,
-		"/advisory/v2/documents?id=none":                                                                               `{"documents":[],"totalCount":"0","skipped":0}`,
 		"/advisory/v2/documents?cves=none&cves=CVE-0":                                                                  `{"documents":[],"totalCount":"0","skipped":0}`,
 		"/advisory/v2beta1/images/resolvedVulns?imageRefs=base" + interval:                                             report,
 		"/advisory/v2/images/resolvedVulns?image_refs=" + w.repo + ":latest,latest" + interval:                         report,
 		"/advisory/v2/images/resolvedVulns?imageRefs=base:latest&imageRefs=" + w.repo + interval:                       report,
-		"/advisory/v2/images/resolvedVulns?imageRefs=base&startTime=2025-01-01T00:00:00Z&endTime=2025-01-02T00:00:00Z": `{"resolvedVulnsReports":[]}`,
+		"/advisory/v2/images/resolvedVulns?imageRefs=base&startTime=2025-01-01T00:00:00Z&endTime=2025-01-02T00:00:00Z": `{"resolvedVulnsReports":[],"totalCount":"0","skipped":0}`,
 	} {
 		if got := strings.TrimSpace(w.get(path).expectStatus(http.StatusOK).raw); got != want {
 			t.Errorf("%s:\n%s\nwant\n%s", path, got, want)
@@ -83,7 +82,7 @@ func TestDocumentsDoNotTellAdvisoriesOfOthers(t *testing.T) {
 		"/advisory/v2/documents":                                     "lib-GO-1 lib-GO-2 2",
 		"/advisory/v2/documents?cves=ACME-1":                         " 0",
 		"/advisory/v2/documents?cves=CVE-1":                          "lib-GO-1 lib-GO-2 2",
-		"/advisory/v2/documents?id=lib-ACME-1":                       " 0",
+		"/advisory/v2/documents?id=lib-GO-1&cves=GO-2":               " 0",
 		"/advisory/v2beta1/documents?order_by=id%20desc&page_size=1": "lib-GO-2 2",
 		"/advisory/v2/documents?skip=1":                              "lib-GO-2 2",
 	} {
@@ -96,6 +95,7 @@ func TestDocumentsDoNotTellAdvisoriesOfOthers(t *testing.T) {
 			t.Errorf("%s: %q, want %q", path, seen, want)
 		}
 	}
+	w.sendAs("owner-of-other", http.MethodGet, "/advisory/v2/documents?id=lib-ACME-1", "").expectStatus(http.StatusNotFound)
 	next := w.sendAs("owner-of-other", http.MethodGet, "/advisory/v2/documents?page_size=1", "").expectStatus(http.StatusOK).text("nextPageToken")
 	last := w.sendAs("owner-of-other", http.MethodGet, "/advisory/v2/documents?page_size=1&page_token="+next, "").expectStatus(http.StatusOK)
 	if !strings.HasPrefix(last.raw, `{"documents":[{"id":"lib-GO-2"`) || strings.Contains(last.raw, "nextPageToken") {

@@ -35,7 +35,7 @@ func decodeFilters[R any](r *request, filters []filter[R], in *R) []fieldmask.Vi
 
 // listRequest decodes the query of a list.
 func listRequest[F any](r *request, filters []filter[platform.ListRequest[F]]) platform.ListRequest[F] {
-	list := platform.ListRequest[F]{Filter: platform.NewFilter[F]()}
+	list := platform.ListRequest[F]{Filter: platform.NewFilter[F](), NamedMustExist: true}
 	list.Malformed = decodeFilters(r, filters, &list)
 	return list
 }

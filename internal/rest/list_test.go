@@ -124,6 +124,9 @@ func (w *populated) parameterValue(path, name string) string {
 	case "page_token":
 		return ""
 	case "order_by":
+		if strings.HasSuffix(path, "/resolvedVulns") {
+			return "date desc"
+		}
 		return "uid desc"
 	case "ecosystems":
 		return "ECOSYSTEM_JAVA"
@@ -174,16 +177,22 @@ func TestEveryListAcceptsItsParametersInBothSpellings(t *testing.T) {
 		if strings.Contains(suffix, "?") { // This list has required parameters.
 			list = prefix + uid + suffix + "&"
 		}
+		isAccepted := func(got reply) bool { // what a parameter names need not be there
+			return got.status == http.StatusOK || got.status == http.StatusNotFound
+		}
 		for _, p := range r.query {
+			if strings.Contains(suffix, strings.ReplaceAll(p.name, "_t", "T")+"=") {
+				continue // required, so every request has it
+			}
 			value := url.QueryEscape(w.parameterValue(r.pattern, p.name))
 			for _, name := range p.spellings() {
 				got := w.do(http.MethodGet, list+name+"="+value, "")
-				if got.status != http.StatusOK {
+				if !isAccepted(got) {
 					t.Errorf("%s: status %d, want 200: %s", got.asked, got.status, got.raw)
 				}
 			}
 			twice := w.do(http.MethodGet, list+p.name+"="+value+"&"+apierror.SnakeCase(p.name)+"="+value, "")
-			if p.repeated != (twice.status == http.StatusOK) || !p.repeated && twice.violations() != p.name {
+			if p.repeated != isAccepted(twice) || !p.repeated && twice.violations() != p.name {
 				t.Errorf("%s: %d %s", twice.asked, twice.status, twice.raw)
 			}
 		}

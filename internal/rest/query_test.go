@@ -63,6 +63,7 @@ func TestAQueryBecomesAListRequest(t *testing.T) {
 		if want.Filter == nil {
 			want.Filter = &platform.TagFilter{}
 		}
+		want.NamedMustExist = true
 		if got := decodeTags(query); !reflect.DeepEqual(got, want) {
 			t.Errorf("%s: got %+v, want %+v", query, got, want)
 		}

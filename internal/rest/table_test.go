@@ -64,12 +64,9 @@ func (r *wireRoute) addParameter(field string) {
 	}
 }
 
-// unpaged lists the operations that return a whole list.
-var unpaged = map[string]bool{"ListResolvedVulnsReports": true}
-
 // ourParameters lists the parameters that are not in the reference.
 var ourParameters = map[string][]string{
-	"ListDocuments":  {"order_by", "page_size", "page_token", "skip"},
+	"ListDocuments": {"order_by", "page_size", "page_token", "skip"}, "ListResolvedVulnsReports": {"order_by", "page_size", "page_token", "skip"},
 	"ListAdvisories": {"severities", "states", "min_score", "withdrawn"},
 	"ListGroups":     {"query"}, "ListIdentities": {"query"}, "ListRoles": {"query"}, "ListTags": {"query"},
 	"ListRepos": {"query", "tiers", "bundles", "aliases"},
@@ -132,7 +129,7 @@ func TestEveryRouteDescribesItsBodyAndItsResponse(t *testing.T) {
 		if has := r.answer != nil; has != (r.method != http.MethodDelete) {
 			t.Errorf("%s %s: answer %v", r.method, r.pattern, r.answer)
 		}
-		if has := r.plural != ""; has != (strings.HasPrefix(r.name, "List") && !unpaged[r.name]) {
+		if has := r.plural != ""; has != strings.HasPrefix(r.name, "List") {
 			t.Errorf("%s %s: plural %q", r.method, r.pattern, r.plural)
 		}
 		for _, c := range r.capabilities {

@@ -41,10 +41,11 @@ func (s securityAdvisory) ListVulnerabilityMetadata(ctx context.Context, r *advi
 func (s securityAdvisory) ListResolvedVulnsReports(ctx context.Context, r *advisoryv2.ListResolvedVulnsReportsRequest) (*advisoryv2.ListResolvedVulnsReportsResponse, error) {
 	start, badStart := parseTime("start_time", r.GetStartTime())
 	end, badEnd := parseTime("end_time", r.GetEndTime())
-	reports, err := s.resolved.List(ctx, platform.ResolvedVulnerabilityRequest{
-		ImageRefs: imageRefs(r.GetImageRefs()), StartTime: start, EndTime: end, Malformed: violationsOf(badStart, badEnd),
-	})
-	return &advisoryv2.ListResolvedVulnsReportsResponse{ResolvedVulnsReports: convertEach(reports, resolvedReport)}, err
+	page, err := s.resolved.List(ctx, list(r, &platform.ResolvedVulnerabilityFilter{ImageRefs: imageRefs(r.GetImageRefs()), StartTime: start, EndTime: end}, badStart, badEnd))
+	return &advisoryv2.ListResolvedVulnsReportsResponse{
+		ResolvedVulnsReports: convertEach(page.Items, resolvedReport),
+		NextPageToken:        page.NextPageToken(), TotalCount: &page.TotalCount, Skipped: int32(page.Skipped),
+	}, err
 }
 
 func imageRefs(messages []*advisoryv2.ImageRef) []platform.ImageRef {

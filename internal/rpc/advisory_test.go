@@ -51,7 +51,6 @@ func TestDocumentsDoNotTellAdvisoriesOfOthers(t *testing.T) {
 	for asked, want := range map[string]string{
 		`{}`:                 `{"documents":[{"id":"curl","advisories":[{"id":"GO-7"}]},{"id":"git","advisories":[{"id":"GO-8"}]}],"totalCount":"2"}`,
 		`{"skip": 1}`:        `{"documents":[{"id":"git","advisories":[{"id":"GO-8"}]}],"totalCount":"2","skipped":1}`,
-		`{"id": "openssl"}`:  `{"totalCount":"0"}`,
 		`{"cves": ["GO-1"]}`: `{"totalCount":"0"}`,
 	} {
 		if status, _, got := w.post("owner-of-other", advisoryService+"ListDocuments", asked); status != http.StatusOK || compact(got) != want {
@@ -89,7 +88,7 @@ func TestFixesInImagesAreReported(t *testing.T) {
 	repo := w.fixOpenSSL()
 	january := `"startTime": "2026-01-01T00:00:00Z", "endTime": "2026-02-01T00:00:00Z"`
 	want := `{"resolvedVulnsReports":[{"date":"2026-01-05T00:00:00Z","resolvedVulns":[{"id":"GO-1","aliases":["CVE-1"]}],` +
-		`"imageRef":{"repo":"` + repo + `","tags":["latest"]}}]}`
+		`"imageRef":{"repo":"` + repo + `","tags":["latest"]}}],"totalCount":"1"}`
 	for _, ref := range []string{`{"repo": "nginx"}`, `{"repo": "` + repo + `", "tags": ["latest"]}`} {
 		status, _, got := w.post(theOwner, advisoryService+"ListResolvedVulnsReports", `{"imageRefs": [`+ref+`], `+january+`}`)
 		if status != http.StatusOK || compact(got) != want {

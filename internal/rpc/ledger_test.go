@@ -25,6 +25,8 @@ var (
 		"RoleBinding.expire_time", "IdentityProvider.issuer_verified", "IdentityProvider.issuer_verify_time",
 		"Advisory.severity", "ListAdvisoriesRequest.severities", "ListAdvisoriesRequest.min_score", "ListAdvisoriesRequest.withdrawn", "ListAdvisoriesRequest.states",
 		"ListDocumentsRequest.page_size", "ListDocumentsRequest.page_token", "ListDocumentsRequest.order_by", "ListDocumentsRequest.skip",
+		"ListResolvedVulnsReportsRequest.page_size", "ListResolvedVulnsReportsRequest.page_token", "ListResolvedVulnsReportsRequest.order_by", "ListResolvedVulnsReportsRequest.skip",
+		"ListResolvedVulnsReportsResponse.next_page_token", "ListResolvedVulnsReportsResponse.total_count", "ListResolvedVulnsReportsResponse.skipped",
 		"ListDocumentsResponse.next_page_token", "ListDocumentsResponse.total_count", "ListDocumentsResponse.skipped",
 		"ListGroupsRequest.query", "ListIdentitiesRequest.query", "ListRolesRequest.query", "ListTagsRequest.query",
 		"ListReposRequest.query", "ListReposRequest.tiers", "ListReposRequest.bundles", "ListReposRequest.aliases",

@@ -37,7 +37,7 @@ type listing interface {
 func list[F any](r listing, filter F, found ...*fieldmask.Violation) platform.ListRequest[F] {
 	request := platform.ListRequest[F]{
 		Filter: filter, PageSize: int(r.GetPageSize()), PageToken: r.GetPageToken(), OrderBy: r.GetOrderBy(), Skip: int(r.GetSkip()),
-		Malformed: violationsOf(found...),
+		NamedMustExist: true, Malformed: violationsOf(found...),
 	}
 	if scoped, ok := r.(interface{ GetUidp() *uidpv2.UIDPFilter }); ok {
 		f := scoped.GetUidp()

@@ -117,7 +117,7 @@ func (r *readList) addFeeds() {
 		refs[i] = platform.ImageRef{Repo: string(r.b.repos[i]), Tags: []string{"reported"}}
 	}
 	report := r.add("a report of 50 images", 50*145, func(ctx context.Context) error {
-		found, err := r.p.ResolvedVulnerabilities.List(ctx, platform.ResolvedVulnerabilityRequest{
+		found, err := r.p.ResolvedVulnerabilities.ListAll(ctx, platform.ResolvedVulnerabilityFilter{
 			ImageRefs: refs, StartTime: platform.At(epoch.AddDate(0, 0, -300)), EndTime: platform.At(epoch.AddDate(0, 0, 60)),
 		})
 		if err == nil && len(found) == 0 {

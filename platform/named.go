@@ -1,0 +1,81 @@
+package platform
+
+import (
+	"context"
+	"fmt"
+	"slices"
+)
+
+// A list by a filter that names a resource, such as the role bindings of an identity, is empty if the
+// resource has none. It is also empty if the resource does not exist, or if the caller may not see it.
+// NamedMustExist of a ListRequest asks for an error then.
+
+// A naming filter names resources that its rows belong to.
+type naming interface {
+	// checkNamed returns NOT_FOUND with the field that names what is not there. The caller may list rows
+	// within the UIDs listed.
+	checkNamed(ctx context.Context, p *Platform, listed []UID) error
+}
+
+// checkNamed returns NOT_FOUND if an empty list was asked by a resource that does not exist, or of which the
+// caller may see nothing.
+func (r *resources[T, F]) checkNamed(ctx context.Context, req ListRequest[F]) error {
+	if !req.NamedMustExist {
+		return nil
+	}
+	if err := r.findNamed(ctx, "uidp.ids", false, req.UIDP.IDs...); err != nil {
+		return err
+	}
+	filter, names := any(fillFilter(req.Filter)).(naming)
+	if !names {
+		return nil
+	}
+	listed, err := ActorOf(ctx).scopesWithAll(r.kind.reading()...)
+	if err != nil {
+		return err
+	}
+	return filter.checkNamed(ctx, r.p, listed)
+}
+
+// findNamed returns NOT_FOUND with a field unless one of the resources that it names exists. Of a resource that
+// the caller may not read, the error is the same whether it exists or not. There is none at all if the caller
+// sees the rows that belong to the resource, since their list is then really empty. Callers know that their
+// own identities exist.
+func (r *resources[T, F]) findNamed(ctx context.Context, field string, seesRows bool, uids ...UID) error {
+	a := ActorOf(ctx)
+	isOwn := func(uid UID) bool { return slices.Contains(a.Identities, uid) }
+	if len(uids) == 0 || uids[0] == "" || slices.ContainsFunc(uids, isOwn) {
+		return nil
+	}
+	readable := filterUIDs(uids, func(uid UID) bool { return r.kind.readableBy(a, uid) })
+	if len(readable) == 0 && seesRows {
+		return nil
+	}
+	slices.Sort(readable)
+	found, err := r.table(r.p.store).Get(ctx, Keys{uids: slices.Compact(readable), without: r.kind.Hidden})
+	if err == nil && len(found) == 0 {
+		err = newNamedNotFound(field, r.kind.Name, uids[0])
+	}
+	return err
+}
+
+// newNamedNotFound returns the error for a resource that a field names. It does not tell whether the resource
+// exists.
+func newNamedNotFound[Name ~string](field, kind string, name Name) *Error {
+	description := fmt.Sprintf("%s %s does not exist, or you may not read it", spellKind(kind), name)
+	e := newNotFoundBecause(kind, string(name), description)
+	var v violations
+	v.add(field, "%s", description)
+	e.Violations = v
+	return e
+}
+
+// contains reports whether one of the UIDs is uid or above it.
+func contains(uids []UID, uid UID) bool { return slices.ContainsFunc(uids, uid.Within) }
+
+// touches reports whether one of the UIDs is at, above or below the group that a resource lives under. Built-in
+// resources live under none and are of use everywhere.
+func touches(uids []UID, resource UID) bool {
+	home := resource.Parent()
+	return home == "" || contains(uids, home) || slices.ContainsFunc(uids, func(uid UID) bool { return uid.Within(home) })
+}
