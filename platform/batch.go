@@ -36,17 +36,27 @@ func checkBatch(ctx context.Context, list string, n int, accept func(i int) erro
 	if n == 0 || n > maxBatchRequests {
 		return Invalid(fieldmask.Violation{Field: list, Description: fmt.Sprintf("must be 1 to %d", maxBatchRequests)})
 	}
-	var all violations
-	for i := range n {
+	indices := make([]int, n)
+	for i := range indices {
+		indices[i] = i
+	}
+	return collectViolations(list, indices, accept)
+}
+
+// collectViolations calls accept for each of the indices. It returns the violations of all of them in the order of
+// the list, or the first other error.
+func collectViolations(list string, indices []int, accept func(i int) error) error {
+	found := make([]violations, len(indices))
+	for _, i := range indices {
 		err := addIndex(accept(i), list, i)
 		var e *Error
 		if errors.As(err, &e) && e.Code == CodeInvalidArgument {
-			all = append(all, e.Violations...)
+			found[i] = e.Violations
 		} else if err != nil {
 			return err
 		}
 	}
-	return all.err()
+	return slices.Concat(found...).err()
 }
 
 // indexedField returns the name of a field of the i-th request. The elements of a
@@ -70,14 +80,15 @@ func addIndex(err error, list string, i int) error {
 	if !errors.As(err, &e) {
 		return err
 	}
+	var all violations
+	for _, v := range e.Violations {
+		all = append(all, fieldmask.Violation{Field: indexedField(list, i, v.Field), Description: v.Description})
+	}
 	if e.Code == CodeInvalidArgument {
-		var all violations
-		for _, v := range e.Violations {
-			all = append(all, fieldmask.Violation{Field: indexedField(list, i, v.Field), Description: v.Description})
-		}
 		return all.err()
 	}
 	indexed := *e
+	indexed.Violations = all
 	element := fmt.Sprintf("%s[%d]", list, i)
 	indexed.Message += " (" + element + ")"
 	if indexed.Metadata = maps.Clone(indexed.Metadata); indexed.Metadata == nil {
@@ -104,6 +115,38 @@ func sortIndices(uids []UID) []int {
 	}
 	slices.SortStableFunc(indices, func(a, b int) int { return cmp.Compare(uids[a], uids[b]) })
 	return indices
+}
+
+// createBatch makes several resources, each below the parent that its request names: all or none. The function
+// store stores the i-th of them, records its event, and returns it as the response shows it. It is called again
+// for the same row if the transaction is repeated.
+func (r *resources[T, F]) createBatch(ctx context.Context, requests []BatchRequest[T], store func(tx Tx, i int, row T) (T, error)) ([]T, error) {
+	rows, parents := make([]T, len(requests)), make([]UID, len(requests))
+	for i, request := range requests {
+		parents[i] = request.UID
+	}
+	err := checkBatch(ctx, listOfRequests, len(requests), func(i int) (err error) {
+		rows[i], err = r.authorizeCreate(ctx, parents[i], requests[i].Input)
+		return r.recordIfDenied(ctx, "created", parents[i], err)
+	})
+	if err != nil {
+		return nil, r.kind.addArea(err)
+	}
+	made, failing := make([]T, len(requests)), 0
+	err = r.p.store.Write(ctx, func(tx Tx) error {
+		return collectViolations(listOfRequests, sortIndices(parents), func(i int) (err error) {
+			failing = i
+			made[i], err = store(tx, i, rows[i])
+			return err
+		})
+	})
+	if errors.Is(err, ErrDuplicate) || errors.Is(err, ErrNoParent) {
+		err = addIndex(r.insertError(ctx, parents[failing], rows[failing], err), listOfRequests, failing)
+	}
+	if err != nil {
+		return nil, r.recordIfDenied(ctx, "created", parents[failing], err)
+	}
+	return made, nil
 }
 
 // updateBatch updates several resources: all or none.

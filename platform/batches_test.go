@@ -1,6 +1,7 @@
 package platform_test
 
 import (
+	"context"
 	"strings"
 	"testing"
 
@@ -159,5 +160,110 @@ func TestABatchOfUpdatesChangesAllOrNone(t *testing.T) {
 		if got := types(w.events()[before:]); got != "platform.registry.repo.updated platform.registry.repo.updated" {
 			t.Errorf("it recorded %s, want 'platform.registry.repo.updated platform.registry.repo.updated'", got)
 		}
+	})
+}
+
+func TestABatchOfIdentitiesIsAllOrNothing(t *testing.T) {
+	onEachEngine(t, func(t *testing.T, w *world) {
+		acme := w.found("acme")
+		team, before := w.group(acme.uid), len(w.events())
+		rule := func(name, subject string) string {
+			return `{"name": "` + name + `", "claimMatch": {"issuer": "` + issuer + `", "subject": "` + subject + `"}}`
+		}
+		batch := func(all ...platform.BatchRequest[*platform.Identity]) ([]*platform.Identity, error) {
+			return w.p.Identities.CreateBatch(acme.owner, all)
+		}
+		_, err := batch(append(requests[*platform.Identity](team, `{"name": "A"}`, rule("ok", "x")), requests[*platform.Identity]("x", `{"name": "B", "claimMatch": {"issuer": "i"}}`)...)...)
+		if got := violationFields(err); got != "requests[0].name requests[2].parent requests[2].name requests[2].claimMatch.issuer requests[2].claimMatch.subject" {
+			t.Errorf("wrong ones: %s, %v", got, err)
+		}
+		_, err = batch(append(requests[*platform.Identity](team, rule("ok", "x")), requests[*platform.Identity](missingBelow(acme.uid), `{"name": "lost"}`)...)...)
+		if e := refusal(t, "a missing group", err, platform.CodeNotFound); e.Metadata["request"] != "requests[1]" {
+			t.Errorf("a missing group is refused with %v", e.Metadata)
+		}
+		if n := len(w.events()) - before; n != 0 {
+			t.Errorf("refused batches left %d events", n)
+		}
+		made, err := batch(append(requests[*platform.Identity](team, rule("one", "x"), rule("two", "y")), requests[*platform.Identity](acme.uid, `{"name": "three"}`)...)...)
+		must(t, err)
+		if len(made) != 3 || made[1].Name != "two" || made[1].UID.Parent() != team || made[2].UID.Parent() != acme.uid {
+			t.Errorf("it made %+v", made)
+		}
+		w.bind(team, made[0].UID, platform.ViewerRole)
+		err = w.p.Identities.DeleteBatch(acme.owner, []platform.UID{made[1].UID, made[0].UID})
+		if e := refusal(t, "one that is bound", err, platform.CodeFailedPrecondition); e.Metadata["request"] != "uids[1]" {
+			t.Errorf("one that is bound is refused with %v", e.Metadata)
+		}
+		must(t, w.p.Identities.DeleteBatch(acme.owner, []platform.UID{made[2].UID, made[1].UID}))
+		if got := types(w.events()[before:]); got != "iam.identity.created iam.identity.created iam.identity.created iam.rolebindings.created iam.identity.deleted iam.identity.deleted" {
+			t.Errorf("it recorded %s", got)
+		}
+		w.checkCounters()
+	})
+}
+
+func TestABatchOfInvitesTellsAllThatIsWrongAndItsCodesOnce(t *testing.T) {
+	onEachEngine(t, func(t *testing.T, w *world) {
+		acme, other := w.found("acme"), w.found("other")
+		team, foreign := w.group(acme.uid), w.role(other.uid)
+		offer := func(role platform.UID) string { return `{"roleUid": "` + string(role) + `", "ttl": "60s"}` }
+		batch := func(ctx context.Context, bodies ...string) ([]*platform.GroupInvite, error) {
+			return w.p.GroupInvites.CreateBatch(ctx, requests[*platform.GroupInvite](team, bodies...))
+		}
+		// What only the transaction finds out is told of all requests too.
+		_, err := batch(acme.owner, offer(foreign), offer(platform.ViewerRole), offer(foreign))
+		if got := violationFields(err); got != "requests[0].roleUid requests[2].roleUid" {
+			t.Errorf("roles of another organisation: %s, %v", got, err)
+		}
+		inviter := w.with(w.role(acme.uid, platform.CapGroupInvitesCreate, platform.CapRoleBindingsCreate), team, acme.uid)
+		_, err = batch(inviter, offer(platform.ViewerRole))
+		expectRefused(t, "more than the caller holds", err, platform.CodePermissionDenied)
+		made, err := batch(acme.owner, offer(platform.ViewerRole), offer(platform.EditorRole))
+		must(t, err)
+		if len(made) != 2 || made[0].Code == "" || made[0].Code == made[1].Code || made[1].Role.Name != "editor" {
+			t.Errorf("it made %+v", made)
+		}
+		if read, err := w.p.GroupInvites.Get(acme.owner, made[0].UID); err != nil || read.Code != "" {
+			t.Errorf("the code can be read: %+v, %v", read, err)
+		}
+		for _, e := range w.events() {
+			if strings.Contains(e.body, made[0].Code) {
+				t.Error("the event shows the code")
+			}
+		}
+		_, err = w.p.GroupInvites.Accept(w.as("somebody"), made[1].Code)
+		must(t, err)
+		must(t, w.p.GroupInvites.DeleteBatch(acme.owner, []platform.UID{made[0].UID, made[1].UID}))
+		w.checkCounters()
+	})
+}
+
+func TestABatchOfSubscriptionsIsAllOrNothing(t *testing.T) {
+	onEachEngine(t, func(t *testing.T, w *world) {
+		acme := w.found("acme")
+		to := func(sink string, findings *platform.FindingConditions) platform.SubscriptionRequest {
+			return platform.SubscriptionRequest{BatchRequest: requests[*platform.Subscription](acme.uid, `{"sink": "`+sink+`"}`)[0], Findings: findings}
+		}
+		batch := func(all ...platform.SubscriptionRequest) ([]*platform.Subscription, error) {
+			return w.p.Subscriptions.CreateBatch(acme.owner, all)
+		}
+		_, err := batch(to("x", nil), to("https://one.example.com", &platform.FindingConditions{Within: []platform.UID{"y"}}))
+		if got := violationFields(err); got != "requests[0].sink requests[1].findings.within[0]" {
+			t.Errorf("wrong ones: %s, %v", got, err)
+		}
+		_, err = batch(to("https://one.example.com", nil), to("https://one.example.com", nil))
+		if e := refusal(t, "a sink twice", err, platform.CodeAlreadyExists); violationFields(e) != "requests[1].sink" {
+			t.Errorf("a sink twice: %s, %v", violationFields(e), e.Metadata)
+		}
+		made, err := batch(to("https://one.example.com", nil), to("https://two.example.com", &platform.FindingConditions{KnownExploited: true}))
+		must(t, err)
+		if len(made) != 2 || made[0].Secret == "" || made[0].Secret == made[1].Secret || made[1].Findings == nil {
+			t.Errorf("it made %+v", made)
+		}
+		if read, err := w.p.Subscriptions.Get(acme.owner, made[0].UID); err != nil || read.Secret != "" {
+			t.Errorf("the secret can be read: %+v, %v", read, err)
+		}
+		must(t, w.p.Subscriptions.DeleteBatch(acme.owner, []platform.UID{made[0].UID, made[1].UID}))
+		w.checkCounters()
 	})
 }

@@ -117,36 +117,49 @@ func (s GroupInvites) Create(ctx context.Context, parent UID, in fieldmask.Input
 	if err != nil {
 		return nil, s.recordIfDenied(ctx, "created", parent, err)
 	}
-	code := newInviteCode()
-	made.KeyID, made.Hash = code.keyID, code.hash()
-	shown := *made
-	err = s.p.store.Write(ctx, func(tx Tx) error {
-		if err := s.p.Roles.requireMayGrant(ctx, tx, "roleUid", made.RoleUID, parent, Time{}); err != nil {
-			return err
-		}
-		if err := s.rows(tx).Insert(ctx, made); err != nil {
-			return err
-		}
-		stored, err := s.getRow(ctx, tx, made.UID) // the row that is read has its role
-		if err != nil {
-			return err
-		}
-		shown = *stored
-		tx.Record(s.p.event(ctx, s.kind.Event, "created", shown.UID, parent, &shown))
-		return nil
+	var shown *GroupInvite
+	err = s.p.store.Write(ctx, func(tx Tx) (err error) {
+		shown, err = s.offer(ctx, tx, made)
+		return err
 	})
-	if errors.Is(err, ErrNoParent) {
-		err = newNotFound("Group", parent)
-	}
 	if err != nil {
-		return nil, s.recordIfDenied(ctx, "created", parent, err)
+		return nil, s.recordIfDenied(ctx, "created", parent, s.insertError(ctx, parent, made, err))
 	}
+	return shown, nil
+}
+
+// CreateBatch makes several invites: all or none. Only this response shows their codes.
+func (s GroupInvites) CreateBatch(ctx context.Context, requests []BatchRequest[*GroupInvite]) ([]*GroupInvite, error) {
+	return s.createBatch(ctx, requests, func(tx Tx, _ int, made *GroupInvite) (*GroupInvite, error) { return s.offer(ctx, tx, made) })
+}
+
+// offer stores an invite with a new code, records its event, and returns it with the code.
+func (s GroupInvites) offer(ctx context.Context, tx Tx, made *GroupInvite) (*GroupInvite, error) {
+	group, code := made.UID.Parent(), newInviteCode()
+	made.KeyID, made.Hash = code.keyID, code.hash()
+	if err := s.p.Roles.requireMayGrant(ctx, tx, "roleUid", made.RoleUID, group, Time{}); err != nil {
+		return nil, err
+	}
+	if err := s.rows(tx).Insert(ctx, made); err != nil {
+		return nil, err
+	}
+	stored, err := s.getRow(ctx, tx, made.UID) // the row that is read has its role
+	if err != nil {
+		return nil, err
+	}
+	tx.Record(s.p.event(ctx, s.kind.Event, "created", stored.UID, group, stored))
+	shown := *stored
 	shown.Code = code.String()
 	return &shown, nil
 }
 
 // Delete deletes an invite.
 func (s GroupInvites) Delete(ctx context.Context, uid UID) error { return s.remove(ctx, uid) }
+
+// DeleteBatch deletes several invites: all or none.
+func (s GroupInvites) DeleteBatch(ctx context.Context, uids []UID) error {
+	return s.removeBatch(ctx, uids)
+}
 
 // An inviteCode consists of the id of an invite and a secret. The secret has so
 // much entropy that storing a plain hash of it is safe.

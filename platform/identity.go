@@ -169,6 +169,16 @@ func (s Identities) Create(ctx context.Context, parent UID, in fieldmask.Input[*
 	return s.insert(ctx, parent, made, func(tx Tx) error { return s.p.admitRule(ctx, tx, made.UID, made) })
 }
 
+// CreateBatch makes several identities: all or none.
+func (s Identities) CreateBatch(ctx context.Context, requests []BatchRequest[*Identity]) ([]*Identity, error) {
+	return s.createBatch(ctx, requests, func(tx Tx, _ int, made *Identity) (*Identity, error) {
+		if err := s.p.admitRule(ctx, tx, made.UID, made); err != nil {
+			return nil, err
+		}
+		return made, s.insertInTx(ctx, tx, made)
+	})
+}
+
 // Update changes an identity. A change of its rule decides who gets the roles
 // bound to it, so the caller must hold everything that they grant.
 func (s Identities) Update(ctx context.Context, uid UID, in fieldmask.Input[*Identity]) (*Identity, error) {
@@ -225,7 +235,18 @@ func (s Identities) requireAllBound(ctx context.Context, tx Tx, uid UID) error {
 
 // Delete deletes an identity without role bindings.
 func (s Identities) Delete(ctx context.Context, uid UID) error {
-	return s.removeChecked(ctx, uid, func(tx Tx, _ UID) error { tx.Lock(uid.Root()); return nil }) // prevents concurrent bindings
+	return s.removeChecked(ctx, uid, preventBindings)
+}
+
+// DeleteBatch deletes several identities without role bindings: all or none.
+func (s Identities) DeleteBatch(ctx context.Context, uids []UID) error {
+	return s.removeBatchChecked(ctx, uids, preventBindings)
+}
+
+// preventBindings lets nobody bind an identity while it is deleted.
+func preventBindings(tx Tx, uid UID) error {
+	tx.Lock(uid.Root())
+	return nil
 }
 
 // Lookup finds the identity whose rule names exactly this issuer and subject, the

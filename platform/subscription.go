@@ -114,37 +114,94 @@ func (s Subscriptions) Create(ctx context.Context, parent UID, in fieldmask.Inpu
 // CreateConditional is Create for a subscription that gets only the events that meet conditions, and of those about
 // findings only the ones that meet further conditions. Denied changes need groups.update besides, as the audit log does.
 func (s Subscriptions) CreateConditional(ctx context.Context, parent UID, in fieldmask.Input[*Subscription], conditions *EventConditions, findings *FindingConditions) (*Subscription, error) {
-	var v violations
-	if findings != nil {
-		findings.check(parent, &v)
-	}
-	if conditions != nil {
-		conditions.check(parent, &v)
-	}
-	made, err := s.authorizeCreate(ctx, parent, in.Malformed(v...))
-	if err == nil && conditions != nil && conditions.IncludeDenied {
-		_, err = require(ctx, parent, CapGroupsUpdate)
+	r := SubscriptionRequest{BatchRequest[*Subscription]{parent, in}, conditions, findings}
+	made, err := s.authorizeCreate(ctx, parent, r.checkedInput())
+	if err == nil {
+		err = r.authorizeDenied(ctx)
 	}
 	if err != nil {
 		return nil, s.recordIfDenied(ctx, "created", parent, listEventTypes(err))
 	}
-	made.Conditions, made.Findings = conditions, findings
-	secret := "whsec_" + newSecret()
-	made, err = s.insert(ctx, parent, made, func(tx Tx) (err error) {
-		made.EncryptedSecret, err = s.p.encryptSecret(ctx, tx, secret, made.UID)
+	var shown *Subscription
+	err = s.p.store.Write(ctx, func(tx Tx) (err error) {
+		shown, err = s.insertWithSecret(ctx, tx, made, r)
 		return err
 	})
 	if err != nil {
+		return nil, s.recordIfDenied(ctx, "created", parent, s.insertError(ctx, parent, made, err))
+	}
+	return shown, nil
+}
+
+// A SubscriptionRequest is one subscription of a batch, with the conditions of CreateConditional.
+type SubscriptionRequest struct {
+	BatchRequest[*Subscription]
+	Conditions *EventConditions
+	Findings   *FindingConditions
+}
+
+// checkedInput returns the input, with what is wrong with the conditions.
+func (r SubscriptionRequest) checkedInput() fieldmask.Input[*Subscription] {
+	var v violations
+	if r.Findings != nil {
+		r.Findings.check(r.UID, &v)
+	}
+	if r.Conditions != nil {
+		r.Conditions.check(r.UID, &v)
+	}
+	return r.Input.Malformed(v...)
+}
+
+// authorizeDenied fails unless the caller may receive denied changes, if the request asks for them.
+func (r SubscriptionRequest) authorizeDenied(ctx context.Context) error {
+	if r.Conditions == nil || !r.Conditions.IncludeDenied {
+		return nil
+	}
+	_, err := require(ctx, r.UID, CapGroupsUpdate)
+	return err
+}
+
+// CreateBatch makes several subscriptions: all or none. Only this response shows their secrets.
+func (s Subscriptions) CreateBatch(ctx context.Context, requests []SubscriptionRequest) ([]*Subscription, error) {
+	plain := make([]BatchRequest[*Subscription], len(requests))
+	for i, r := range requests {
+		plain[i] = BatchRequest[*Subscription]{r.UID, r.checkedInput()}
+	}
+	made, err := s.createBatch(ctx, plain, func(tx Tx, i int, made *Subscription) (*Subscription, error) {
+		if err := requests[i].authorizeDenied(ctx); err != nil {
+			return nil, addIndex(err, listOfRequests, i)
+		}
+		return s.insertWithSecret(ctx, tx, made, requests[i])
+	})
+	return made, listEventTypes(err)
+}
+
+// insertWithSecret stores a subscription with its conditions and a new secret, and returns it with the secret.
+func (s Subscriptions) insertWithSecret(ctx context.Context, tx Tx, made *Subscription, r SubscriptionRequest) (_ *Subscription, err error) {
+	made.Conditions, made.Findings = r.Conditions, r.Findings
+	secret := "whsec_" + newSecret()
+	if made.EncryptedSecret, err = s.p.encryptSecret(ctx, tx, secret, made.UID); err != nil {
 		return nil, err
 	}
-	withSecret := *made
-	withSecret.Secret = secret
-	return &withSecret, nil
+	shown := *made
+	shown.Secret = secret
+	return &shown, s.insertInTx(ctx, tx, made)
 }
 
 // Delete deletes a subscription.
 func (s Subscriptions) Delete(ctx context.Context, uid UID) error {
-	return s.removeChecked(ctx, uid, func(tx Tx, uid UID) error { tx.Lock(uid); return nil }) // no delivery ends meanwhile
+	return s.removeChecked(ctx, uid, holdDeliveries)
+}
+
+// DeleteBatch deletes several subscriptions: all or none.
+func (s Subscriptions) DeleteBatch(ctx context.Context, uids []UID) error {
+	return s.removeBatchChecked(ctx, uids, holdDeliveries)
+}
+
+// holdDeliveries lets no delivery of a subscription end while it is deleted.
+func holdDeliveries(tx Tx, uid UID) error {
+	tx.Lock(uid)
+	return nil
 }
 
 // secretOverlap is the time during which the previous secret still signs.

@@ -62,22 +62,32 @@ func (r *resources[T, F]) insert(ctx context.Context, parent UID, row T, check f
 		if err := check(tx); err != nil {
 			return err
 		}
-		if err := r.rows(tx).Insert(ctx, row); err != nil {
-			return err
-		}
-		tx.Record(r.p.event(ctx, r.kind.Event, "created", r.kind.UID(row), r.kind.Group(row), row))
-		return nil
+		return r.insertInTx(ctx, tx, row)
 	})
-	switch {
-	case errors.Is(err, ErrDuplicate):
-		err = r.alreadyExists(ctx, parent, row)
-	case errors.Is(err, ErrNoParent):
-		err = newNotFound(r.kind.Parent, parent)
-	}
 	if err != nil {
-		return zero, r.recordIfDenied(ctx, "created", parent, err)
+		return zero, r.recordIfDenied(ctx, "created", parent, r.insertError(ctx, parent, row, err))
 	}
 	return row, nil
+}
+
+// insertInTx stores a row in a transaction and records its event.
+func (r *resources[T, F]) insertInTx(ctx context.Context, tx Tx, row T) error {
+	if err := r.rows(tx).Insert(ctx, row); err != nil {
+		return err
+	}
+	tx.Record(r.p.event(ctx, r.kind.Event, "created", r.kind.UID(row), r.kind.Group(row), row))
+	return nil
+}
+
+// insertError converts an error of the store into that of a creation.
+func (r *resources[T, F]) insertError(ctx context.Context, parent UID, row T, err error) error {
+	switch {
+	case errors.Is(err, ErrDuplicate):
+		return r.alreadyExists(ctx, parent, row)
+	case errors.Is(err, ErrNoParent):
+		return newNotFound(r.kind.Parent, parent)
+	}
+	return err
 }
 
 // update is the complete Update of a kind without special rules.

@@ -41,6 +41,21 @@ func (m mutations) DeleteGroupInvite(ctx context.Context, input scalar.Delete) (
 	return newDeleted("GroupInvite", input, m.p.GroupInvites.Delete(ctx, input.UID))
 }
 
+func (m mutations) BatchCreateGroupInvites(ctx context.Context, input map[string]any) (*graph.BatchCreateGroupInvitesPayload, error) {
+	made, err := m.p.GroupInvites.CreateBatch(ctx, decodeBatchRequests[*platform.GroupInvite](input))
+	if err != nil {
+		return nil, err
+	}
+	return &graph.BatchCreateGroupInvitesPayload{GroupInvites: made}, nil
+}
+
+func (m mutations) BatchDeleteGroupInvites(ctx context.Context, input graph.BatchDeleteGroupInvitesInput) (*graph.BatchDeleteGroupInvitesPayload, error) {
+	if err := m.p.GroupInvites.DeleteBatch(ctx, input.Uids); err != nil {
+		return nil, err
+	}
+	return &graph.BatchDeleteGroupInvitesPayload{DeletedIds: globalIDs("GroupInvite", input.Uids), DeletedUids: input.Uids}, nil
+}
+
 func (m mutations) AcceptGroupInvite(ctx context.Context, input graph.AcceptGroupInviteInput) (*scalar.AcceptGroupInvitePayload, error) {
 	bound, err := m.p.GroupInvites.Accept(ctx, input.Code)
 	if err != nil {

@@ -55,6 +55,21 @@ func (m mutations) DeleteIdentity(ctx context.Context, input scalar.Delete) (*sc
 	return newDeleted("Identity", input, m.p.Identities.Delete(ctx, input.UID))
 }
 
+func (m mutations) BatchCreateIdentities(ctx context.Context, input map[string]any) (*graph.BatchCreateIdentitiesPayload, error) {
+	made, err := m.p.Identities.CreateBatch(ctx, decodeBatchRequests[*platform.Identity](input))
+	if err != nil {
+		return nil, err
+	}
+	return &graph.BatchCreateIdentitiesPayload{Identities: made}, nil
+}
+
+func (m mutations) BatchDeleteIdentities(ctx context.Context, input graph.BatchDeleteIdentitiesInput) (*graph.BatchDeleteIdentitiesPayload, error) {
+	if err := m.p.Identities.DeleteBatch(ctx, input.Uids); err != nil {
+		return nil, err
+	}
+	return &graph.BatchDeleteIdentitiesPayload{DeletedIds: globalIDs("Identity", input.Uids), DeletedUids: input.Uids}, nil
+}
+
 func (e entities) FindManyIdentityByUIDs(ctx context.Context, reps []*graph.IdentityByUIDsInput) ([]*platform.Identity, error) {
 	return readRepresentations(ctx, readsOf(ctx).identities(), mapEach(reps, func(r *graph.IdentityByUIDsInput) platform.UID { return r.UID }))
 }

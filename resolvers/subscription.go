@@ -49,6 +49,29 @@ func (m mutations) DeleteSubscription(ctx context.Context, input scalar.Delete) 
 	return newDeleted("EventSubscription", input, m.p.Subscriptions.Delete(ctx, input.UID))
 }
 
+// BatchCreateSubscriptions creates several subscriptions. Its response is the only one that shows their secrets.
+func (m mutations) BatchCreateSubscriptions(ctx context.Context, input map[string]any) (*graph.BatchCreateSubscriptionsPayload, error) {
+	given, _ := input["requests"].([]map[string]any)
+	requests := make([]platform.SubscriptionRequest, len(given))
+	for i, one := range given {
+		requests[i].Conditions, _ = one["conditions"].(*platform.EventConditions)
+		requests[i].Findings, _ = one["findings"].(*platform.FindingConditions)
+		requests[i].UID, requests[i].Input = decodeInput[*platform.Subscription](without(one, "conditions", "findings"))
+	}
+	made, err := m.p.Subscriptions.CreateBatch(ctx, requests)
+	if err != nil {
+		return nil, err
+	}
+	return &graph.BatchCreateSubscriptionsPayload{Subscriptions: made, Secrets: mapEach(made, func(s *platform.Subscription) string { return s.Secret })}, nil
+}
+
+func (m mutations) BatchDeleteSubscriptions(ctx context.Context, input graph.BatchDeleteSubscriptionsInput) (*graph.BatchDeleteSubscriptionsPayload, error) {
+	if err := m.p.Subscriptions.DeleteBatch(ctx, input.Uids); err != nil {
+		return nil, err
+	}
+	return &graph.BatchDeleteSubscriptionsPayload{DeletedIds: globalIDs("EventSubscription", input.Uids), DeletedUids: input.Uids}, nil
+}
+
 // RotateSubscriptionSecret replaces the secret. Its response is the only one that
 // shows the new secret.
 func (m mutations) RotateSubscriptionSecret(ctx context.Context, input graph.RotateSubscriptionSecretInput) (*graph.RotateSubscriptionSecretPayload, error) {
