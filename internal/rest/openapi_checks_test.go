@@ -143,6 +143,36 @@ func TestEveryOperationOfTheWireIsDescribed(t *testing.T) {
 	}
 }
 
+// The samples of the reference send the examples.
+func TestEveryBodyAndEveryRequiredParameterHasAnExampleThatFits(t *testing.T) {
+	t.Parallel()
+	bodies, parameters := 0, 0
+	for _, path := range loadDescription(t).Paths.Map() {
+		for _, o := range path.Operations() {
+			if o.RequestBody != nil {
+				bodies++
+				content := o.RequestBody.Value.Content["application/json"]
+				example, _ := content.Example.(map[string]any)
+				if err := content.Schema.Value.VisitJSON(example, openapi3.VisitAsRequest()); len(example) == 0 || err != nil {
+					t.Errorf("%s: the example %v of its body does not fit: %v", o.OperationID, example, err)
+				}
+			}
+			for _, p := range o.Parameters {
+				if p.Value.In != "query" || !p.Value.Required {
+					continue
+				}
+				parameters++
+				if err := p.Value.Schema.Value.VisitJSON(p.Value.Example); p.Value.Example == nil || err != nil {
+					t.Errorf("%s: the example %v of %s does not fit: %v", o.OperationID, p.Value.Example, p.Value.Name, err)
+				}
+			}
+		}
+	}
+	if bodies < 25 || parameters < 6 {
+		t.Errorf("%d bodies and %d required parameters were found: this test shows nothing", bodies, parameters)
+	}
+}
+
 // The required fields of a body are the fields that the core requires.
 func TestRequiredFieldsAreThoseOfTheCore(t *testing.T) {
 	t.Parallel()

@@ -56,6 +56,9 @@ func (d *description) query(r *route) openapi3.Parameters {
 			described.Schema = (&openapi3.Schema{Type: &openapi3.Types{"array"}, Items: described.Schema}).NewRef()
 			described.Style, described.Explode = openapi3.SerializationForm, openapi3.Ptr(true)
 		}
+		if p.required {
+			described.Example = parameterExamples[p.name]
+		}
 		parameters[i] = &openapi3.ParameterRef{Value: described}
 	}
 	return parameters

@@ -3,9 +3,9 @@
 const quote = (text) => JSON.stringify(text);
 const indent = (text, by) => text.replaceAll('\n', '\n' + by);
 
-/** Returns what a request for an operation consists of. What the document gives no example of stays as a name in braces, or as <name>. */
+/** Returns what a request for an operation consists of. What is in the path stays as a name in braces; the document has examples of the rest. */
 function requestOf(origin, path, method, { parameters = [], requestBody }) {
-  const needed = parameters.filter((one) => one.in === 'query' && one.required).map(({ name, example, schema }) => `${name}=${encodeURIComponent(example ?? schema?.example ?? `<${name}>`)}`);
+  const needed = parameters.filter((one) => one.in === 'query' && one.required).flatMap(({ name, example }) => [example].flat().map((value) => `${name}=${encodeURIComponent(value)}`));
   const example = requestBody?.content?.['application/json']?.example;
   return { method: method.toUpperCase(), url: origin + path + (needed.length > 0 ? '?' + needed.join('&') : ''), body: requestBody && JSON.stringify(example ?? {}, null, 2) };
 }
