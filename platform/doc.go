@@ -40,7 +40,7 @@
 //	search.go      finds resources of several kinds by words; search_text.go decides
 //	               which words match
 //	page.go        page sizes and orders; token.go seals page tokens
-//	check.go       what names and texts may contain; time.go has times
+//	check.go       what names and texts may contain; label.go has labels, time.go times
 //	import.go      stores many records at once: import_feed.go advisories,
 //	               import_libraries.go artifacts, import_registry.go repos, tags and
 //	               images; import_prune.go removes what vanished from a registry

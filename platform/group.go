@@ -21,6 +21,7 @@ type Group struct {
 	UpdateTime     Time           `json:"updateTime,omitzero"`
 	Kind           OrgKind        `json:"kind,omitempty"`
 	Status         OrgStatus      `json:"status,omitempty"`
+	Labels         Labels         `json:"labels,omitempty"`
 }
 
 // OrgKind is the kind of an organisation.
@@ -65,6 +66,7 @@ func (OrgStatus) Values() []string { return fieldmask.Texts(orgStatuses) }
 // GroupFilter restricts a list of groups.
 type GroupFilter struct {
 	ChangeFilter
+	LabelFilter
 
 	Name  string `json:",omitempty"` // exact name
 	Query string `json:",omitempty"` // see SearchWords
@@ -73,6 +75,7 @@ type GroupFilter struct {
 }
 
 func (f *GroupFilter) check(v *violations) {
+	f.LabelFilter.check(v)
 	v.checkFilter("name", f.Name)
 	v.checkQuery(f.Query)
 	f.Repos.check(v)
@@ -88,7 +91,7 @@ var groupKind = Kind[*Group]{
 		{Name: "description", Mode: fieldmask.Updatable}, {Name: "resourceLimits", Mode: fieldmask.OutputOnly},
 		{Name: "verified", Mode: fieldmask.OutputOnly}, {Name: "createTime", Mode: fieldmask.OutputOnly},
 		{Name: "updateTime", Mode: fieldmask.Volatile}, {Name: "kind", Mode: fieldmask.OutputOnly},
-		{Name: "status", Mode: fieldmask.OutputOnly},
+		{Name: "status", Mode: fieldmask.OutputOnly}, {Name: "labels", Mode: fieldmask.Updatable},
 	},
 	Required: []string{"name"},
 	Unique:   []string{"name"},
@@ -110,6 +113,9 @@ var groupKind = Kind[*Group]{
 		}
 		if changed("description") {
 			v.checkLine("description", g.Description)
+		}
+		if changed("labels") {
+			g.Labels.check(v)
 		}
 	},
 }

@@ -13,13 +13,13 @@ import (
 // each field and when. A missing field or another mode is a change of the contract.
 func TestEveryFieldIsUpdatableFixedOrOutputOnly(t *testing.T) {
 	t.Parallel()
-	checkModes(t, groupKind.Fields, Group{}, "name description", "", "uid resourceLimits verified createTime kind status", "updateTime")
+	checkModes(t, groupKind.Fields, Group{}, "name description labels", "", "uid resourceLimits verified createTime kind status", "updateTime")
 	checkModes(t, identityKind.Fields, Identity{}, "name description company claimMatch staticKeys", "", "uid createTime", "email emailUnverified lastSeenTime updateTime")
 	checkModes(t, roleKind.Fields, Role{}, "name description capabilities", "", "uid createTime", "updateTime")
 	checkModes(t, roleBindingKind.Fields, RoleBinding{}, "identityUid roleUid expireTime", "", "uid createTime", "identity group role")
 	checkModes(t, identityProviderKind.Fields, IdentityProvider{}, "name description defaultRole oidc", "oidc.correlationRule", "uid createTime", "issuerVerified issuerVerifyTime updateTime")
 	checkModes(t, accountAssociationKind.Fields, AccountAssociation{}, "name description amazon google platform azure github", "", "uid createTime", "updateTime")
-	checkModes(t, repoKind.Fields, Repo{}, "name description catalogTier bundles aliases activeTags sync_config", "",
+	checkModes(t, repoKind.Fields, Repo{}, "name description catalogTier bundles aliases activeTags sync_config labels", "",
 		"uid createTime sync_config.uniqueTags sync_config.expirationTime sync_config.apkoOverlay sync_config.gracePeriod", "updateTime")
 	checkModes(t, readmeFields, Readme{}, "content", "", "uid", "")
 	checkModes(t, tagKind.Fields, Tag{}, "", "name digest deprecated bundles", "uid updateTime", "")

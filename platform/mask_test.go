@@ -28,7 +28,7 @@ func fieldsOf(v violations) string {
 func TestAMaskDecidesWhichFieldsChange(t *testing.T) {
 	t.Parallel()
 	const body = `{"name": "n", "description": "d", "bundles": ["b"]}`
-	all := "name description catalogTier bundles aliases activeTags sync_config"
+	all := "name description catalogTier bundles aliases activeTags sync_config labels"
 	for _, x := range []struct {
 		body   string
 		mask   []string

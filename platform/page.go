@@ -93,7 +93,7 @@ const (
 	VulnerabilityDetails
 	EventBodies
 	EventChanges
-	RepoLists          // bundles, aliases, active tags and synchronization of repos
+	RepoLists          // bundles, aliases, active tags, synchronization and labels of repos
 	IdentityRules      // rules and static keys of identities
 	BindingObjects     // identity, group and role of role bindings
 	BindingTexts       // descriptions of the identity, the group and the role of role bindings

@@ -18,6 +18,7 @@ type Repo struct {
 	Aliases     []string    `json:"aliases,omitempty"`
 	ActiveTags  []string    `json:"activeTags,omitempty"`
 	SyncConfig  *SyncConfig `json:"sync_config,omitempty"` // the API uses this spelling
+	Labels      Labels      `json:"labels,omitempty"`
 	CreateTime  Time        `json:"createTime,omitzero"`
 	UpdateTime  Time        `json:"updateTime,omitzero"`
 
@@ -70,6 +71,7 @@ func (CatalogTier) Values() []string { return fieldmask.Texts(catalogTiers) }
 // RepoFilter restricts a list of repos.
 type RepoFilter struct {
 	ChangeFilter
+	LabelFilter
 
 	Name string `json:",omitempty"` // exact name
 
@@ -97,6 +99,7 @@ func (f *RepoFilter) capabilities() []Capability {
 }
 
 func (f *RepoFilter) check(v *violations) {
+	f.LabelFilter.check(v)
 	f.Tags.check(v)
 	v.checkFilter("name", f.Name)
 	v.checkFilter("names", f.Names...)
@@ -121,6 +124,7 @@ var repoKind = Kind[*Repo]{
 		{Name: "description", Mode: fieldmask.Updatable}, {Name: "catalogTier", Mode: fieldmask.Updatable},
 		{Name: "bundles", Mode: fieldmask.Updatable}, {Name: "aliases", Mode: fieldmask.Updatable},
 		{Name: "activeTags", Mode: fieldmask.Updatable}, {Name: "sync_config", Mode: fieldmask.Updatable},
+		{Name: "labels", Mode: fieldmask.Updatable},
 		{Name: "createTime", Mode: fieldmask.OutputOnly}, {Name: "updateTime", Mode: fieldmask.Volatile},
 		{Name: "sync_config.uniqueTags", Mode: fieldmask.OutputOnly},
 		{Name: "sync_config.expirationTime", Mode: fieldmask.OutputOnly},
@@ -165,6 +169,9 @@ var repoKind = Kind[*Repo]{
 		}
 		if changed("sync_config") && r.SyncConfig != nil {
 			r.SyncConfig.check(v)
+		}
+		if changed("labels") {
+			r.Labels.check(v)
 		}
 	},
 }

@@ -38,6 +38,7 @@ func TestARejectedInputExplainsEachInvalidField(t *testing.T) {
 		`mutation($repo: ID!) { batchCreateTags(input: {requests: [{parent: $repo, name: "ok", digest: "` + digest(1) + `"}, {parent: $repo, name: ".", digest: "x"}]}) { tags { uid } } }`: "requests[1].name requests[1].digest",
 		`mutation($repo: ID!) { batchUpdateRepos(input: {requests: [{uid: $repo, name: "A B"}]}) { repos { uid } } }`:                                                                       "requests[0].name",
 		`mutation($repo: ID!) { batchDeleteTags(input: {uids: [$repo, $repo, "x"]}) { deletedUids } }`:                                                                                      "uids[1] uids[2]",
+		`mutation($repo: ID!) { updateRepo(input: {uid: $repo, labels: [{key: "a", value: "b"}, {key: "a", value: "c"}]}) { repo { uid } } }`:                                               "labels",
 		`mutation { batchDeleteRoleBindings(input: {uids: []}) { deletedUids } }`:                                                                                                           "uids",
 	} {
 		got := w.askAs(theOwner, query, "repo", repo)

@@ -64,6 +64,11 @@ func resourceLimits(g *platform.Group) []*graph.ResourceLimit {
 	return limits
 }
 
+// Labels returns the labels sorted by key.
+func (groups) Labels(_ context.Context, all []*platform.Group) ([][]*platform.Label, error) {
+	return mapEach(all, func(g *platform.Group) []*platform.Label { return g.Labels.List() }), nil
+}
+
 func groupUID(g *platform.Group) platform.UID { return g.UID }
 
 // descendantScopes returns, for each group, the scope of all its descendants.

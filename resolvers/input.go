@@ -18,8 +18,24 @@ func decodeInput[T any](input map[string]any) (platform.UID, fieldmask.Input[T])
 	mask, _ := input["updateMask"].([]string)
 	fields := maps.Clone(input)
 	maps.DeleteFunc(fields, func(name string, _ any) bool { return name == "uid" || name == "parent" || name == "updateMask" })
+	var malformed []fieldmask.Violation
+	if list, isGiven := fields["labels"].([]*platform.Label); isGiven && list != nil {
+		fields["labels"], malformed = decodeLabels(list)
+	}
 	body, _ := json.Marshal(fields) // cannot fail, because the fields were decoded from JSON
-	return inputTarget(input), fieldmask.JSONInput[T](body, mask)
+	return inputTarget(input), fieldmask.JSONInput[T](body, mask).Malformed(malformed...)
+}
+
+// decodeLabels converts a list of labels into the map that the core decodes.
+func decodeLabels(list []*platform.Label) (platform.Labels, []fieldmask.Violation) {
+	labels := platform.Labels{}
+	for _, label := range list {
+		if _, isKnown := labels[label.Key]; isKnown {
+			return nil, []fieldmask.Violation{{Field: "labels", Description: "must have each key once"}}
+		}
+		labels[label.Key] = label.Value
+	}
+	return labels, nil
 }
 
 // without returns an input without fields that are no fields of the kind.

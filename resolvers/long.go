@@ -42,6 +42,7 @@ var costlyFields = map[string]platform.CostlyFields{
 	"Repo.aliases":                  platform.RepoLists,
 	"Repo.activeTags":               platform.RepoLists,
 	"Repo.syncConfig":               platform.RepoLists,
+	"Repo.labels":                   platform.RepoLists,
 	"Identity.claimMatch":           platform.IdentityRules,
 	"Identity.staticKeys":           platform.IdentityRules,
 	"RoleBinding.identity":          platform.BindingObjects,

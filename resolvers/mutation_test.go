@@ -16,6 +16,7 @@ var everyMutation = []struct {
 	keep, keepAs       string
 }{
 	{"createGroup", `mutation($org: ID!) { createGroup(input: {parent: $org, name: "team", description: "one"}) { group { id uid name createTime } groupEdge { cursor node { name } } } }`, "createGroup.groupEdge.node.name", "team", "createGroup.group.uid", "team"},
+	{"updateGroup", `mutation($team: ID!) { updateGroup(input: {uid: $team, labels: [{key: "team", value: "red"}, {key: "env", value: "prod"}]}) { group { labels { key value } } } }`, "updateGroup.group.labels.*.key", "env team", "", ""},
 	{"updateGroup", `mutation($team: ID!) { updateGroup(input: {uid: $team, description: null}) { group { name description parent { name } } } }`, "updateGroup.group.description", nil, "", ""},
 	{"createIdentity", `mutation($team: ID!, $iss: String!) { createIdentity(input: {parent: $team, name: "ann", company: "acme", claimMatch: {issuer: $iss, subject: "ann", claims: {team: "red"}}}) { identity { uid claimMatch { subject claims } } identityEdge { cursor } } }`, "createIdentity.identity.claimMatch.claims", map[string]any{"team": "red"}, "createIdentity.identity.uid", "ann"},
 	{"updateIdentity", `mutation($ann: ID!) { updateIdentity(input: {uid: $ann, name: "anna", company: "x", updateMask: ["name"]}) { identity { name company claimMatch { issuer } } } }`, "updateIdentity.identity.company", "acme", "", ""},

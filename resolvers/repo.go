@@ -72,6 +72,11 @@ func (m mutations) UpdateRepoReadme(ctx context.Context, input map[string]any) (
 	return &graph.UpdateRepoReadmePayload{Repo: repo}, nil
 }
 
+// Labels returns the labels sorted by key.
+func (repos) Labels(_ context.Context, all []*platform.Repo) ([][]*platform.Label, error) {
+	return mapEach(all, func(r *platform.Repo) []*platform.Label { return r.Labels.List() }), nil
+}
+
 func repoUID(r *platform.Repo) platform.UID { return r.UID }
 
 func (repos) Group(ctx context.Context, all []*platform.Repo) ([]*platform.Group, error) {

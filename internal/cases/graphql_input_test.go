@@ -39,6 +39,9 @@ func (p graphQL) input(definition *ast.Definition, value fields) fields {
 		if apps, ok := member.(fields); ok && name == "appInstallations" {
 			member = installations(apps)
 		}
+		if labels, ok := member.(fields); ok && name == "labels" {
+			member = labelList(labels)
+		}
 		if renamed, ok := inputNames[name]; ok {
 			name = renamed
 		}
@@ -51,6 +54,15 @@ func (p graphQL) input(definition *ast.Definition, value fields) fields {
 		}
 	}
 	return input
+}
+
+// labelList converts labels to a list, as in the schema.
+func labelList(labels fields) []any {
+	list := []any{}
+	for _, key := range slices.Sorted(maps.Keys(labels)) {
+		list = append(list, fields{"key": key, "value": labels[key]})
+	}
+	return list
 }
 
 // installations converts a map of installations by app to a list, as in the schema.

@@ -183,6 +183,16 @@ func reshape(typeName string, object fields) fields {
 		if len(apps) > 0 {
 			object["appInstallations"] = apps
 		}
+	case "Repo", "Group":
+		list, _ := object["labels"].([]any)
+		labels := fields{}
+		for _, label := range list {
+			label, _ := label.(fields)
+			labels[fmt.Sprint(label["key"])] = label["value"]
+		}
+		if delete(object, "labels"); len(labels) > 0 {
+			object["labels"] = labels
+		}
 	case "AdvisoryDocument": // GraphQL pages the advisories, too
 		page, _ := object["advisories"].(fields)
 		object["advisories"] = page["nodes"]

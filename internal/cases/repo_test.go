@@ -1,6 +1,7 @@
 package cases
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 )
@@ -11,7 +12,7 @@ var _ = newKind(kind{
 	full: fields{
 		"name": "base/static", "description": "Nothing in it", "catalogTier": "CATALOG_TIER_BASE", "bundles": []string{"one", "two"},
 		"aliases": []string{"static"}, "activeTags": []string{"latest"},
-		"sync_config": fullSync,
+		"sync_config": fullSync, "labels": fields{"team": "payments", "example.com/cost-centre": "42", "pci": ""},
 	},
 	requiredFields: "name",
 	shown:          fields{"uid": "<uid>", "createTime": "<time>", "updateTime": "<time>"},
@@ -25,6 +26,12 @@ var _ = newKind(kind{
 		{name: "an empty bundle", fields: fields{"bundles": []string{""}}, violations: "bundles"},
 		{name: "an alias of two lines", fields: fields{"aliases": []string{"a", "a\nb"}}, violations: "aliases"},
 		{name: "more than 64 KiB of aliases", fields: fields{"aliases": slices.Repeat([]string{strings.Repeat("a", 512)}, 129)}, violations: "aliases"},
+		{name: "a label whose key is two words", fields: fields{"labels": fields{"a b": "x"}}, violations: "labels"},
+		{name: "a label whose value ends in a dot", fields: fields{"labels": fields{"a": "x."}}, violations: "labels"},
+		{name: "a label of two lines", fields: fields{"labels": fields{"a": "x\ny"}}, violations: "labels"},
+		{name: "a label without a key", fields: fields{"labels": fields{"": "x"}}, violations: "labels"},
+		{name: "a label with a key of 64 letters", fields: fields{"labels": fields{strings.Repeat("k", 64): "x"}}, violations: "labels"},
+		{name: "65 labels", fields: fields{"labels": manyLabels(65)}, violations: "labels"},
 		{name: "1001 active tags", fields: fields{"activeTags": strings.Split(strings.Repeat("a,", 1000)+"a", ",")}, violations: "activeTags"},
 		{name: "a sync without a source", fields: fields{"sync_config": fields{"source": ""}}, violations: "sync_config.source"},
 		{name: "an unknown member of the sync", fields: fields{"sync_config": fields{"source": "x", "nope": 1}}, violations: "sync_config.nope", typeErrors: typeError},
@@ -35,7 +42,7 @@ var _ = newKind(kind{
 	changes: []change{
 		{field: "name", to: "dynamic", required: true}, {field: "description", to: "All in it"}, {field: "catalogTier", to: "CATALOG_TIER_AI"},
 		{field: "bundles", to: []string{"three"}}, {field: "aliases", to: []string{"x", "y"}}, {field: "activeTags", to: []string{"1"}},
-		{field: "sync_config", to: fields{"source": "elsewhere"}},
+		{field: "sync_config", to: fields{"source": "elsewhere"}}, {field: "labels", to: fields{"team": "risk"}},
 	},
 	readOnlyField: "createTime",
 
@@ -51,6 +58,14 @@ var _ = newKind(kind{
 			want: expectSyncedRepo(fullSync.without("google"))},
 		{name: "the source of the sync is needed", do: updateSync(fields{"source": ""}, "sync_config.source"), want: invalid("sync_config.source")},
 		{name: "a mask of what is no part of the sync", do: updateSync(fields{"source": "elsewhere"}, "sync_config.nope"), want: invalid("updateMask")},
+
+		{name: "one label by mask, others not", do: updateLabels(fields{"team": "risk", "pci": "no"}, "labels.team"),
+			want: expectLabels(fields{"team": "risk", "example.com/cost-centre": "42", "pci": ""})},
+		{name: "a label that is absent is removed", do: updateLabels(fields{}, "labels.pci"),
+			want: expectLabels(fields{"team": "payments", "example.com/cost-centre": "42"})},
+		{name: "a label with a dot in its key", do: updateLabels(fields{"example.com/cost-centre": "7"}, "labels.`example.com/cost-centre`"),
+			want: expectLabels(fields{"team": "payments", "example.com/cost-centre": "7", "pci": ""})},
+		{name: "a new label by mask is checked", do: updateLabels(fields{"a b": "x"}, "labels.`a b`"), want: invalid("labels")},
 
 		{name: "no readme yet", do: call{rpc: "GetRepoReadme", target: "{repo}"}, want: resource(fields{"uid": "{repo}"})},
 		{name: "a readme", setup: []call{readme("# Hello\n")}, do: call{rpc: "GetRepoReadme", target: "{repo}"},
@@ -74,9 +89,9 @@ var _ = newKind(kind{
 	extra: []call{{rpc: "GetRepoReadme", target: "{repo}"}, readme("# Hello")},
 	library: library{
 		items: []item{
-			{"a", "{shelf}", fields{"name": "delta", "description": "Σίσυφος"}}, {"b", "{shelf}", repoInFull},
+			{"a", "{shelf}", fields{"name": "delta", "description": "Σίσυφος", "labels": fields{"env": "test"}}}, {"b", "{shelf}", repoInFull},
 			{"c", "{inner}", fields{"name": "charlie"}}, {"d", "{side}", fields{"name": "alpha", "description": "ΣΊΣΥΦΟΣ"}},
-			{"e", "{org}", fields{"name": "0"}}, {"f", "{shelf}", fields{"name": "foxtrot"}}, {"g", "{shelf}", fields{"name": "a-z"}},
+			{"e", "{org}", fields{"name": "0"}}, {"f", "{shelf}", fields{"name": "foxtrot", "labels": fields{"env": "prod"}}}, {"g", "{shelf}", fields{"name": "a-z"}},
 		},
 		orders:    []order{{"name", "name"}, {"create_time", "createTime"}, {"update_time", "updateTime"}, {"uid", "uid"}, {"open_severity", "openSeverity"}},
 		byDefault: "name",
@@ -85,19 +100,24 @@ var _ = newKind(kind{
 			{fields{"query": "ALPH"}, "b d"}, {fields{"query": "first alpha"}, "b"}, {fields{"query": "fi"}, "b"}, {fields{"query": "rst"}, "b"}, {fields{"query": "st"}, ""},
 			{fields{"tiers": []string{"CATALOG_TIER_AI", "CATALOG_TIER_BASE"}}, "b"}, {fields{"tiers": []string{"CATALOG_TIER_BASE"}}, ""},
 			{fields{"bundles": []string{"y", "x"}}, "b"}, {fields{"aliases": []string{"one"}}, "b"}, {fields{"aliases": []string{"ONE"}}, ""},
-			{fields{"aliases": []string{"one"}, "query": "alpha"}, "b"}},
+			{fields{"aliases": []string{"one"}, "query": "alpha"}, "b"},
+			{fields{"labels": []string{"env=prod"}}, "b f"}, {fields{"labels": []string{"env"}}, "a b f"}, {fields{"labels": []string{"env=prod", "pci"}}, "b"},
+			{fields{"labels": []string{"env=prod"}, "uidp.descendants_of": "{inner}"}, ""}, {fields{"labels": []string{"env="}}, ""}, {fields{"labels": []string{"ENV=prod"}}, ""}},
 		badParams: []badInput{
 			{name: "a query of blanks", fields: fields{"query": "  "}, violations: "query"},
 			{name: "a query of two lines", fields: fields{"query": "a\nb"}, violations: "query"},
 			{name: "a query of 17 words", fields: fields{"query": strings.Repeat("a ", 17)}, violations: "query"},
 			{name: "an unknown tier", fields: fields{"tiers": []string{"x"}}, violations: "tiers", typeErrors: typeError},
 			{name: "a bundle of two lines", fields: fields{"bundles": []string{"a\nb"}}, violations: "bundles"},
+			{name: "a label without a key", fields: fields{"labels": []string{"=x"}}, violations: "labels"},
+			{name: "a label of two lines", fields: fields{"labels": []string{"a=x\ny"}}, violations: "labels"},
+			{name: "17 labels", fields: fields{"labels": strings.Fields(strings.Repeat("a ", 17))}, violations: "labels"},
 			{name: "an alias without a letter", fields: fields{"aliases": []string{""}}, violations: "aliases"},
 		},
 	},
 })
 
-var repoInFull = fields{"name": "alpha", "description": "first", "catalogTier": "CATALOG_TIER_AI", "bundles": []string{"x"}, "aliases": []string{"one", "two"}, "sync_config": fields{"source": "s"}}
+var repoInFull = fields{"name": "alpha", "description": "first", "catalogTier": "CATALOG_TIER_AI", "bundles": []string{"x"}, "aliases": []string{"one", "two"}, "sync_config": fields{"source": "s"}, "labels": fields{"env": "prod", "pci": ""}}
 
 // withSync adds the fields of a sync that are always shown.
 func withSync(given any) fields {
@@ -117,6 +137,24 @@ func updateSync(config fields, mask ...string) call {
 // expectSyncedRepo expects the full repo after a change of its sync.
 func expectSyncedRepo(config fields) expectedResource {
 	return expectedResource{like: "{full repo}", with: withSync(config).with(fields{"updateTime": "<time>"})}
+}
+
+// updateLabels changes labels of the full repo.
+func updateLabels(labels fields, mask ...string) call {
+	return call{rpc: "UpdateRepo", target: "{full repo}", fields: fields{"labels": labels}, mask: mask}
+}
+
+func expectLabels(labels fields) expectedResource {
+	return expectedResource{like: "{full repo}", with: fields{"labels": labels, "updateTime": "<time>"}}
+}
+
+// manyLabels returns n labels.
+func manyLabels(n int) fields {
+	labels := fields{}
+	for i := range n {
+		labels[fmt.Sprintf("key-%d", i)] = "x"
+	}
+	return labels
 }
 
 func readme(content any, mask ...string) call {

@@ -14,7 +14,8 @@ func iamRoutes(p *platform.Platform) []route {
 	return []route{
 		list("/iam/v2/groups", p.Groups,
 			textFilter("name", func(f *platform.GroupFilter) *string { return &f.Name }),
-			textFilter("query", func(f *platform.GroupFilter) *string { return &f.Query })),
+			textFilter("query", func(f *platform.GroupFilter) *string { return &f.Query }),
+			textsFilter("labels", func(f *platform.GroupFilter) *[]string { return &f.Labels })),
 		get("/iam/v2/groups/{uid=**}", p.Groups),
 		create("/iam/v2/groups/{parent=**}", p.Groups),
 		createRoot,

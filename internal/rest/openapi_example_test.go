@@ -24,7 +24,7 @@ func examples() []any {
 			Identity: platform.BoundIdentity{UID: group + "/76543210fedcba98", Name: "deployer", Subject: "alice", Issuer: "https://issuer.example.com"},
 			Group:    platform.BoundGroup{UID: group, Name: "acme"}, Role: platform.BoundRole{UID: platform.ViewerRole, Name: "viewer"},
 		},
-		platform.Repo{UID: other, Name: "billing/api", Description: "The billing service", CatalogTier: platform.CatalogTierApplication, Aliases: []string{"billing"}, CreateTime: made, UpdateTime: made},
+		platform.Repo{UID: other, Name: "billing/api", Description: "The billing service", CatalogTier: platform.CatalogTierApplication, Aliases: []string{"billing"}, Labels: platform.Labels{"team": "payments", "env": "prod"}, CreateTime: made, UpdateTime: made},
 		platform.Tag{UID: other + "/0011223344556677", Name: "v1.4.2", Digest: "sha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08", UpdateTime: made},
 		platform.Advisory{UID: other, AdvisoryID: "GO-2026-1234", ArtifactName: "stdlib", ArtifactType: "go", Aliases: []string{"CVE-2026-12345"}, CreateTime: made, UpdateTime: made, Events: []platform.AdvisoryEvent{
 			{CreateTime: made, Author: "osv", Fixed: &platform.Fixed{FixedVersion: "1.26.1"}},

@@ -68,8 +68,8 @@ func (r *wireRoute) addParameter(field string) {
 var ourParameters = map[string][]string{
 	"ListDocuments": {"order_by", "page_size", "page_token", "skip"}, "ListResolvedVulnsReports": {"order_by", "page_size", "page_token", "skip"},
 	"ListAdvisories": {"severities", "states", "min_score", "withdrawn"},
-	"ListGroups":     {"query"}, "ListIdentities": {"query"}, "ListRoles": {"query"}, "ListTags": {"query"},
-	"ListRepos": {"query", "tiers", "bundles", "aliases"},
+	"ListGroups":     {"query", "labels"}, "ListIdentities": {"query"}, "ListRoles": {"query"}, "ListTags": {"query"},
+	"ListRepos": {"query", "tiers", "bundles", "aliases", "labels"},
 }
 
 func TestTheTableEqualsTheReference(t *testing.T) {

@@ -36,7 +36,9 @@ func (s groups) DeleteGroup(ctx context.Context, r *iamv2.DeleteGroupRequest) (*
 }
 
 func (s groups) ListGroups(ctx context.Context, r *iamv2.ListGroupsRequest) (*iamv2.ListGroupsResponse, error) {
-	page, err := s.operations.List(ctx, list(r, &platform.GroupFilter{Name: r.GetName(), Query: r.GetQuery()}, checkNotEmpty("query", r.Query)))
+	page, err := s.operations.List(ctx, list(r, &platform.GroupFilter{
+		Name: r.GetName(), Query: r.GetQuery(), LabelFilter: platform.LabelFilter{Labels: r.GetLabels()},
+	}, checkNotEmpty("query", r.Query)))
 	return &iamv2.ListGroupsResponse{
 		Groups:        convertEach(page.Items, group),
 		NextPageToken: page.NextPageToken(), TotalCount: &page.TotalCount, Skipped: int32(page.Skipped),
@@ -162,7 +164,7 @@ func group(g *platform.Group) *iamv2.Group {
 	return &iamv2.Group{
 		Uid: string(g.UID), Name: g.Name, Description: g.Description, ResourceLimits: limits(g.ResourceLimits), Verified: g.Verified,
 		CreateTime: timestamp(g.CreateTime), UpdateTime: timestamp(g.UpdateTime),
-		Kind: enumValue[iamv2.OrgKind](iamv2.OrgKind_value, g.Kind), Status: enumValue[iamv2.OrgStatus](iamv2.OrgStatus_value, g.Status),
+		Labels: g.Labels, Kind: enumValue[iamv2.OrgKind](iamv2.OrgKind_value, g.Kind), Status: enumValue[iamv2.OrgStatus](iamv2.OrgStatus_value, g.Status),
 	}
 }
 

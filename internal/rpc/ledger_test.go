@@ -30,6 +30,7 @@ var (
 		"ListDocumentsResponse.next_page_token", "ListDocumentsResponse.total_count", "ListDocumentsResponse.skipped",
 		"ListGroupsRequest.query", "ListIdentitiesRequest.query", "ListRolesRequest.query", "ListTagsRequest.query",
 		"ListReposRequest.query", "ListReposRequest.tiers", "ListReposRequest.bundles", "ListReposRequest.aliases",
+		"Repo.labels", "ListReposRequest.labels", "Group.labels", "ListGroupsRequest.labels",
 	}
 	ourRPCs     = []string{"AcceptGroupInvite", "VerifyIdentityProvider"}
 	ourMessages = []string{ // This also lists enums.

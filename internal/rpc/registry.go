@@ -40,6 +40,7 @@ func (s repos) DeleteRepo(ctx context.Context, r *registryv2.DeleteRepoRequest) 
 func (s repos) ListRepos(ctx context.Context, r *registryv2.ListReposRequest) (*registryv2.ListReposResponse, error) {
 	page, err := s.operations.List(ctx, list(r, &platform.RepoFilter{
 		Name: r.GetName(), Query: r.GetQuery(), Tiers: names[platform.CatalogTier](r.GetTiers()), Bundles: r.GetBundles(), Aliases: r.GetAliases(),
+		LabelFilter: platform.LabelFilter{Labels: r.GetLabels()},
 	}, checkNotEmpty("name", r.Name), checkNotEmpty("query", r.Query)))
 	return &registryv2.ListReposResponse{
 		Repos:         convertEach(page.Items, repo),
@@ -111,7 +112,7 @@ func repo(r *platform.Repo) *registryv2.Repo {
 	return &registryv2.Repo{
 		Uid: string(r.UID), Name: r.Name, Description: r.Description,
 		CatalogTier: enumValue[registryv2.CatalogTier](registryv2.CatalogTier_value, r.CatalogTier),
-		Bundles:     r.Bundles, Aliases: r.Aliases, ActiveTags: r.ActiveTags, SyncConfig: syncConfig(r.SyncConfig),
+		Bundles:     r.Bundles, Aliases: r.Aliases, ActiveTags: r.ActiveTags, SyncConfig: syncConfig(r.SyncConfig), Labels: r.Labels,
 		CreateTime: timestamp(r.CreateTime), UpdateTime: timestamp(r.UpdateTime),
 	}
 }

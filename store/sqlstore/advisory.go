@@ -20,8 +20,8 @@ var advisories = newTable(&table[*platform.Advisory, *platform.AdvisoryFilter]{
 	byParent: func(order string, f *platform.AdvisoryFilter) bool {
 		return order == "advisory_id" || len(f.AdvisoryIDs) > 0
 	},
-	aliasTable: "advisory_alias",
-	aliases:    func(a *platform.Advisory) []string { return slices.Concat(a.Aliases, a.Upstream) },
+	aliasTable: "advisory_alias", aliasesOf: "aliases",
+	aliases: func(a *platform.Advisory) []string { return slices.Concat(a.Aliases, a.Upstream) },
 	columns: []column[*platform.Advisory]{
 		{"t.uid", "", func(a *platform.Advisory) any { return keyOf(&a.UID) }},
 		{"t.advisory_id", "", func(a *platform.Advisory) any { return &a.AdvisoryID }},

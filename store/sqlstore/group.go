@@ -17,17 +17,21 @@ var groups = newTable(&table[*platform.Group, *platform.GroupFilter]{
 		{"t.kind", "", func(g *platform.Group) any { return (*string)(&g.Kind) }},
 		{"t.status", "", func(g *platform.Group) any { return (*string)(&g.Status) }},
 		{"t.create_time", "", func(g *platform.Group) any { return timeColumn{&g.CreateTime} }},
+		{"t.labels", "labels", func(g *platform.Group) any { return jsonColumn{&g.Labels} }},
 		{"t.update_time", "", func(g *platform.Group) any { return timeColumn{&g.UpdateTime} }},
 	},
 	writeOnly: []column[*platform.Group]{
 		searchColumn((*platform.Group).SearchText),
 	},
+	aliasTable: "grp_label", aliasesOf: "labels",
+	aliases:    func(g *platform.Group) []string { return g.Labels.Conditions() },
 	searchText: "t.search", searchFor: func(f *platform.GroupFilter) string { return f.Query },
 	searchOf: (*platform.Group).SearchText, searchFields: []string{"name", "description"},
 	where: func(f *platform.GroupFilter, s *statement) {
 		s.addName(f.Name)
 		s.addWords("t.search", f.Query)
 		addRepoCondition(s, f.Repos)
+		s.addLabels("grp_label", f.Labels)
 		s.addChanged(&f.ChangeFilter)
 	},
 })

@@ -34,6 +34,13 @@ func addTagCondition(s *statement, c *platform.TagCondition) {
 	s.add(")")
 }
 
+// addLabels adds the condition that a row has all of these labels, each of which table holds as it is asked for.
+func (s *statement) addLabels(table string, labels []string) {
+	for _, label := range labels {
+		s.addSlow(" AND EXISTS (SELECT 1 FROM "+table+" l WHERE l.alias = ? AND l.uid = t.uid)", label)
+	}
+}
+
 // addRepoCondition adds the condition that a group holds such a repo.
 func addRepoCondition(s *statement, c *platform.RepoCondition) {
 	if c == nil {

@@ -26,15 +26,19 @@ var repos = newTable(&table[*platform.Repo, *platform.RepoFilter]{
 		{"t.sync_config", "sync_config", func(r *platform.Repo) any { return jsonColumn{&r.SyncConfig} }},
 		{"t.create_time", "", func(r *platform.Repo) any { return timeColumn{&r.CreateTime} }},
 		{"t.update_time", "", func(r *platform.Repo) any { return timeColumn{&r.UpdateTime} }},
+		{"t.labels", "labels", func(r *platform.Repo) any { return jsonColumn{&r.Labels} }},
 		{"t.open_severity", "", func(r *platform.Repo) any { return &r.OpenSeverity }},
 	},
 	costly: map[string]costlyColumn{
 		"t.bundles": {field: platform.RepoLists}, "t.aliases": {field: platform.RepoLists},
 		"t.active_tags": {field: platform.RepoLists}, "t.sync_config": {field: platform.RepoLists},
+		"t.labels": {field: platform.RepoLists},
 	},
 	writeOnly: []column[*platform.Repo]{
 		searchColumn((*platform.Repo).SearchText),
 	},
+	aliasTable: "repo_label", aliasesOf: "labels",
+	aliases:    func(r *platform.Repo) []string { return r.Labels.Conditions() },
 	searchText: "t.search", searchFor: func(f *platform.RepoFilter) string { return f.Query },
 	searchOf: (*platform.Repo).SearchText, searchFields: []string{"name", "description", "aliases"},
 	holds:   repoHolds,
@@ -50,6 +54,7 @@ var repos = newTable(&table[*platform.Repo, *platform.RepoFilter]{
 		addHolds(s, repoHolds, f.Holds)
 		whereRepoImages(&f.ImageConditions, s)
 		addTagCondition(s, f.Tags)
+		s.addLabels("repo_label", f.Labels)
 		s.addChanged(&f.ChangeFilter)
 	},
 })

@@ -67,9 +67,11 @@ type table[T, F any] struct {
 	// where adds the conditions of a filter, each " AND ...".
 	where func(f F, s *statement)
 
-	// aliases are names that aliasTable keeps, as (alias, uid), for filters.
+	// aliases are names that aliasTable keeps, as (alias, uid), for filters. They follow from
+	// the field aliasesOf.
 	aliases    func(T) []string
 	aliasTable string
+	aliasesOf  string
 
 	// A row has a class, which classColumn stores and whose counters count it beside the
 	// kind's own. filterCounters returns those whose sum is the total of a filter. nil

@@ -260,7 +260,7 @@ func (w *writer[T, F]) Update(ctx context.Context, row T, fields ...string) erro
 	s.add(" WHERE uid = ?", w.key(w.uid(row)))
 	var stored []T
 	run := w.readBack(s, w.uid(row), &stored)
-	if w.aliases != nil && slices.Contains(fields, "aliases") {
+	if w.aliases != nil && slices.Contains(fields, w.aliasesOf) {
 		run = append(run, newStatement(w.dialect).add("DELETE FROM "+w.aliasTable+" WHERE uid = ?", w.key(w.uid(row))).build(nil))
 		run = append(run, insertAll(w.dialect, w.aliasTable, aliasColumns, w.aliasValues([]T{row}))...)
 	}

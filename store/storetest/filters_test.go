@@ -9,6 +9,9 @@ import (
 
 // This file says in Go what each filter means.
 
+// someLabels are those of the groups and repos of a forest.
+var someLabels = []platform.Labels{nil, {"env": "prod"}, {"env": "test"}, {"env": "prod", "pci": ""}, {"env": "test", "pci": ""}, {"pci": "yes", "env": "prod"}}
+
 func (f *forest) groupFilters() []filterCase[*platform.Group, *platform.GroupFilter] {
 	name, since := pick(f.d, f.groups).Name, platform.At(epoch.Add(moments[2]))
 	return []filterCase[*platform.Group, *platform.GroupFilter]{
@@ -17,6 +20,7 @@ func (f *forest) groupFilters() []filterCase[*platform.Group, *platform.GroupFil
 		{&platform.GroupFilter{Repos: &platform.RepoCondition{Tiers: []platform.CatalogTier{platform.CatalogTierAI}}}, func(g *platform.Group) bool {
 			return slices.ContainsFunc(f.repos, func(r *platform.Repo) bool { return r.UID.Parent() == g.UID && r.CatalogTier == platform.CatalogTierAI })
 		}},
+		{&platform.GroupFilter{LabelFilter: platform.LabelFilter{Labels: []string{"env=prod"}}}, func(g *platform.Group) bool { return g.Labels["env"] == "prod" }},
 		{&platform.GroupFilter{Name: name}, func(g *platform.Group) bool { return g.Name == name }},
 	}
 }
@@ -112,6 +116,11 @@ func (f *forest) repoFilters() []filterCase[*platform.Repo, *platform.RepoFilter
 			return slices.ContainsFunc(f.tags, func(t *platform.Tag) bool {
 				return t.UID.Parent() == r.UID && t.Name == "a" && !t.UpdateTime.Before(since.Time)
 			})
+		}},
+		{&platform.RepoFilter{LabelFilter: platform.LabelFilter{Labels: []string{"env=prod"}}}, func(r *platform.Repo) bool { return r.Labels["env"] == "prod" }},
+		{&platform.RepoFilter{LabelFilter: platform.LabelFilter{Labels: []string{"env", "pci="}}}, func(r *platform.Repo) bool {
+			value, isCard := r.Labels["pci"]
+			return r.Labels["env"] != "" && isCard && value == ""
 		}},
 		{&platform.RepoFilter{Bundles: listed, Aliases: listed[:2]}, func(r *platform.Repo) bool { return intersects(r.Bundles, listed) && intersects(r.Aliases, listed[:2]) }},
 	}

@@ -10,6 +10,46 @@ import (
 	"atrium/store/storetest"
 )
 
+func TestALabelIsFoundWhileARowHasIt(t *testing.T) {
+	onEachEngine(t, func(t *testing.T, w *world) {
+		ctx, org := w.createOrganisation("acme")
+		repo := w.repo(ctx, org.Group.UID, "nginx")
+		update := func(body string, mask ...string) {
+			t.Helper()
+			must[*platform.Repo](t)(w.p.Repos.Update(ctx, repo, input[*platform.Repo](body, mask...)))
+		}
+		expect := func(found string) {
+			t.Helper()
+			var got []string
+			for _, condition := range []string{"env", "env=prod", "env=test", "team=red", "pci"} {
+				page := must[platform.Page[*platform.Repo]](t)(w.p.Repos.List(ctx, platform.ListRequest[*platform.RepoFilter]{Filter: &platform.RepoFilter{LabelFilter: platform.LabelFilter{Labels: []string{condition}}}}))
+				if len(page.Items) == 1 && page.TotalCount == 1 {
+					got = append(got, condition)
+				}
+			}
+			if strings.Join(got, " ") != found {
+				t.Errorf("it is found by %q, want %q", got, found)
+			}
+		}
+		expect("")
+		update(`{"labels": {"env": "prod", "team": "red"}}`)
+		expect("env env=prod team=red")
+		update(`{"description": "d"}`)
+		expect("env env=prod team=red")
+		update(`{"labels": {"env": "test", "team": "blue"}}`, "labels.env")
+		expect("env env=test team=red")
+		update(`{"labels": {"pci": ""}}`)
+		expect("pci")
+		update(`{"labels": null}`)
+		expect("")
+		update(`{"labels": {"pci": ""}}`)
+		if err := w.p.Repos.Delete(ctx, repo); err != nil {
+			t.Fatal(err)
+		}
+		expect("")
+	})
+}
+
 func TestMaskedUpdatesWriteNothingElse(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		ctx, org := w.createOrganisation("acme")

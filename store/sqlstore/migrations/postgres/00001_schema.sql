@@ -22,6 +22,7 @@ CREATE TABLE grp (
     kind text COLLATE "C" NOT NULL,
     status text COLLATE "C" NOT NULL,
     create_time timestamptz NOT NULL, update_time timestamptz NOT NULL,
+    labels text COLLATE "C" NOT NULL DEFAULT '',
     search text COLLATE "C" NOT NULL DEFAULT '' -- what a search looks for words in: search_text.go
 );
 -- A name is unique among the children of a group, and among organisations.
@@ -36,6 +37,14 @@ CREATE INDEX grp_parent_create ON grp (parent, create_time, uid);
 CREATE INDEX grp_parent_update ON grp (parent, update_time, uid);
 CREATE INDEX grp_g2_name ON grp (g2, name, uid) WHERE g2 IS NOT NULL;
 CREATE INDEX grp_g3_name ON grp (g3, name, uid) WHERE g3 IS NOT NULL;
+-- Labels of groups: each key, and each key=value. Lists by labels look each row up.
+CREATE TABLE grp_label (
+    alias text COLLATE "C" NOT NULL,
+    uid bytea NOT NULL REFERENCES grp (uid) ON DELETE CASCADE,
+    PRIMARY KEY (alias, uid)
+);
+-- The labels of a row that is changed or deleted.
+CREATE INDEX grp_label_uid ON grp_label (uid);
 
 -- Roles. Built-in ones have no parent and an empty root.
 CREATE TABLE role (
@@ -307,6 +316,7 @@ CREATE TABLE repo (
     create_time timestamptz NOT NULL, update_time timestamptz NOT NULL,
     open_severity text COLLATE "C" NOT NULL DEFAULT '', affected boolean NOT NULL DEFAULT false, -- written by findings
     readme text COLLATE "C" NOT NULL DEFAULT '',
+    labels text COLLATE "C" NOT NULL DEFAULT '',
     search text COLLATE "C" NOT NULL DEFAULT '',
     root_key bytea, parent_key bytea, g2_key bytea, g3_key bytea, rest bytea, local bytea
 );
@@ -328,6 +338,14 @@ CREATE INDEX repo_root_key_open ON repo (root_key, open_severity, rest);
 CREATE INDEX repo_parent_key_open ON repo (parent_key, open_severity, local);
 CREATE INDEX repo_g2_key_open ON repo (g2_key, open_severity, rest) WHERE g2_key IS NOT NULL;
 CREATE INDEX repo_g3_key_open ON repo (g3_key, open_severity, rest) WHERE g3_key IS NOT NULL;
+-- Labels of repos: each key, and each key=value. Lists by labels look each row up.
+CREATE TABLE repo_label (
+    alias text COLLATE "C" NOT NULL,
+    uid bytea NOT NULL REFERENCES repo (uid) ON DELETE CASCADE,
+    PRIMARY KEY (alias, uid)
+);
+-- The labels of a row that is changed or deleted.
+CREATE INDEX repo_label_uid ON repo_label (uid);
 
 -- Tags of repos. source is where an import has brought a tag from, so that pruning one source leaves the
 -- tags of others alone.

@@ -22,6 +22,7 @@ CREATE TABLE grp (
     kind TEXT NOT NULL,
     status TEXT NOT NULL,
     create_time INTEGER NOT NULL, update_time INTEGER NOT NULL,
+    labels TEXT NOT NULL DEFAULT '',
     search TEXT NOT NULL DEFAULT '' -- what a search looks for words in: search_text.go
 );
 -- A name is unique among the children of a group, and among organisations.
@@ -36,6 +37,14 @@ CREATE INDEX grp_parent_create ON grp (parent, create_time, uid);
 CREATE INDEX grp_parent_update ON grp (parent, update_time, uid);
 CREATE INDEX grp_g2_name ON grp (g2, name, uid) WHERE g2 IS NOT NULL;
 CREATE INDEX grp_g3_name ON grp (g3, name, uid) WHERE g3 IS NOT NULL;
+-- Labels of groups: each key, and each key=value. Lists by labels look each row up.
+CREATE TABLE grp_label (
+    alias TEXT NOT NULL,
+    uid BLOB NOT NULL REFERENCES grp (uid) ON DELETE CASCADE,
+    PRIMARY KEY (alias, uid)
+);
+-- The labels of a row that is changed or deleted.
+CREATE INDEX grp_label_uid ON grp_label (uid);
 
 -- Roles. Built-in ones have no parent and an empty root.
 CREATE TABLE role (
@@ -317,6 +326,7 @@ CREATE TABLE repo (
     create_time INTEGER NOT NULL, update_time INTEGER NOT NULL,
     open_severity TEXT NOT NULL DEFAULT '', affected BOOLEAN NOT NULL DEFAULT false, -- written by findings
     readme TEXT NOT NULL DEFAULT '',
+    labels TEXT NOT NULL DEFAULT '',
     search TEXT NOT NULL DEFAULT '',
     root_key BLOB, parent_key BLOB, g2_key BLOB, g3_key BLOB, rest BLOB, local BLOB
 );
@@ -338,6 +348,14 @@ CREATE INDEX repo_root_key_open ON repo (root_key, open_severity, rest);
 CREATE INDEX repo_parent_key_open ON repo (parent_key, open_severity, local);
 CREATE INDEX repo_g2_key_open ON repo (g2_key, open_severity, rest) WHERE g2_key IS NOT NULL;
 CREATE INDEX repo_g3_key_open ON repo (g3_key, open_severity, rest) WHERE g3_key IS NOT NULL;
+-- Labels of repos: each key, and each key=value. Lists by labels look each row up.
+CREATE TABLE repo_label (
+    alias TEXT NOT NULL,
+    uid BLOB NOT NULL REFERENCES repo (uid) ON DELETE CASCADE,
+    PRIMARY KEY (alias, uid)
+);
+-- The labels of a row that is changed or deleted.
+CREATE INDEX repo_label_uid ON repo_label (uid);
 
 -- Tags of repos. source is where an import has brought a tag from, so that pruning one source leaves the
 -- tags of others alone.

@@ -1,0 +1,85 @@
+package platform
+
+import (
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+
+	"atrium/platform/fieldmask"
+)
+
+// Labels are what people group resources by, such as the owner, the environment and the cost centre: keys with
+// their values.
+type Labels map[string]string
+
+// A Label is one key of Labels with its value.
+type Label struct {
+	Key   string `json:"key"`
+	Value string `json:"value"`
+}
+
+// Keys and values have the form of Kubernetes. A key can begin with a domain and a slash.
+var (
+	labelKeyPattern   = regexp.MustCompile(`^([a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$`)
+	labelValuePattern = regexp.MustCompile(`^([A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?$`)
+)
+
+const (
+	maxLabelsOfResource = 64 // labels that a resource can have
+	maxLabelConditions  = 16 // labels that a list can ask for
+)
+
+// List returns the labels sorted by key.
+func (l Labels) List() []*Label {
+	list := make([]*Label, 0, len(l))
+	for _, key := range slices.Sorted(maps.Keys(l)) {
+		list = append(list, &Label{key, l[key]})
+	}
+	return list
+}
+
+// Conditions lists the conditions of a LabelFilter that the labels meet.
+func (l Labels) Conditions() []string {
+	var met []string
+	for key, value := range l {
+		met = append(met, key, key+"="+value)
+	}
+	return met
+}
+
+func (l Labels) check(v *violations) {
+	if len(l) > maxLabelsOfResource {
+		v.add("labels", "must be at most %d", maxLabelsOfResource)
+		return
+	}
+	for _, label := range l.List() {
+		switch {
+		case !labelKeyPattern.MatchString(label.Key):
+			v.add("labels", "must not have the key %q: a key is 1 to 63 letters, digits, dots, hyphens and underscores that begin and end with a letter or a digit, after an optional domain and slash", fieldmask.TruncateForMessage(label.Key))
+		case !labelValuePattern.MatchString(label.Value):
+			v.add("labels", "must not have the value %q of %s: a value is empty, or at most 63 letters, digits, dots, hyphens and underscores that begin and end with a letter or a digit", fieldmask.TruncateForMessage(label.Value), label.Key)
+		default:
+			continue
+		}
+		return
+	}
+}
+
+// A LabelFilter restricts a list to resources that have all of some labels.
+type LabelFilter struct {
+	Labels []string `json:",omitempty"` // each is key=value, or a key for any value
+}
+
+func (f *LabelFilter) check(v *violations) {
+	if len(f.Labels) > maxLabelConditions {
+		v.add("labels", "must be at most %d", maxLabelConditions)
+		return
+	}
+	for _, condition := range f.Labels {
+		if key, value, _ := strings.Cut(condition, "="); !labelKeyPattern.MatchString(key) || !labelValuePattern.MatchString(value) {
+			v.add("labels", "must be key=value, or a key for any value")
+			return
+		}
+	}
+}
