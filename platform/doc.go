@@ -12,7 +12,7 @@
 //	               how more people can sign in
 //	account_association.go, terms.go   cloud accounts and accepted terms of a group
 //	repo.go, tag.go, image.go          the registry; tag_batch.go creates many tags,
-//	               repo_facet.go counts repos by tier and by bundle
+//	               repo_facet.go counts repos by what they have in common
 //	artifact.go, artifact_version.go   the catalogue of libraries
 //	advisory.go, vulnerability.go      from feeds; severity.go rates them,
 //	               advisory_match.go matches advisories with repos and tags,
@@ -35,7 +35,8 @@
 //	kind.go        the facts about a kind, as data; kinds.go lists all kinds
 //	uid.go         a UID contains the path of its resource; path.go reads a resource
 //	               by names; reference.go checks UIDs that name another resource
-//	read.go        get; list.go lists, also for many scopes at once; named.go explains an empty list
+//	read.go        get; list.go lists, also for many scopes at once; named.go explains an empty list,
+//	               facet.go counts the rows of lists by values
 //	write.go       create, update and delete; batch.go does so with many resources
 //	search.go      finds resources of several kinds by words; search_text.go decides
 //	               which words match

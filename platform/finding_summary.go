@@ -2,7 +2,6 @@ package platform
 
 import (
 	"context"
-	"reflect"
 )
 
 // A FindingCount counts findings by severity, and those that are special among them.
@@ -135,49 +134,13 @@ type (
 	// A StateFacet counts the findings in a state.
 	StateFacet = Facet[FindingState]
 	// An EcosystemFacet counts the findings of an ecosystem; "" is for those whose is not known.
-	EcosystemFacet = Facet[string]
-	// A UIDFacet counts the findings of a repo or a group.
-	UIDFacet = Facet[UID]
+	EcosystemFacet = TextFacet
 )
 
-// Facets counts all findings of the lists that the pages belong to: with one read for the lists with
-// the same filter, which are all of them unless they have page tokens.
+// Facets counts all findings of the lists that the pages belong to.
 func (s Findings) Facets(ctx context.Context, pages []Page[*Finding]) ([]*FindingFacets, error) {
-	all, asked := make([]*FindingFacets, len(pages)), make([]Query[*FindingFilter], len(pages))
-	for i, page := range pages {
-		asked[i], _ = page.asked.(Query[*FindingFilter])
-	}
-	for i := range asked {
-		if all[i] != nil {
-			continue
-		}
-		var scopes []Scope
-		var indices []int
-		for n := i; n < len(asked); n++ {
-			if all[n] == nil && reflect.DeepEqual(asked[n].Filter, asked[i].Filter) {
-				scopes, indices = append(scopes, asked[n].Scope), append(indices, n)
-			}
-		}
-		found, err := s.facet(ctx, asked[i].Filter, scopes)
-		if err != nil {
-			return nil, s.kind.addArea(err)
-		}
-		for at, n := range indices {
-			all[n] = found[at]
-		}
-	}
-	return all, nil
-}
-
-// facet counts the findings of scopes.
-func (s Findings) facet(ctx context.Context, filter *FindingFilter, scopes []Scope) ([]*FindingFacets, error) {
-	if matchesNothing(filter) {
-		scopes = make([]Scope, len(scopes))
-	}
-	found, err := s.p.store.FacetFindings(ctx, filter, scopes)
-	for _, f := range found {
+	return facetEach(ctx, s.resources, pages, s.p.store.FacetFindings, func(f *FindingFacets) {
 		f.Severity, f.State, f.Ecosystem = sortFacets(f.Severity), sortFacets(f.State), sortFacets(f.Ecosystem)
 		f.Repo, f.Group = sortFacets(f.Repo), sortFacets(f.Group)
-	}
-	return found, err
+	})
 }

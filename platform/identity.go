@@ -130,6 +130,10 @@ var identityKind = Kind[*Identity]{
 // IdentityReads reads identities.
 type IdentityReads interface {
 	Identities() Table[*Identity, *IdentityFilter]
+
+	// FacetIdentities counts the identities of each scope by facet, with one statement. The values of a facet are
+	// not sorted.
+	FacetIdentities(ctx context.Context, filter *IdentityFilter, scopes []Scope) ([]*IdentityFacets, error)
 }
 
 // IdentityWrites changes identities in a transaction.

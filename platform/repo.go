@@ -201,7 +201,7 @@ func (c *SyncConfig) check(v *violations) {
 type RepoReads interface {
 	Repos() Table[*Repo, *RepoFilter]
 
-	// FacetRepos counts the repos of each scope by facet, with one statement. The
+	// FacetRepos counts the repos of each scope by facet, with one round trip. The
 	// values of a facet are not sorted.
 	FacetRepos(ctx context.Context, filter *RepoFilter, scopes []Scope) ([]*RepoFacets, error)
 

@@ -135,6 +135,10 @@ const MaxBatchBindings = 25
 type RoleBindingReads interface {
 	RoleBindings() Table[*RoleBinding, *RoleBindingFilter]
 
+	// FacetRoleBindings counts the role bindings of each scope by facet, with one statement. The values of a facet
+	// are not sorted.
+	FacetRoleBindings(ctx context.Context, filter *RoleBindingFilter, scopes []Scope) ([]*RoleBindingFacets, error)
+
 	// ExpiredBindings finds up to limit role bindings that have expired, those that expired
 	// first before others.
 	ExpiredBindings(ctx context.Context, limit int) ([]UID, error)

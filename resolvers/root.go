@@ -24,6 +24,10 @@ type (
 	imagePackages         root
 	vulnerabilities       root
 	vulnerabilityMetadata root
+	roleBindingLists      root // the resolvers of RoleBindingConnection
+	identityLists         root // the resolvers of IdentityConnection
+	roleFacets            root
+	groupFacets           root
 	findingRepoFacets     root
 	findingGroupFacets    root
 	images                root
@@ -43,6 +47,10 @@ func (r root) Subscription() graph.SubscriptionResolver                   { retu
 func (r root) Entity() graph.EntityResolver                               { return entities(r) }
 func (r root) RepoConnection() graph.RepoConnectionResolver               { return repoConnections(r) }
 func (r root) FindingConnection() graph.FindingConnectionResolver         { return findingConnections(r) }
+func (r root) RoleBindingConnection() graph.RoleBindingConnectionResolver { return roleBindingLists(r) }
+func (r root) IdentityConnection() graph.IdentityConnectionResolver       { return identityLists(r) }
+func (r root) RoleFacet() graph.RoleFacetResolver                         { return roleFacets(r) }
+func (r root) GroupFacet() graph.GroupFacetResolver                       { return groupFacets(r) }
 func (r root) FindingRepoFacet() graph.FindingRepoFacetResolver           { return findingRepoFacets(r) }
 func (r root) FindingGroupFacet() graph.FindingGroupFacetResolver         { return findingGroupFacets(r) }
 func (r root) ImagePackage() graph.ImagePackageResolver                   { return imagePackages(r) }

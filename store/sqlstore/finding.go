@@ -263,38 +263,15 @@ func (s tables) SummarizeImageFindings(ctx context.Context, keys platform.ImageK
 	return summaries, err
 }
 
-// findingFacets are the values of each facet: a column, or a part of the UID.
-var findingFacets = []string{"substr(t.severity, 1, 1)", "t.state", "t.ecosystem"}
+// findingFacets are the columns that the facets of findings follow from.
+var findingFacets = []string{"substr(t.severity, 1, 1)", "t.state", "t.ecosystem", "t.parent"}
 
 // FacetFindings counts findings by severity, state, ecosystem, repo and group.
 func (s tables) FacetFindings(ctx context.Context, filter *platform.FindingFilter, scopes []platform.Scope) ([]*platform.FindingFacets, error) {
-	facets := make([]*platform.FindingFacets, len(scopes))
-	r := newReader(findings, s)
-	how := r.accessPath("", filter)
-	q, counted := newStatement(s.dialect), 0
-	for i, scope := range scopes {
-		facets[i] = &platform.FindingFacets{}
-		for _, b := range scope.Branches() {
-			if counted++; counted > 1 {
-				q.addUnion()
-			}
-			// One pass over the rows: what differs between them is grouped, and added up here.
-			q.addSlow(fmt.Sprintf("SELECT %d, %s, t.parent, COUNT(*) FROM finding t WHERE ", i, strings.Join(findingFacets, ", ")))
-			r.addBranch(q, b, how, ordering{}, nil)
-			r.where(filter, q)
-			q.add(" GROUP BY " + strings.Join(findingFacets, ", ") + ", t.parent")
-		}
-	}
-	if counted == 0 {
-		return facets, nil
-	}
-	err := s.reads.Run(ctx, q.build(func(scan func(...any) error) error {
-		var i, n int64
-		var rank, state, ecosystem string
-		var repo platform.UID
-		if err := scan(&i, &rank, &state, &ecosystem, keyOf(&repo), &n); err != nil {
-			return err
-		}
+	facets := emptyEach[platform.FindingFacets](len(scopes))
+	var rank, state, ecosystem string
+	var repo platform.UID
+	run := newReader(findings, s).countBy(filter, scopes, "", findingFacets, []any{&rank, &state, &ecosystem, keyOf(&repo)}, func(i int, n int64) {
 		rating, _ := platform.ParseSeverityKey(rank)
 		f := facets[i]
 		f.Severity = addCount(f.Severity, rating, n)
@@ -302,7 +279,6 @@ func (s tables) FacetFindings(ctx context.Context, filter *platform.FindingFilte
 		f.Ecosystem = addCount(f.Ecosystem, ecosystem, n)
 		f.Repo = addCount(f.Repo, repo, n)
 		f.Group = addCount(f.Group, repo.Parent(), n)
-		return nil
-	}))
-	return facets, err
+	})
+	return facets, s.runAll(ctx, run)
 }

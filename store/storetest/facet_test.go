@@ -11,16 +11,20 @@ import (
 
 // facetsOf counts repos in the simplest way.
 func facetsOf(repos []*platform.Repo) *platform.RepoFacets {
-	tiers, bundles := map[platform.CatalogTier]int64{}, map[string]int64{}
+	tiers, bundles, labels, groups := map[platform.CatalogTier]int64{}, map[string]int64{}, map[string]int64{}, map[platform.UID]int64{}
 	for _, r := range repos {
 		tiers[r.CatalogTier]++
+		groups[r.UID.Parent()]++
+		for key, value := range r.Labels {
+			labels[key+"="+value]++
+		}
 		for i, bundle := range r.Bundles {
 			if !slices.Contains(r.Bundles[:i], bundle) {
 				bundles[bundle]++
 			}
 		}
 	}
-	return &platform.RepoFacets{Tier: sortedFacets(tiers), Bundle: sortedFacets(bundles)}
+	return &platform.RepoFacets{Tier: sortedFacets(tiers), Bundle: sortedFacets(bundles), Label: sortedFacets(labels), Group: sortedFacets(groups)}
 }
 
 func sortedFacets[V cmp.Ordered](counts map[V]int64) []platform.Facet[V] {
@@ -31,7 +35,7 @@ func sortedFacets[V cmp.Ordered](counts map[V]int64) []platform.Facet[V] {
 	slices.SortFunc(facets, func(a, b platform.Facet[V]) int {
 		return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.Value, b.Value))
 	})
-	return facets
+	return facets[:min(len(facets), 100)]
 }
 
 func TestFacetsCountTheReposOfTheList(t *testing.T) {
@@ -72,4 +76,58 @@ func TestFacetsCountTheReposOfTheList(t *testing.T) {
 			t.Errorf("only %d facets were counted", filled)
 		}
 	})
+}
+
+func TestFacetsCountTheRoleBindingsAndTheIdentitiesOfTheList(t *testing.T) {
+	eachForest(t, func(t *testing.T, f *forest) {
+		bindings := &kind[*platform.RoleBinding, *platform.RoleBindingFilter]{f: f, ops: f.p.RoleBindings, rows: f.bindings, filters: f.bindingFilters()}
+		identities := &kind[*platform.Identity, *platform.IdentityFilter]{f: f, ops: f.p.Identities, rows: f.identities, filters: f.identityFilters()}
+		d, filled := newDice(31), 0
+		for range 150 {
+			c, scope := pick(d, f.callers), f.scope(d)
+			ctx := f.contextAs(c.subject)
+			bound := pick(d, bindings.filters)
+			if page, err := f.p.RoleBindings.List(ctx, platform.ListRequest[*platform.RoleBindingFilter]{UIDP: scope, Filter: bound.filter, PageSize: 1}); err == nil {
+				got := must[[]*platform.RoleBindingFacets](t)(f.p.RoleBindings.Facets(ctx, []platform.Page[*platform.RoleBinding]{page}))[0]
+				roles, groups := map[platform.UID]int64{}, map[platform.UID]int64{}
+				for _, b := range bindings.expectedRows(c, scope, bound, f.p.RoleBindings.Kind().DefaultOrder) {
+					roles[b.Role.UID]++
+					groups[b.Group.UID]++
+				}
+				if want := (&platform.RoleBindingFacets{Role: sortedFacets(roles), Group: sortedFacets(groups)}); !reflect.DeepEqual(got, want) {
+					t.Errorf("bindings of %s, %+v, %+v: got %+v, want %+v", c.subject, scope, bound.filter, got, want)
+				}
+				filled += len(got.Role)
+			}
+			who := pick(d, identities.filters)
+			if page, err := f.p.Identities.List(ctx, platform.ListRequest[*platform.IdentityFilter]{UIDP: scope, Filter: who.filter, PageSize: 1}); err == nil {
+				got := must[[]*platform.IdentityFacets](t)(f.p.Identities.Facets(ctx, []platform.Page[*platform.Identity]{page}))[0]
+				kinds, groups := map[platform.IdentityKind]int64{}, map[platform.UID]int64{}
+				for _, i := range identities.expectedRows(c, scope, who, f.p.Identities.Kind().DefaultOrder) {
+					kinds[kindOf(i)]++
+					groups[i.UID.Parent()]++
+				}
+				if want := (&platform.IdentityFacets{Kind: sortedFacets(kinds), Group: sortedFacets(groups)}); !reflect.DeepEqual(got, want) {
+					t.Errorf("identities of %s, %+v, %+v: got %+v, want %+v", c.subject, scope, who.filter, got, want)
+				}
+				filled += len(got.Kind)
+			}
+		}
+		if filled < 200 {
+			t.Errorf("only %d facets were counted", filled)
+		}
+	})
+}
+
+func kindOf(i *platform.Identity) platform.IdentityKind {
+	switch {
+	case i.Provider != "":
+		return platform.IdentityKindUser
+	case i.ClaimMatch != nil:
+		return platform.IdentityKindClaimMatch
+	case i.StaticKeys != nil:
+		return platform.IdentityKindStaticKeys
+	default:
+		return platform.IdentityKindNobody
+	}
 }

@@ -1,0 +1,120 @@
+package sqlstore
+
+import (
+	"context"
+	"strconv"
+	"strings"
+
+	"atrium/platform"
+	"atrium/store/sqlstore/dbconn"
+)
+
+// countBy returns the statement that counts the rows of scopes by the values of columns, or none if the scopes are
+// empty. It passes over the rows once: what differs between them is grouped, and the function add adds it up. When
+// add is called, the destinations hold the values of a group of the i-th scope, which has n rows. joined is SQL that
+// joins t with the table of the columns, if a row can have several values, or the same one several times.
+func (r *reader[T, F]) countBy(filter F, scopes []platform.Scope, joined string, columns []string, destinations []any, add func(i int, n int64)) []*dbconn.Statement {
+	how, grouped := r.accessPath("", filter), strings.Join(columns, ", ")
+	parts, rest := r.parts(scopes, how)
+	q, counted, counter := newStatement(r.dialect), 0, "COUNT(*)"
+	if joined != "" {
+		counter = "COUNT(DISTINCT t.uid)"
+	}
+	count := func(place string, from func(), group string) {
+		if counted++; counted > 1 {
+			q.addUnion()
+		}
+		q.addSlow("SELECT " + place + ", " + counter + ", " + grouped + " FROM ")
+		from()
+		q.add(joined + " WHERE 1 = 1")
+		r.where(filter, q)
+		q.add(" GROUP BY " + group + grouped)
+	}
+	for n, p := range parts {
+		count(strconv.Itoa(n)+", p.i", func() {
+			q.add(q.parents(p.columns()...))
+			q.add(" JOIN " + r.name + " t ON ")
+			p.addParentCondition(q)
+		}, "p.i, ")
+	}
+	for _, i := range rest {
+		for _, b := range scopes[i].Branches() {
+			count("-1, "+strconv.Itoa(i), func() {
+				q.add(r.name + " t JOIN (SELECT 1 AS one) o ON ")
+				r.addBranch(q, b, how, ordering{}, nil)
+			}, "")
+		}
+	}
+	if counted == 0 {
+		return nil
+	}
+	return []*dbconn.Statement{q.build(func(scan func(...any) error) error {
+		var part, i, n int64
+		err := scan(append([]any{&part, &i, &n}, destinations...)...)
+		if part >= 0 && err == nil {
+			i = int64(parts[part].scopes[i-1])
+		}
+		if err == nil {
+			add(int(i), n)
+		}
+		return err
+	})}
+}
+
+// addCount adds a count to that of a value.
+func addCount[V comparable](to []platform.Facet[V], value V, count int64) []platform.Facet[V] {
+	for i := range to {
+		if to[i].Value == value {
+			to[i].Count += count
+			return to
+		}
+	}
+	return append(to, platform.Facet[V]{Value: value, Count: count})
+}
+
+// emptyEach returns n values to count in.
+func emptyEach[C any](n int) []*C {
+	all := make([]*C, n)
+	for i := range all {
+		all[i] = new(C)
+	}
+	return all
+}
+
+// FacetRoleBindings counts role bindings by role and group.
+func (s tables) FacetRoleBindings(ctx context.Context, filter *platform.RoleBindingFilter, scopes []platform.Scope) ([]*platform.RoleBindingFacets, error) {
+	facets := emptyEach[platform.RoleBindingFacets](len(scopes))
+	var role, group platform.UID
+	run := newReader(roleBindings, s).countBy(filter, scopes, "", []string{"t.role", "t.parent"}, []any{keyOf(&role), keyOf(&group)}, func(i int, n int64) {
+		facets[i].Role, facets[i].Group = addCount(facets[i].Role, role, n), addCount(facets[i].Group, group, n)
+	})
+	return facets, s.runAll(ctx, run)
+}
+
+// kindOfIdentity is SQL of the kind of an identity t.
+var kindOfIdentity = func() string {
+	sql := "CASE"
+	for _, kind := range []platform.IdentityKind{platform.IdentityKindUser, platform.IdentityKindClaimMatch, platform.IdentityKindStaticKeys} {
+		sql += " WHEN " + strings.ReplaceAll(kindConditions[kind], "h.", "t.") + " THEN '" + string(kind) + "'"
+	}
+	return sql + " ELSE '" + string(platform.IdentityKindNobody) + "' END"
+}()
+
+// FacetIdentities counts identities by kind and group.
+func (s tables) FacetIdentities(ctx context.Context, filter *platform.IdentityFilter, scopes []platform.Scope) ([]*platform.IdentityFacets, error) {
+	facets := emptyEach[platform.IdentityFacets](len(scopes))
+	var kind string
+	var group platform.UID
+	run := newReader(identities, s).countBy(filter, scopes, "", []string{kindOfIdentity, "t.parent"}, []any{&kind, keyOf(&group)}, func(i int, n int64) {
+		facets[i].Kind, facets[i].Group = addCount(facets[i].Kind, platform.IdentityKind(kind), n), addCount(facets[i].Group, group, n)
+	})
+	return facets, s.runAll(ctx, run)
+}
+
+// runAll runs statements, of which there may be none.
+func (s tables) runAll(ctx context.Context, run []*dbconn.Statement) error {
+	if len(run) == 0 {
+		return nil
+	}
+	return s.reads.Run(ctx, run...)
+}
