@@ -182,7 +182,7 @@ func (r *resources[T, F]) updateBatch(ctx context.Context, requests []BatchReque
 
 // removeBatch deletes several resources: all or none.
 func (r *resources[T, F]) removeBatch(ctx context.Context, uids []UID) error {
-	return r.removeBatchBy(ctx, uids, func(tx Tx, sorted []UID) (int, error) {
+	return r.changeBatchBy(ctx, uids, "deleted", func(tx Tx, sorted []UID) (int, error) {
 		rows, err := r.rows(tx).DeleteAll(ctx, sorted)
 		if err != nil {
 			return len(rows), err
@@ -197,7 +197,7 @@ func (r *resources[T, F]) removeBatch(ctx context.Context, uids []UID) error {
 // removeBatchChecked calls check for each resource before it is deleted, in the same
 // transaction.
 func (r *resources[T, F]) removeBatchChecked(ctx context.Context, uids []UID, check func(tx Tx, uid UID) error) error {
-	return r.removeBatchBy(ctx, uids, func(tx Tx, sorted []UID) (int, error) {
+	return r.changeBatchBy(ctx, uids, "deleted", func(tx Tx, sorted []UID) (int, error) {
 		for i, uid := range sorted {
 			if err := r.removeInTx(ctx, tx, uid, check); err != nil {
 				return i, err
@@ -207,22 +207,23 @@ func (r *resources[T, F]) removeBatchChecked(ctx context.Context, uids []UID, ch
 	})
 }
 
-// removeBatchBy authorises a batch and lets remove delete it in the order of UIDs. After an
-// error, remove returns the index of the resource that caused it.
-func (r *resources[T, F]) removeBatchBy(ctx context.Context, uids []UID, remove func(Tx, []UID) (int, error)) error {
+// changeBatchBy authorises a batch for a caller who may delete all of it, and lets change act on it in the
+// order of UIDs. After an error, change returns the index of the resource that caused it. The verb is
+// that of the events of denied changes.
+func (r *resources[T, F]) changeBatchBy(ctx context.Context, uids []UID, verb string, change func(Tx, []UID) (int, error)) error {
 	err := checkBatch(ctx, listOfUIDs, len(uids), func(i int) error {
 		err := r.authorizeRemove(ctx, uids[i])
 		if err == nil {
 			err = rejectDuplicate("uid", uids, i)
 		}
-		return r.recordIfDenied(ctx, "deleted", uids[i], err)
+		return r.recordIfDenied(ctx, verb, uids[i], err)
 	})
 	if err != nil {
 		return r.kind.addArea(err)
 	}
 	sorted, failing := slices.Sorted(slices.Values(uids)), 0
 	err = r.p.store.Write(ctx, func(tx Tx) (err error) {
-		failing, err = remove(tx, sorted)
+		failing, err = change(tx, sorted)
 		return err
 	})
 	uid := sorted[failing]

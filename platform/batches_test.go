@@ -116,8 +116,8 @@ func TestABatchOfBindingsNeverTakesTheLastOwner(t *testing.T) {
 		acme := w.found("acme")
 		second := w.bind(acme.uid, w.member(acme.uid, "ann"), platform.OwnerRole)
 		third := w.bind(acme.uid, w.member(acme.uid, "bob"), platform.ViewerRole)
-		expectRefused(t, "every owner", w.p.RoleBindings.DeleteBatch(acme.owner, []platform.UID{third, second, acme.Binding.UID}), platform.CodeFailedPrecondition, "LAST_OWNER")
-		must(t, w.p.RoleBindings.DeleteBatch(acme.owner, []platform.UID{third, second}))
+		expectRefused(t, "every owner", w.p.RoleBindings.DeleteBatch(acme.owner, []platform.UID{third, second, acme.Binding.UID}, ""), platform.CodeFailedPrecondition, "LAST_OWNER")
+		must(t, w.p.RoleBindings.DeleteBatch(acme.owner, []platform.UID{third, second}, ""))
 		page, err := w.p.RoleBindings.List(acme.owner, platform.ListRequest[*platform.RoleBindingFilter]{})
 		must(t, err)
 		if page.TotalCount != 1 {

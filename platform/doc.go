@@ -7,7 +7,8 @@
 // There is one file per kind, with its type, rules, filter and operations:
 //
 //	group.go, identity.go, role.go, role_binding.go    who may do what;
-//	               role_binding_lists.go lists bindings in other ways
+//	               role_binding_lists.go lists bindings in other ways,
+//	               role_binding_review.go confirms them
 //	identity_provider.go, external_group_role_mapping.go, group_invite.go
 //	               how more people can sign in
 //	account_association.go, terms.go   cloud accounts and accepted terms of a group

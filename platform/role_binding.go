@@ -18,7 +18,10 @@ type RoleBinding struct {
 	Group       BoundGroup    `json:"group"`
 	Role        BoundRole     `json:"role"`
 	CreateTime  Time          `json:"createTime,omitzero"`
-	ExpireTime  Time          `json:"expireTime,omitzero"`   // from then on the binding gives nothing; zero means never
+	ExpireTime  Time          `json:"expireTime,omitzero"` // from then on the binding gives nothing; zero means never
+	ReviewTime  Time          `json:"reviewTime,omitzero"` // when somebody last confirmed it as it is; zero if nobody has
+	Reviewer    string        `json:"reviewer,omitempty"`  // who did: the UID of an identity, or the subject of a token
+	ReviewNote  string        `json:"reviewNote,omitempty"`
 	IdentityUID UID           `json:"identityUid,omitempty"` // input only
 	RoleUID     UID           `json:"roleUid,omitempty"`     // input only
 }
@@ -60,6 +63,9 @@ type RoleBindingFilter struct {
 	CreatedSince  Time            `json:",omitzero"` // the binding was made at this time or later
 	// Unchanged restricts a list to bindings that gave their role at a time and have not changed since. It is internal.
 	Unchanged *PastBindingQuery `json:",omitempty"`
+
+	IdentityLastSeenBefore Time `json:",omitzero"` // includes bindings of identities that were never seen
+	UnreviewedSince        Time `json:",omitzero"` // the binding was made before this time, and nobody has confirmed it since
 }
 
 // An ExpiringFilter restricts a list to role bindings that will expire.
@@ -94,13 +100,15 @@ func (f *RoleBindingFilter) checkNamed(ctx context.Context, p *Platform, listed 
 
 var roleBindingKind = Kind[*RoleBinding]{
 	Name: "RoleBinding", Plural: "roleBindings", Area: areaIAM, Number: 4, Event: "iam.rolebindings", Parent: "Group",
-	Verbs: []string{"created", "created.batch", "updated", "deleted", verbExpired},
+	Verbs: []string{"created", "created.batch", "updated", "deleted", verbExpired, verbConfirmed},
 	List:  CapRoleBindingsList, Create: CapRoleBindingsCreate, Update: CapRoleBindingsUpdate, Delete: CapRoleBindingsDelete,
 	Fields: []fieldmask.Field{
 		{Name: "uid", Mode: fieldmask.OutputOnly}, {Name: "identity", Mode: fieldmask.Volatile},
 		{Name: "group", Mode: fieldmask.Volatile}, {Name: "role", Mode: fieldmask.Volatile},
 		{Name: "createTime", Mode: fieldmask.OutputOnly}, {Name: "identityUid", Mode: fieldmask.Updatable},
 		{Name: "roleUid", Mode: fieldmask.Updatable}, {Name: "expireTime", Mode: fieldmask.Updatable},
+		{Name: "reviewTime", Mode: fieldmask.OutputOnly}, {Name: "reviewer", Mode: fieldmask.OutputOnly},
+		{Name: "reviewNote", Mode: fieldmask.OutputOnly},
 	},
 	Required: []string{"identityUid", "roleUid"},
 	Unique:   []string{"identityUid", "roleUid"},
@@ -396,7 +404,7 @@ func (s RoleBindings) Update(ctx context.Context, uid UID, in fieldmask.Input[*R
 			return err
 		}
 		wanted = *next
-		if err := s.rows(tx).Update(ctx, next, change.Fields...); err != nil {
+		if err := s.rows(tx).Update(ctx, next, slices.Concat(change.Fields, reviewFields)...); err != nil {
 			return err
 		}
 		if next.IdentityUID != current.Identity.UID {
@@ -432,30 +440,38 @@ func describeReplaced(before, after *RoleBinding) (changes []EventChange) {
 	return changes
 }
 
-// writtenFields returns a binding with only the fields that can be written.
+// writtenFields returns a binding with only the fields that can be written. It has no review: what
+// somebody confirmed is not what the binding is after a change.
 func (b *RoleBinding) writtenFields() *RoleBinding {
 	return &RoleBinding{UID: b.UID, IdentityUID: b.Identity.UID, RoleUID: b.Role.UID, ExpireTime: b.ExpireTime}
 }
 
 // Delete deletes a role binding. It takes effect with the next request.
 func (s RoleBindings) Delete(ctx context.Context, uid UID) error {
-	return s.removeChecked(ctx, uid, s.checkMayUnbind(ctx))
+	return s.removeChecked(ctx, uid, s.checkMayUnbind(ctx, ""))
 }
 
-// DeleteBatch deletes several role bindings: all or none.
-func (s RoleBindings) DeleteBatch(ctx context.Context, uids []UID) error {
-	return s.removeBatchChecked(ctx, uids, s.checkMayUnbind(ctx))
+// DeleteBatch deletes several role bindings: all or none. If there is a note, the events have it as
+// that of a review, together with who made it.
+func (s RoleBindings) DeleteBatch(ctx context.Context, uids []UID, note string) error {
+	if err := checkReviewNote(note); err != nil {
+		return s.kind.addArea(err)
+	}
+	return s.removeBatchChecked(ctx, uids, s.checkMayUnbind(ctx, note))
 }
 
 // checkMayUnbind returns a check that another owner remains after the deletion of
-// a binding.
-func (s RoleBindings) checkMayUnbind(ctx context.Context) func(tx Tx, uid UID) error {
+// a binding. If there is a note, it also notes the review.
+func (s RoleBindings) checkMayUnbind(ctx context.Context, note string) func(tx Tx, uid UID) error {
 	return func(tx Tx, uid UID) error {
 		current, err := s.getLocked(ctx, tx, uid)
 		if err != nil {
 			return err
 		}
-		return s.checkNotLastOwner(ctx, tx, current)
+		if err := s.checkNotLastOwner(ctx, tx, current); err != nil || note == "" {
+			return err
+		}
+		return s.noteReview(ctx, tx, current, note)
 	}
 }
 

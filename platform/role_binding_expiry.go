@@ -3,6 +3,7 @@ package platform
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"atrium/platform/fieldmask"
@@ -83,8 +84,8 @@ func (s RoleBindings) makeLasting(ctx context.Context, tx Tx, b *RoleBinding) (c
 	}
 	change := &fieldmask.Change[*RoleBinding]{Row: b, Fields: []string{"expireTime"}}
 	before := b.writtenFields()
-	b.ExpireTime = Time{}
-	if err := s.rows(tx).Update(ctx, b, change.Fields...); err != nil {
+	b.ExpireTime, b.ReviewTime, b.Reviewer, b.ReviewNote = Time{}, Time{}, "", ""
+	if err := s.rows(tx).Update(ctx, b, slices.Concat(change.Fields, reviewFields)...); err != nil {
 		return false, err
 	}
 	s.recordUpdate(ctx, tx, b, describeChanges(change, before, b.writtenFields(), s.kind.Fields))

@@ -25,7 +25,8 @@ func TestQuestionsOfAnAccessReviewAreFilters(t *testing.T) {
 		`expiring: {}`: "idle", `expiring: {before: "2999-01-02T00:00:00Z"}`: "idle", `expiring: {before: "2999-01-01T00:00:00Z"}`: "",
 		`expiring: {}, capability: REPO_CREATE`: "idle", `expiring: {}, capability: GROUPS_DELETE`: "", `expiring: {}, identityKinds: [CLAIM_MATCH]`: "idle",
 		`expiring: {}, identityKinds: [STATIC_KEYS, USER, NOBODY]`: "", `expiring: {}, createdSince: "2000-01-01T00:00:00Z"`: "idle", `expiring: {}, createdSince: "2999-01-01T00:00:00Z"`: "",
-		`identityKinds: []`: "",
+		`expiring: {}, identityLastSeenBefore: "2000-01-01T00:00:00Z"`: "idle", `expiring: {}, unreviewedSince: "2999-01-01T00:00:00Z"`: "idle",
+		`expiring: {}, unreviewedSince: "2000-01-01T00:00:00Z"`: "", `identityKinds: []`: "",
 	} {
 		got := w.ask(`query($org: ID!) { group(uid: $org) { roleBindings(where: {`+where+`}) { totalCount nodes { identity { name } } }
 			effectiveBindings(where: {`+where+`}) { totalCount nodes { identity { name } } } } }`, "org", w.org)

@@ -69,10 +69,18 @@ func decodeBatch(input graph.BatchCreateRoleBindingsInput) platform.BindingBatch
 }
 
 func (m mutations) BatchDeleteRoleBindings(ctx context.Context, input graph.BatchDeleteRoleBindingsInput) (*graph.BatchDeleteRoleBindingsPayload, error) {
-	if err := m.p.RoleBindings.DeleteBatch(ctx, input.Uids); err != nil {
+	if err := m.p.RoleBindings.DeleteBatch(ctx, input.Uids, valueOrZero(input.Note)); err != nil {
 		return nil, err
 	}
 	return &graph.BatchDeleteRoleBindingsPayload{DeletedIds: globalIDs("RoleBinding", input.Uids), DeletedUids: input.Uids}, nil
+}
+
+func (m mutations) ConfirmRoleBindings(ctx context.Context, input graph.ConfirmRoleBindingsInput) (*graph.ConfirmRoleBindingsPayload, error) {
+	confirmed, err := m.p.RoleBindings.Confirm(ctx, input.Uids, valueOrZero(input.Note))
+	if err != nil {
+		return nil, err
+	}
+	return &graph.ConfirmRoleBindingsPayload{RoleBindings: confirmed}, nil
 }
 
 func (e entities) FindManyRoleBindingByUIDs(ctx context.Context, reps []*graph.RoleBindingByUIDsInput) ([]*platform.RoleBinding, error) {
@@ -106,5 +114,12 @@ func (r roleBindings) Role(ctx context.Context, all []*platform.RoleBinding) ([]
 	}
 	return answerFromBindings(ctx, all, uid, r.p.Roles.CheckReadable, func(b *platform.RoleBinding) platform.Role {
 		return platform.Role{UID: b.Role.UID, Name: b.Role.Name, Description: b.Role.Description}
+	})
+}
+
+func (roleBindings) Reviewer(ctx context.Context, all []*platform.RoleBinding) ([]*platform.Identity, error) {
+	return follow(ctx, all, readsOf(ctx).identities(), func(b *platform.RoleBinding) platform.UID {
+		by := platform.EventActor{Subject: b.Reviewer}
+		return by.Identity()
 	})
 }

@@ -241,6 +241,7 @@ func capabilities(all []platform.Capability) []iamv2.Capability {
 func roleBinding(b *platform.RoleBinding) *iamv2.RoleBinding {
 	return &iamv2.RoleBinding{
 		Uid: string(b.UID), CreateTime: timestamp(b.CreateTime), ExpireTime: timestamp(b.ExpireTime),
+		ReviewTime: timestamp(b.ReviewTime), Reviewer: b.Reviewer, ReviewNote: b.ReviewNote,
 		IdentityUid: string(b.IdentityUID), RoleUid: string(b.RoleUID),
 		Identity: &iamv2.RoleBindingIdentity{
 			Uid: string(b.Identity.UID), Name: b.Identity.Name, Description: b.Identity.Description,

@@ -22,7 +22,7 @@ import (
 var (
 	ourFields = []string{
 		"Subscription.types", "Subscription.secret", "Subscription.create_time", "Subscription.update_time", "ResolvedVulnsReport.image_ref",
-		"RoleBinding.expire_time", "IdentityProvider.issuer_verified", "IdentityProvider.issuer_verify_time",
+		"RoleBinding.expire_time", "RoleBinding.review_time", "RoleBinding.reviewer", "RoleBinding.review_note", "IdentityProvider.issuer_verified", "IdentityProvider.issuer_verify_time",
 		"Advisory.severity", "ListAdvisoriesRequest.severities", "ListAdvisoriesRequest.min_score", "ListAdvisoriesRequest.withdrawn", "ListAdvisoriesRequest.states",
 		"ListDocumentsRequest.page_size", "ListDocumentsRequest.page_token", "ListDocumentsRequest.order_by", "ListDocumentsRequest.skip",
 		"ListResolvedVulnsReportsRequest.page_size", "ListResolvedVulnsReportsRequest.page_token", "ListResolvedVulnsReportsRequest.order_by", "ListResolvedVulnsReportsRequest.skip",

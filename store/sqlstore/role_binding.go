@@ -35,6 +35,9 @@ var roleBindings = newTable(&table[*platform.RoleBinding, *platform.RoleBindingF
 		{"t.uid", "", func(b *platform.RoleBinding) any { return keyOf(&b.UID) }},
 		{"t.create_time", "", func(b *platform.RoleBinding) any { return timeColumn{&b.CreateTime} }},
 		{"t.expire_time", "expireTime", func(b *platform.RoleBinding) any { return timeOrNull{timeColumn{&b.ExpireTime}} }},
+		{"t.review_time", "reviewTime", func(b *platform.RoleBinding) any { return timeOrNull{timeColumn{&b.ReviewTime}} }},
+		{"t.reviewer", "reviewer", func(b *platform.RoleBinding) any { return &b.Reviewer }},
+		{"t.review_note", "reviewNote", func(b *platform.RoleBinding) any { return &b.ReviewNote }},
 		{"i.uid", "", func(b *platform.RoleBinding) any { return keyOf(&b.Identity.UID) }},
 		{"i.name", "", func(b *platform.RoleBinding) any { return &b.Identity.Name }},
 		{"i.description", "", func(b *platform.RoleBinding) any { return &b.Identity.Description }},
@@ -73,6 +76,12 @@ var roleBindings = newTable(&table[*platform.RoleBinding, *platform.RoleBindingF
 		}
 		if len(f.IdentityKinds) > 0 {
 			s.addSlow(" AND " + confirm("EXISTS (SELECT 1 FROM identity h WHERE h.uid = t.identity AND "+isOfKind(f.IdentityKinds)+")"))
+		}
+		if !f.IdentityLastSeenBefore.IsZero() {
+			s.addSlow(" AND "+confirm("EXISTS (SELECT 1 FROM identity h WHERE h.uid = t.identity AND h.last_seen_time < ?)"), f.IdentityLastSeenBefore)
+		}
+		if !f.UnreviewedSince.IsZero() {
+			s.add(" AND t.create_time < ? AND (t.review_time IS NULL OR t.review_time < ?)", f.UnreviewedSince, f.UnreviewedSince)
 		}
 		if f.Expiring != nil {
 			s.add(" AND t.expire_time IS NOT NULL")

@@ -75,7 +75,7 @@ func (f *forest) bind(group, identity, role platform.UID) {
 		return b.UID.Parent() == group && b.IdentityUID == identity && b.RoleUID == role
 	}
 	if identity.Root() == group.Root() && !slices.ContainsFunc(f.bindings, same) {
-		f.bindings = append(f.bindings, &platform.RoleBinding{UID: f.d.below(group), IdentityUID: identity, RoleUID: role, CreateTime: f.randomTime(), ExpireTime: pick(f.d, ends)})
+		f.bindings = append(f.bindings, &platform.RoleBinding{UID: f.d.below(group), IdentityUID: identity, RoleUID: role, CreateTime: f.randomTime(), ExpireTime: pick(f.d, ends), ReviewTime: pick(f.d, []platform.Time{{}, f.randomTime()})})
 	}
 }
 
@@ -99,7 +99,7 @@ func (f *forest) completeBindings() {
 	for n, b := range f.bindings {
 		i, g, r := byUID[b.IdentityUID], groups[b.UID.Parent()], roles[b.RoleUID]
 		full := &platform.RoleBinding{
-			UID: b.UID, CreateTime: b.CreateTime, ExpireTime: b.ExpireTime, Identity: platform.BoundIdentity{UID: i.UID, Name: i.Name, Description: i.Description, Email: i.Email},
+			UID: b.UID, CreateTime: b.CreateTime, ExpireTime: b.ExpireTime, ReviewTime: b.ReviewTime, Identity: platform.BoundIdentity{UID: i.UID, Name: i.Name, Description: i.Description, Email: i.Email},
 			Group: platform.BoundGroup{UID: g.UID, Name: g.Name, Description: g.Description}, Role: platform.BoundRole{UID: r.UID, Name: r.Name, Description: r.Description},
 		}
 		if i.ClaimMatch != nil {

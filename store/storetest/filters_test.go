@@ -58,8 +58,9 @@ func (f *forest) roleFilters() []filterCase[*platform.Role, *platform.RoleFilter
 
 func (f *forest) bindingFilters() []filterCase[*platform.RoleBinding, *platform.RoleBindingFilter] {
 	one, since := pick(f.d, f.bindings), platform.At(epoch.Add(moments[2]))
-	kinds := map[platform.UID]platform.IdentityKind{}
+	kinds, seen := map[platform.UID]platform.IdentityKind{}, map[platform.UID]platform.Time{}
 	for _, i := range f.identities {
+		seen[i.UID] = i.LastSeenTime
 		switch {
 		case i.ClaimMatch != nil:
 			kinds[i.UID] = platform.IdentityKindClaimMatch
@@ -87,6 +88,10 @@ func (f *forest) bindingFilters() []filterCase[*platform.RoleBinding, *platform.
 		}},
 		{&platform.RoleBindingFilter{IdentityKinds: []platform.IdentityKind{platform.IdentityKindClaimMatch}}, func(b *platform.RoleBinding) bool {
 			return kinds[b.Identity.UID] == platform.IdentityKindClaimMatch
+		}},
+		{&platform.RoleBindingFilter{IdentityLastSeenBefore: since}, func(b *platform.RoleBinding) bool { return seen[b.Identity.UID].Before(since.Time) }},
+		{&platform.RoleBindingFilter{UnreviewedSince: since}, func(b *platform.RoleBinding) bool {
+			return b.CreateTime.Before(since.Time) && b.ReviewTime.Before(since.Time)
 		}},
 		{&platform.RoleBindingFilter{Capability: platform.CapTagList}, func(b *platform.RoleBinding) bool { return holding[b.Role.UID] }},
 	}

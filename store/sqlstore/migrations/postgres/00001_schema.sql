@@ -138,7 +138,8 @@ CREATE TABLE role_binding (
     role bytea NOT NULL REFERENCES role (uid),
     create_time timestamptz NOT NULL,
     root_key bytea, parent_key bytea, g2_key bytea, g3_key bytea, rest bytea, local bytea,
-    expire_time timestamptz
+    expire_time timestamptz,
+    review_time timestamptz, reviewer text NOT NULL DEFAULT '', review_note text NOT NULL DEFAULT ''
 );
 -- An identity has a role in a group once.
 CREATE UNIQUE INDEX role_binding_unique ON role_binding (parent, identity, role);

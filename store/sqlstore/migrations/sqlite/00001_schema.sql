@@ -138,7 +138,8 @@ CREATE TABLE role_binding (
     role BLOB NOT NULL REFERENCES role (uid),
     create_time INTEGER NOT NULL,
     root_key BLOB, parent_key BLOB, g2_key BLOB, g3_key BLOB, rest BLOB, local BLOB,
-    expire_time INTEGER
+    expire_time INTEGER,
+    review_time INTEGER, reviewer text NOT NULL DEFAULT '', review_note text NOT NULL DEFAULT ''
 );
 -- An identity has a role in a group once.
 CREATE UNIQUE INDEX role_binding_unique ON role_binding (parent, identity, role);
