@@ -108,6 +108,7 @@ export function signOut(message = '') {
  */
 export async function signOutEverywhere() {
   const at = provider, hint = idToken;
+  forgetInvite(); // It may be for somebody else than the next person here.
   signOut();
   if (!at || !hint) return; // The reader brought a token.
   const { end_session_endpoint } = await discover(at);
