@@ -216,6 +216,52 @@ await check('who may not list bindings sees what they may do themselves', async 
   await page.context().close();
 });
 
+await check('an access review confirms and revokes grants with a note, says before whom it is about, and the audit log keeps it', async () => {
+  const page = await newPage(), reviewed = await addGroup(acme.uid, 'reviewed'), [pat, quin, rae] = [await addIdentity(reviewed, 'pat'), await addIdentity(reviewed, 'quin'), await addIdentity(reviewed, 'rae')];
+  await bind(reviewed, [[pat, 'viewer'], [quin, 'editor']]);
+  await data('mutation M($i: CreateRoleBindingInput!) { createRoleBinding(input: $i) { roleBinding { uid } } }', { i: { parent: reviewed, identityUid: rae, roleUid: roleUid('viewer'), expireTime: new Date(Date.now() + 5 * 86_400_000).toISOString() } });
+  await open(page, '/console/acme/reviewed/~access');
+  await page.getByRole('button', { name: 'Review', exact: true }).click();
+  await page.getByText('Nothing is left to review').waitFor();
+  await page.getByRole('button', { name: 'Left to review' }).click();
+  await page.waitForURL(/left=no/);
+  await loaded(page);
+  const row = (name) => page.getByRole('row').filter({ hasText: name }), decide = async (name, note) => {
+    await page.getByRole('button', { name, exact: true }).click();
+    await page.getByRole('dialog').getByLabel('Note').fill(note);
+    await page.getByRole('dialog').getByRole('button', { name: name.split(' ')[0], exact: true }).click();
+    await page.getByRole('dialog').waitFor({ state: 'hidden' });
+  };
+  assert.match(await row('rae').innerText(), /ends in 5 days[^]*never/);
+  assert.equal(await page.getByRole('table', { name: 'Grants' }).getAttribute('aria-rowcount'), '4');
+  assert.deepEqual(await violations(page), []);
+  await look(page, 'access-review');
+  await page.getByRole('checkbox', { name: 'Choose viewer of pat in acme / reviewed' }).check();
+  await page.getByRole('checkbox', { name: 'Choose viewer of rae in acme / reviewed' }).check();
+  await page.getByRole('button', { name: 'Confirm 2 grants' }).click();
+  assert.match(await page.getByRole('dialog').innerText(), /pat: viewer in acme \/ reviewed[^]*rae: viewer in acme \/ reviewed/);
+  assert.deepEqual(await violations(page), []);
+  await page.keyboard.press('Escape');
+  await decide('Confirm 2 grants', 'Asked their manager');
+  await page.getByText('You confirmed 2 grants.').waitFor();
+  await eventually(async () => /by owner[^]*Asked their manager/.test(await row('pat').innerText()), async () => row('pat').innerText());
+  await page.getByRole('checkbox', { name: 'Choose editor of quin in acme / reviewed' }).check();
+  await decide('Revoke 1 grant', 'Left the team');
+  await eventually(async () => (await row('quin').count()) === 0, 'the revoked grant stays');
+  await page.getByRole('button', { name: 'Ends within 30 days' }).click();
+  await eventually(async () => (await page.getByRole('rowheader').allInnerTexts()).join() === 'rae', async () => text(page));
+  const download = page.waitForEvent('download');
+  await page.getByRole('button', { name: 'Export CSV' }).click();
+  const file = await (await download).createReadStream().then(async (stream) => (await stream.toArray()).join(''));
+  assert.match(file, /^Identity,Role,In,Since,Until,Last seen,Confirmed,Email,Confirmed by,Note,Identity UID,UID\r\nrae,viewer,acme\/reviewed,[^]*,owner,Asked their manager,[0-9a-f/]+,[0-9a-f/]+\r\n$/);
+  await page.getByRole('link', { name: 'Who confirmed and revoked what' }).click();
+  await page.waitForURL(/about=reviews/);
+  await loaded(page);
+  await eventually(async () => /owner deleted the role binding editor for quin · Left the team[^]*owner confirmed the role binding viewer for .* · Asked their manager/.test(await text(page)), async () => text(page));
+  assert.deepEqual(page.faults, []);
+  await page.context().close();
+}, 30);
+
 await check('three hundred bindings are drawn whole, folded, and in three requests', async () => {
   const many = await addGroup(acme.uid, 'crowd'), aliases = Array.from({ length: 20 }, (_, i) => i);
   const uids = [];

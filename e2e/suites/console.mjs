@@ -382,6 +382,40 @@ await check('columns sort in both directions, and a view keeps filters and order
   await page.context().close();
 });
 
+await check('lists are tables for assistive technology, with the columns that the reader chose, and are saved as a file', async () => {
+  const page = await newPage(), { groups: { nodes: [acme] } } = await data('{ groups(where: {inRoot: true}, first: 1) { nodes { repos(first: 1) { totalCount } } } }');
+  await open(page, '/console/acme/~repos?sort=worst');
+  const table = page.getByRole('table', { name: 'Repos' }), headers = async () => (await table.getByRole('columnheader').allInnerTexts()).map((label) => label.trim().split('\n')[0]);
+  assert.equal(await table.getAttribute('aria-rowcount'), String(acme.repos.totalCount + 1));
+  assert.deepEqual(await headers(), ['Name', 'Tier', 'Tags', 'Last changed', 'Open findings']);
+  assert.equal(await table.getByRole('columnheader', { name: 'Open findings' }).getAttribute('aria-sort'), 'descending');
+  const first = table.getByRole('row').nth(1);
+  assert.equal(await first.getAttribute('aria-rowindex'), '2');
+  assert.equal(await first.getByRole('rowheader').count() + await first.getByRole('cell').count(), 5);
+  await page.getByRole('button', { name: 'Columns' }).click();
+  await page.getByLabel('Tier').uncheck();
+  await page.getByLabel('Bundles').check();
+  await page.waitForURL(/columns=bundles%2Ctags%2Cchanged%2Cfindings/);
+  assert.deepEqual(await violations(page), []);
+  await page.keyboard.press('Escape');
+  assert.deepEqual(await headers(), ['Name', 'Bundles', 'Tags', 'Last changed', 'Open findings']);
+  const saved = async () => {
+    const download = page.waitForEvent('download');
+    await page.getByRole('button', { name: 'Export CSV' }).click();
+    return (await (await (await download).createReadStream()).toArray()).join('').trim().split('\r\n');
+  };
+  const lines = await saved();
+  assert.equal(lines.length, acme.repos.totalCount + 1);
+  assert.match(lines[0], /^Name,Tier,Bundles,Tags,Created,Last changed,Open findings,Group,Description,Critical,High,/);
+  await open(page, '/console/acme/~repos?q=gate'); // The browser keeps the choice.
+  assert.deepEqual(await headers(), ['Name', 'Bundles', 'Tags', 'Last changed', 'Open findings']);
+  assert.match((await saved()).slice(1).join(), /^gateway,[^,]*,[^,]*,\d+,[^]*$/);
+  await page.locator('.row').first().click({ position: { x: 600, y: 20 } }); // The whole row leads to the repo.
+  await page.waitForURL(/platform\/gateway$/);
+  assert.deepEqual(page.faults, []);
+  await page.context().close();
+});
+
 await check('settings say who the reader is and why, and the looks and the role outlive a reload', async () => {
   const page = await newPage({ timezoneId: 'Asia/Tokyo', locale: 'de-DE' });
   await open(page, '/console/acme');

@@ -29,6 +29,7 @@ export function BindButton({ group, mayBind, ground }: { group: string; mayBind:
   const fields: Field[] = [
     { name: 'identityUid', label: 'Who', hint: '', control: (props) => <ChooseIdentity {...props} group={group} chosen={chosen} onChoose={setChosen} nameOfGroup={nameOfGroup} /> },
     { name: 'roleUid', label: 'Role', hint: '', control: (props) => <ChooseRole {...props} roles={roles} group={group} nameOfGroup={nameOfGroup} /> },
+    { name: 'expireTime', label: 'Until', hint: 'Then the role ends by itself. Without a time, it stays until somebody revokes it.' },
   ];
   return (
     <FormButton label="Give a role" icon="plus" className="primary" held={{ capabilities: mayBind ? ['ROLE_BINDINGS_CREATE'] : [], on: where }} document={Bind} title={`Give a role on ${where}`} submit="Give the role"

@@ -1,5 +1,5 @@
 import type { AdvisoryHappeningFragment, AdvisoryRowFragment } from './generated/graphql';
-import { Link } from './router';
+import type { Column } from './table';
 import { Severity, Time } from './ui';
 import { count, dayOf, sentence } from './words';
 
@@ -15,26 +15,33 @@ function latest(events: Event[]): Event | undefined {
   return events.reduce<Event | undefined>((found, event) => (!found || Date.parse(event.createTime ?? '') >= Date.parse(found.createTime ?? '') || !event.createTime && !found.createTime ? event : found), undefined);
 }
 
+const stateOf = ({ events }: { events: Event[] }) => states[latest(events)?.type ?? ''] ?? ['open', 'Open'];
+
 export function State({ advisory }: { advisory: { events: Event[]; deleteTime: string | null } }) {
   if (advisory.deleteTime) return <span className="state">Withdrawn</span>;
-  const [kind, words] = states[latest(advisory.events)?.type ?? ''] ?? ['open', 'Open'];
+  const [kind, words] = stateOf(advisory);
   return <span className={'state ' + kind}>{words}</span>;
 }
 
-/** This row shows an advisory in one line, and leads to its page. */
-export function AdvisoryRow({ advisory, to }: { advisory: AdvisoryRowFragment; to: string }) {
-  const [summary] = (advisory.vulnerabilities ?? []).map((one) => one.summary).filter(Boolean);
-  return (
-    <Link className={advisory.deleteTime ? 'cells advisory-columns withdrawn' : 'cells advisory-columns'} to={to}>
-      <Severity rating={advisory.severity.rating} score={advisory.severity.score} />
-      <span className="two"><b>{advisory.advisoryId}</b><small>{summary ?? (advisory.aliases.join(', ') || 'No summary')}</small></span>
-      <span className="package cut">{advisory.artifactName}{advisory.componentName && <span className="dim"> · {advisory.componentName}</span>}</span>
-      <State advisory={advisory} />
-      <span className="held">{advisory.findings ? advisory.findings.totalCount === 0 ? <span className="dim">none</span> : <>{count(advisory.findings.totalCount)}<span className="unit"> open {advisory.findings.totalCount === 1 ? 'finding' : 'findings'}</span></> : ''}</span>
-      <span className="when dim"><Time at={advisory.createTime} /></span>
-    </Link>
-  );
-}
+export const advisorySorts = { severity: { field: 'SEVERITY', direction: 'DESC' }, newest: { field: 'CREATE_TIME', direction: 'DESC' }, changed: { field: 'UPDATE_TIME', direction: 'DESC' }, name: { field: 'ADVISORY_ID', direction: 'ASC' } } as const;
+
+const summaryOf = ({ vulnerabilities }: AdvisoryRowFragment) => (vulnerabilities ?? []).map((one) => one.summary).find(Boolean);
+
+export const advisoryColumns: Column<AdvisoryRowFragment, keyof typeof advisorySorts>[] = [
+  { key: 'severity', label: 'Severity', width: '8rem', by: 'severity', text: ({ severity }) => sentence(severity.rating), cell: ({ severity }) => <Severity rating={severity.rating} score={severity.score} /> },
+  { key: 'id', label: 'Advisory', names: true, width: 'minmax(0, 1.6fr)', className: 'main', by: 'name', text: ({ advisoryId }) => advisoryId,
+    cell: (row) => <span className="two"><b>{row.advisoryId}</b><small>{summaryOf(row) ?? (row.aliases.join(', ') || 'No summary')}</small></span> },
+  { key: 'affected', label: 'Affected', width: 'minmax(0, 1fr)', className: 'package cut', text: ({ artifactName, componentName }) => [artifactName, componentName].filter(Boolean).join(' '), cell: ({ artifactName, componentName }) => <>{artifactName}{componentName && <span className="dim"> · {componentName}</span>}</> },
+  { key: 'state', label: 'State', width: '10.5rem', text: (row) => (row.deleteTime ? 'Withdrawn' : stateOf(row)[1]), cell: (row) => <State advisory={row} /> },
+  { key: 'findings', label: 'Open findings', width: '7rem', className: 'held', text: ({ findings }) => findings?.totalCount,
+    cell: ({ findings }) => (findings ? findings.totalCount === 0 ? <span className="dim">none</span> : <>{count(findings.totalCount)}<span className="unit"> open {findings.totalCount === 1 ? 'finding' : 'findings'}</span></> : '') },
+  { key: 'published', label: 'Published', width: '7rem', className: 'when dim', wide: true, by: 'newest', text: ({ createTime }) => createTime, cell: ({ createTime }) => <Time at={createTime} /> },
+];
+
+// A file also has what a row shows in small.
+export const advisoryFileColumns: Pick<Column<AdvisoryRowFragment>, 'label' | 'text'>[] = [
+  { label: 'Score', text: ({ severity }) => severity.score }, { label: 'Aliases', text: ({ aliases }) => aliases.join(' ') }, { label: 'Summary', text: summaryOf }, { label: 'UID', text: ({ uid }) => uid },
+];
 
 function noteOf(event: Event): string {
   const fix = event.fixed, patch = event.patched, scan = event.detection?.scanv1, judged = event.falsePositiveDetermination;

@@ -1,18 +1,13 @@
-import { memo, useCallback, useState } from 'react';
+import { memo } from 'react';
 import { useData } from './client';
 import { Bodies, type HappeningFragment } from './generated/graphql';
+import { useOpened } from './list';
 import { groupAddress, repoAddress } from './places';
 import { Link, narrow } from './router';
 import { Icon, namesOf, Time, type IconName } from './ui';
 import { actorOf, count, dayOf, formatTime, manyOf, tellEvent } from './words';
 
 const icons: [RegExp, IconName][] = [[/FINDING/, 'findings'], [/REPO/, 'repos'], [/TAG/, 'tag'], [/SUBSCRIPTION/, 'activity'], [/IDENTITY/, 'person'], [/ROLE|INVITE|TERMS|ISSUER/, 'key'], [/./, 'group']];
-
-/** Returns the events whose details are open, and a function that opens or closes those of an event. */
-export function useOpened(): [ReadonlySet<string>, (id: string) => void] {
-  const [opened, setOpened] = useState<ReadonlySet<string>>(() => new Set<string>());
-  return [opened, useCallback((id) => setOpened((old) => { const next = new Set(old); if (!next.delete(id)) next.add(id); return next; }), [])];
-}
 
 /** Events that follow each other, of the same actor and kind: an import creates thousands of tags. */
 export interface Run { first: HappeningFragment; events: HappeningFragment[] }
@@ -29,9 +24,9 @@ export function foldEvents(events: HappeningFragment[]): Run[] {
   return runs.flatMap((run) => (run.events.length < leastFolded ? run.events.map((event) => ({ first: event, events: [event] })) : [run]));
 }
 
-/** Returns the records of the events whose resource is gone, because they have its name. Those of findings are long, and are left out. */
+/** Returns the records of the events whose resource is gone, because they have its name, and of confirmed grants, because they have the note. Those of findings are long, and are left out. */
 export function useBodies(events: HappeningFragment[]): ReadonlyMap<string, unknown> {
-  const ids = events.filter(({ resource, kind }) => !resource && !kind?.startsWith('VULNERABILITIES')).map(({ id }) => id).slice(0, 200);
+  const ids = events.filter(({ resource, kind }) => kind === 'IAM_ROLEBINDINGS_CONFIRMED' || !resource && !kind?.startsWith('VULNERABILITIES')).map(({ id }) => id).slice(0, 200);
   const { data } = useData(Bodies, { ids }, { pause: ids.length === 0, fresh: false, keep: true });
   return new Map((data?.nodes ?? []).flatMap((node) => (node?.__typename === 'Event' ? [[node.id, node.body] as const] : [])));
 }
@@ -70,13 +65,13 @@ const iconOf = (event: HappeningFragment) => icons.find(([pattern]) => pattern.t
 
 /** This part shows an event as a sentence. The fields that an update changed open below the sentence. */
 export const Happening = memo(({ event, body, compact, open, onToggle }: HappeningProps) => {
-  const { verb, kind, name } = tellEvent(event, body), names = namesOf(event.groupNode), changes = event.changes ?? [], to = addressOf(event);
+  const { verb, kind, name } = tellEvent(event, body), names = namesOf(event.groupNode), note = (body as { reviewNote?: string } | undefined)?.reviewNote, changes = event.changes ?? [], to = addressOf(event);
   return (
     <div className={event.denied !== null ? 'happening denied' : 'happening'}>
       <Icon name={iconOf(event)} />
       <div className="grow">
         <p><b>{actorOf(event)}</b> {event.denied !== null && <em>was not allowed to </em>}{verb} {kind} {name ? to ? <Link to={to}><b>{name}</b></Link> : <b>{name}</b> : event.resource ? '' : <span className="dim">that no longer exists</span>}
-          {changes.length > 0 && <span className="dim"> · {changes.map(({ field }) => field).join(', ')}</span>}{event.count > 1 && <span className="chip">{count(event.count)} times</span>}</p>
+          {changes.length > 0 && <span className="dim"> · {changes.map(({ field }) => field).join(', ')}</span>}{note && <span className="dim"> · {note}</span>}{event.count > 1 && <span className="chip">{count(event.count)} times</span>}</p>
         <p className="dim where">{names.length > 0 && event.groupNode && <><Link to={groupAddress(names, event.groupNode.uid)}>{names.join(' / ')}</Link> · </>}<Time at={event.time} />
           {!compact && <button type="button" className="link-button" aria-expanded={open} onClick={() => onToggle(event.id)}>{open ? 'Less' : changes.length > 0 ? 'Before and after' : event.denied !== null ? 'Why' : 'More'}</button>}</p>
         {open && <Details event={event} />}

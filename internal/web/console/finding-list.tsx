@@ -1,15 +1,15 @@
 // This file has the list of findings, which the pages of groups and repos share, and the form that decides about findings.
 
-import { useId, useState } from 'react';
 import { useData, useDaysAgo, usePages } from './client';
 import { ExportLinks } from './export';
 import { FormButton, reasonAgainst, type Field, type Holding } from './form';
 import { Findings as FindingsDocument, FixedIn as FixedInDocument, UpdateFindings, type FindingFilter, type FindingNumbersFragment, type FindingRowFragment, type FindingsQuery, type FindingsQueryVariables, type FindingState, type SeverityRating } from './generated/graphql';
-import { Find, joinValues, List, ListProblems, Toggles, useNarrow, valuesOf } from './list';
+import { Find, joinValues, ListProblems, Toggles, useNarrow, useOpened, valuesOf } from './list';
 import { packageAddress } from './package-list';
 import { groupAddress, repoAddress } from './places';
 import { Link, narrow, useLocation } from './router';
-import { SortBy, SortSelect, useSorting } from './sorting';
+import { SortSelect, useSorting } from './sorting';
+import { ChooseColumns, Table, useColumns, type Column } from './table';
 import { CopyButton, Empty, Icon, Lines, namesOf, Problems, Severity, Time } from './ui';
 import { Views } from './views';
 import { count, dayOf, plural, ratings, sentence } from './words';
@@ -26,6 +26,16 @@ const views: { value: string; name: string; filter: FindingFilter; of: (numbers:
 ];
 const sorts = { severity: { field: 'SEVERITY', direction: 'DESC' }, newest: { field: 'FIRST_SEEN', direction: 'DESC' } } as const;
 
+/** Returns the columns of findings. In a repo, they do not name it. */
+const columnsOf = (inRepo: boolean): Column<FindingRowFragment, keyof typeof sorts>[] => [
+  { key: 'severity', label: 'Severity', width: '8rem', by: 'severity', cell: ({ severity }) => <Severity rating={severity.rating} score={severity.score} /> },
+  { key: 'advisory', label: 'Advisory', names: true, width: 'minmax(0, 1.6fr)', className: 'main',
+    cell: (row) => <span className="two"><b>{row.vulnerabilityId}{row.knownExploited && <span className="chip bad">exploited</span>}</b><small>{(row.advisory?.vulnerabilities ?? []).map((one) => one.summary).find(Boolean) ?? (row.advisory?.aliases.join(', ') || 'No summary')}</small></span> },
+  { key: 'package', label: inRepo ? 'Package' : 'Repo and package', width: 'minmax(0, 1fr)', className: 'package two', cell: (row) => (inRepo ? <b>{nameOfPackage(row)}</b> : <><b>{row.repo?.name ?? 'A repo'}</b><small>{nameOfPackage(row)}</small></>) },
+  { key: 'versions', label: 'Installed and fixed', width: 'minmax(0, 1fr)', className: 'versions two', cell: ({ installedVersion, fixedVersions }) => <><b>{installedVersion ?? 'Version not known'}</b><small>{fixedVersions.length > 0 ? `fixed in ${fixedVersions[0]}` : 'no fix yet'}</small></> },
+  { key: 'since', label: 'Since', width: '8rem', className: 'when dim', wide: true, by: 'newest', cell: ({ firstSeenTime }) => <Time at={firstSeenTime} /> },
+];
+
 /** This list has the findings below a group or of a repo. Its filters are in the address. */
 export function FindingList({ uid, name, held, inRepo = false }: { uid: string; name: string; held?: Holding; inRepo?: boolean }) {
   const { search } = useLocation();
@@ -37,8 +47,7 @@ export function FindingList({ uid, name, held, inRepo = false }: { uid: string; 
   const list = usePages<FindingsQuery, FindingRowFragment, FindingsQueryVariables>(FindingsDocument, { uid, first: 50, start: true, where, orderBy: sorting.orderBy }, (data) => data.findings, { start: false });
   const { rows, first, loading, started } = list, total = first?.findings?.totalCount, numbers = first?.findingSummary;
   const height = useNarrow() ? 86 : 62; // This is the height of a row before it is measured.
-  const [opened, setOpened] = useState(new Set<string>());
-  const toggle = (one: string) => setOpened((old) => { const next = new Set(old); if (!next.delete(one)) next.add(one); return next; });
+  const opening = useOpened(), columns = columnsOf(inRepo), shown = useColumns('findings', columns);
   const filtered = query !== '' || rated.length + digests.length + packages.length > 0 || exploited || days > 0, counted = (rating: SeverityRating) => (numbers ? view.of(numbers)[rating.toLowerCase() as 'high'] : 0);
   const knownExploited = numbers ? view.of(numbers).knownExploited : 0;
   // Until the numbers are there, the ratings that most findings have keep the place of the filters.
@@ -51,6 +60,7 @@ export function FindingList({ uid, name, held, inRepo = false }: { uid: string; 
       <div className="filters">
         <Find value={query} label="Find by advisory or package" onChange={(q) => narrow({ q }, { replace: query !== '' && q !== '' })} />
         <SortSelect sorting={sorting} names={{ severity: 'Highest severity first', newest: 'Newest first' }} />
+        <ChooseColumns page="findings" all={columns} />
         <Views page="findings" />
         {held && total != null && total > 1 && total <= mostDecided && !loading && <Decide held={held} label={`Decide about all ${count(total)}`} about={plural(total, 'finding')} fixed={{ within: uid, where }} />}
         {!started && <button type="button" aria-hidden disabled style={{ visibility: 'hidden' }}><Icon name="edit" />Decide about all 00</button> /* It keeps the place of the button. */}
@@ -69,9 +79,8 @@ export function FindingList({ uid, name, held, inRepo = false }: { uid: string; 
         : !started ? <div className="table"><div className="pad"><Lines rows={8} height={38} /></div></div>
         : rows.length === 0 && !loading ? <div className="table">{filtered ? <Empty title="No finding matches">No finding of {name} matches all filters. <button type="button" className="link-button" onClick={() => narrow({ q: undefined, severity: undefined, digest: undefined, exploited: undefined, since: undefined, package: undefined })}>Show all of them</button></Empty>
           : <Empty title={view.value === '' ? 'No open findings' : 'None'}>{view.none}{view.value === '' && <> What an image holds comes from its SBOM: see <a href="/guide/importing">importing</a>.</>}</Empty>}</div>
-        : <List label="Findings" rows={rows} total={total} keyOf={(row) => row.uid} height={height} measured busy={loading} end={list.readMore}
-            head={<div className="head finding-columns"><span><SortBy by="severity" label="Severity" sorting={sorting} /></span><span>Advisory</span><span className="package">{inRepo ? 'Package' : 'Repo and package'}</span><span>Installed and fixed</span><span className="when"><SortBy by="newest" label="Since" sorting={sorting} /></span></div>}
-            render={(row) => <FindingRow finding={row} inRepo={inRepo} open={opened.has(row.uid)} onToggle={() => toggle(row.uid)} />} />}
+        : <Table label="Findings" kind="finding-columns" columns={shown} rows={rows} total={total} keyOf={(row) => row.uid} height={height} measured busy={loading} end={list.readMore} sorting={sorting} opening={opening}
+            story={(row) => <><Facts finding={row} /><Decision finding={row} /></>} />}
       <ListProblems list={list} />
       {started && rows.length > 0 && !list.stopped && <p className="end" aria-live="polite">{list.more ? 'Loading more …' : rows.length > 20 ? `End of the list: ${plural(rows.length, 'finding')}.` : ''}</p>}
     </>
@@ -86,23 +95,6 @@ const exportFilter = ({ query, states, severities, fixable, knownExploited, dige
 
 const shortDigest = (digest: string) => digest.replace('sha256:', '').slice(0, 12);
 const mostDecided = 10_000; // The server decides about no more findings at once.
-
-/** This row shows a finding in one line: what is wrong with what, and which version helps. More opens below the line. */
-function FindingRow({ finding, inRepo, open: isOpen, onToggle }: { finding: FindingRowFragment; inRepo: boolean; open: boolean; onToggle: () => void }) {
-  const story = useId(), { severity, repo, fixedVersions, installedVersion } = finding, [summary] = (finding.advisory?.vulnerabilities ?? []).map((one) => one.summary).filter(Boolean);
-  return (
-    <div className="advisory">
-      <button type="button" className="finding-columns" aria-expanded={isOpen} aria-controls={story} onClick={onToggle}>
-        <Severity rating={severity.rating} score={severity.score} />
-        <span className="two"><b>{finding.vulnerabilityId}{finding.knownExploited && <span className="chip bad">exploited</span>}</b><small>{summary ?? (finding.advisory?.aliases.join(', ') || 'No summary')}</small></span>
-        <span className="package two">{inRepo ? <b>{nameOfPackage(finding)}</b> : <><b>{repo?.name ?? 'A repo'}</b><small>{nameOfPackage(finding)}</small></>}</span>
-        <span className="versions two"><b>{installedVersion ?? 'Version not known'}</b><small>{fixedVersions.length > 0 ? `fixed in ${fixedVersions[0]}` : 'no fix yet'}</small></span>
-        <span className="when dim"><Time at={finding.firstSeenTime} /></span>
-      </button>
-      {isOpen && <div id={story} className="story"><Facts finding={finding} /><Decision finding={finding} /></div>}
-    </div>
-  );
-}
 
 export const nameOfPackage = (finding: Pick<FindingRowFragment, 'package' | 'digest'>) => (finding.package === finding.digest ? 'the image itself' : finding.package);
 

@@ -1,19 +1,48 @@
 import { useWindowVirtualizer } from '@tanstack/react-virtual';
-import { useEffect, useLayoutEffect, useRef, useState, type ReactNode } from 'react';
+import { useCallback, useEffect, useLayoutEffect, useRef, useState, type ReactNode } from 'react';
 import type { QueryState } from './client';
 import { usePreferences } from './preferences';
 import { Icon, Problems } from './ui';
 
-/** Reports whether the window is as narrow as a phone. */
-export function useNarrow(): boolean {
-  const [query] = useState(() => matchMedia('(max-width: 760px)'));
-  const [narrow, setNarrow] = useState(query.matches);
+function useWindow(condition: string): boolean {
+  const [query] = useState(() => matchMedia(condition));
+  const [matches, setMatches] = useState(query.matches);
   useEffect(() => {
-    const change = () => setNarrow(query.matches);
+    const change = () => setMatches(query.matches);
     query.addEventListener('change', change);
     return () => query.removeEventListener('change', change);
   }, [query]);
-  return narrow;
+  return matches;
+}
+
+/** Reports whether the window is as narrow as a phone. */
+export const useNarrow = () => useWindow('(max-width: 760px)');
+
+/** Reports whether the window has place for all columns of a table. */
+export const useWide = () => useWindow('(min-width: 1101px)');
+
+/** Returns which entries of a list are open, and a function that opens or closes one. */
+export function useOpened(): [ReadonlySet<string>, (key: string) => void] {
+  const [opened, setOpened] = useState<ReadonlySet<string>>(() => new Set<string>());
+  return [opened, useCallback((key) => setOpened((old) => { const next = new Set(old); if (!next.delete(key)) next.add(key); return next; }), [])];
+}
+
+interface VirtualRows<Row> { rows: Row[]; keyOf: (row: Row) => string; height: number; measured?: boolean; end: () => void }
+
+/** Returns the rows of a list near the visible part of the window, and where they are. */
+export function useVirtualRows<Row>({ rows, keyOf, height: comfortable, measured, end }: VirtualRows<Row>) {
+  const { density } = usePreferences(), narrow = useNarrow(), height = density === 'compact' && !narrow ? Math.round(comfortable * 0.78) : comfortable;
+  const body = useRef<HTMLDivElement>(null);
+  const [offset, setOffset] = useState(0);
+  useLayoutEffect(() => setOffset(body.current ? body.current.getBoundingClientRect().top + scrollY : 0)); // What is above the rows can change with every render.
+  const virtual = useWindowVirtualizer({ count: rows.length, estimateSize: () => height, overscan: 12, scrollMargin: offset, getItemKey: (i) => keyOf(rows[i]) });
+  useEffect(() => virtual.measure(), [height]);
+  const items = virtual.getVirtualItems(), last = items.at(-1)?.index ?? -1;
+  useEffect(() => { if (last >= rows.length - 15) end(); }, [last, rows]);
+  const placeOf = ({ index, start }: { index: number; start: number }) => ({
+    'data-index': index, ref: measured ? virtual.measureElement : undefined, style: { transform: `translateY(${start - offset}px)`, ...(!measured && { height }) },
+  });
+  return { body, items, bodyHeight: virtual.getTotalSize(), placeOf };
 }
 
 interface ListProps<Row> {
@@ -21,32 +50,19 @@ interface ListProps<Row> {
   rows: Row[];
   total?: number;
   keyOf: (row: Row) => string;
-  height: number; // This is the height of a row in pixels.
-  measured?: boolean; // It says whether each row has its own height. The given height is then an estimate.
-  head?: ReactNode;
+  height: number; // This is the height of a row in pixels, which is an estimate: each row has its own height.
   busy?: boolean;
   end: () => void; // The list calls this function when the reader comes near its end.
   render: (row: Row) => ReactNode;
 }
 
 /** This list has any length and scrolls with the window. Only the rows near the visible part are in the page. */
-export function List<Row>({ label, rows, total, keyOf, height: comfortable, measured, head, busy, end, render }: ListProps<Row>) {
-  const { density } = usePreferences(), narrow = useNarrow(), height = density === 'compact' && !narrow ? Math.round(comfortable * 0.78) : comfortable;
-  const body = useRef<HTMLDivElement>(null);
-  const [offset, setOffset] = useState(0);
-  useLayoutEffect(() => setOffset(body.current ? body.current.getBoundingClientRect().top + scrollY : 0), [head, rows.length === 0]);
-  const virtual = useWindowVirtualizer({ count: rows.length, estimateSize: () => height, overscan: 12, scrollMargin: offset, getItemKey: (i) => keyOf(rows[i]) });
-  useEffect(() => virtual.measure(), [height]);
-  const shown = virtual.getVirtualItems(), last = shown.at(-1)?.index ?? -1;
-  useEffect(() => { if (last >= rows.length - 15) end(); }, [last, rows]);
+export function List<Row>({ label, rows, total, keyOf, height, busy, end, render }: ListProps<Row>) {
+  const { body, items, bodyHeight, placeOf } = useVirtualRows({ rows, keyOf, height, measured: true, end });
   return (
     <div className={busy ? 'table busy' : 'table'} aria-busy={busy}>
-      {head}
-      <div className="body" role="list" aria-label={label} ref={body} style={{ height: virtual.getTotalSize() }}>
-        {shown.map(({ key, index, start }) => (
-          <div key={key} className="row" role="listitem" aria-setsize={total ?? -1} aria-posinset={index + 1} data-index={index} ref={measured ? virtual.measureElement : undefined}
-            style={{ transform: `translateY(${start - offset}px)`, ...(!measured && { height }) }}>{render(rows[index])}</div>
-        ))}
+      <div className="body" role="list" aria-label={label} ref={body} style={{ height: bodyHeight }}>
+        {items.map((item) => <div {...placeOf(item)} key={item.key} className="row" role="listitem" aria-setsize={total ?? -1} aria-posinset={item.index + 1}>{render(rows[item.index])}</div>)}
       </div>
     </div>
   );

@@ -1,7 +1,7 @@
 // This file has the types of events by topic, without prefix and version, as the API accepts them. A type stands for what was done to
 // many at once too, so it has none that ends in .batch.
 
-export interface Topic { value: string; name: string; types: string[] }
+export interface Topic { value: string; name: string; types: string[]; isPart?: boolean /* Its types belong to another topic, too. */ }
 
 const verbs = (kind: string, ...all: string[]) => all.map((verb) => `${kind}.${verb}`);
 
@@ -13,7 +13,8 @@ export const topics: Topic[] = [
       ...verbs('iam.external_group_role_mappings', 'created', 'deleted'), ...verbs('iam.group', 'issuer_allowed', 'issuer_revoked'),
     ],
   },
-  { value: 'access', name: 'Access', types: [...verbs('iam.roles', 'created', 'updated', 'deleted'), ...verbs('iam.rolebindings', 'created', 'updated', 'deleted', 'expired')] },
+  { value: 'access', name: 'Access', types: [...verbs('iam.roles', 'created', 'updated', 'deleted'), ...verbs('iam.rolebindings', 'created', 'updated', 'deleted', 'expired', 'confirmed')] },
+  { value: 'reviews', name: 'Access reviews', types: verbs('iam.rolebindings', 'confirmed', 'deleted'), isPart: true },
   { value: 'repos', name: 'Repos', types: verbs('platform.registry.repo', 'created', 'updated', 'deleted') },
   { value: 'tags', name: 'Tags', types: verbs('platform.registry.tag', 'created', 'deleted') },
   { value: 'findings', name: 'Findings', types: verbs('vulnerabilities.finding', 'opened', 'resolved', 'changed', 'triaged') },
@@ -30,7 +31,7 @@ export const shortType = (type: string) => type.replace(/^.*?\.api\./, '').repla
 
 /** Returns a type in words, such as "Repo created". */
 export function typeName(type: string): string {
-  const parts = shortType(type).split('.'), at = parts.findIndex((part) => /^(created|updated|deleted|test|disabled|redelivered|accepted|opened|resolved|changed|triaged|issuer_\w+)$/.test(part));
+  const parts = shortType(type).split('.'), at = parts.findIndex((part) => /^(created|updated|deleted|test|disabled|redelivered|accepted|opened|resolved|changed|triaged|confirmed|expired|issuer_\w+)$/.test(part));
   if (at < 1) return type;
   const kind = parts[at - 1], name = kinds[kind] ?? kind.charAt(0).toUpperCase() + kind.slice(1);
   return [name, ...parts.slice(at)].join(' ').replace('created batch', 'created in a batch').replace('deleted batch', 'deleted in a batch').replace(' test', ' tested').replace('_', ' ');

@@ -93,7 +93,7 @@ function nameInBody(body: unknown): string {
 /** Shortens the digests in a name. The name of a tag that refers to an image contains the whole digest of the image. */
 export const shorten = (name: string) => name.replace(/([0-9a-f]{12})[0-9a-f]{28,}/g, '$1…');
 
-const verbs: Record<string, string> = { created: 'create', updated: 'update', deleted: 'delete', tested: 'test', redelivered: 'redeliver to', accepted: 'accept', 'decided about': 'decide about', changed: 'change' };
+const verbs: Record<string, string> = { created: 'create', updated: 'update', deleted: 'delete', tested: 'test', redelivered: 'redeliver to', accepted: 'accept', 'decided about': 'decide about', confirmed: 'confirm', changed: 'change' };
 
 function nameOfResource({ resource }: HappeningFragment): string {
   switch (resource?.__typename) {

@@ -1,21 +1,31 @@
 import { useEffect, useState, type ReactNode } from 'react';
 import { countsOn, enumerate, homeOf, isCapability, isWithin, kinds, rootOf, summarize, tell } from '../access';
+import { AccessReview, Until } from '../access-review';
 import { BindButton, BindingActions, CapabilityTable, type Ground } from '../access-change';
 import { Picture, type GrantedRole, type Holder, type Station } from '../access-picture';
 import { useData, usePages } from '../client';
 import { Access as AccessDocument, Can, Reach as ReachDocument, RolesFor, type AccessQuery, type AccessQueryVariables, type Capability, type GivenRoleFragment, type GrantFragment, type ReachQuery, type ReachQueryVariables } from '../generated/graphql';
-import { Find, List, ListProblems, useNarrow } from '../list';
+import { Find, ListProblems, useNarrow } from '../list';
 import { groupAddress } from '../places';
 import { Link, narrow, useLocation } from '../router';
+import { Table as Rows, type Column } from '../table';
 import { Card, Dialog, Empty, Icon, Lines, namesOf, Problems, Time } from '../ui';
 import { count, dayOf, fold, plural } from '../words';
 import { formatLastSeen } from './identities';
 
 /** This page shows who can do what in a group and why, or where one identity has access. */
 export function Access({ uid, names }: { uid: string; names: string[] }) {
-  const identity = useLocation().search.get('identity');
-  return identity ? <Reach key={identity} identity={identity} uid={uid} names={names} /> : <GroupAccess uid={uid} names={names} />;
+  const { search } = useLocation(), identity = search.get('identity');
+  if (identity) return <Reach key={identity} identity={identity} uid={uid} names={names} />;
+  return search.get('show') !== 'review' ? <GroupAccess uid={uid} names={names} /> : <div className="page"><div className="title"><h1>Access</h1></div><div className="filters"><Ways now="review" /></div><AccessReview uid={uid} names={names} /></div>;
 }
+
+const ways = [['', 'Picture'], ['table', 'Table'], ['review', 'Review']] as const;
+
+/** These tabs choose how the page shows who has access. */
+const Ways = ({ now }: { now: (typeof ways)[number][0] }) => (
+  <div className="tabs" role="group" aria-label="How to show it">{ways.map(([value, name]) => <button key={value} type="button" aria-pressed={value === now} onClick={() => { if (value !== now) narrow({ show: value, sort: undefined, dir: undefined, columns: undefined }); }}>{name}</button>)}</div>
+);
 
 type Mapping = NonNullable<AccessQuery['externalGroupRoleMappings']>['nodes'][number];
 const isDenial = (code: string) => code === 'PERMISSION_DENIED';
@@ -56,9 +66,7 @@ function GroupAccess({ uid, names }: { uid: string; names: string[] }) {
       {problems.length > 0 && rows.length === 0 ? <Problems loaded={{ ...list, problems }} /> : denied ? <Denial capabilities={group?.viewerCapabilities ?? []} uid={uid} names={names} /> : (
         <>
           <div className="filters">
-            <div className="tabs" role="group" aria-label="How to show it">
-              <button type="button" aria-pressed={!table} onClick={() => narrow({ show: undefined })}>Picture</button><button type="button" aria-pressed={table} onClick={() => narrow({ show: 'table' })}>Table</button>
-            </div>
+            <Ways now={table ? 'table' : ''} />
             <Find value={query} label="Find by name, email or role" onChange={(q) => narrow({ q }, { replace: query !== '' && q !== '' })} />
             <label className="asks"><span>Who may</span><CapabilityChoice value={capability} label="What they may do" nothing="do something" onChange={(can) => narrow({ can })} /></label>
             <span className="total" role="status">{total != null && !loading ? (query ? `${count(shown.length)} of ` : '') + plural(total, 'binding') + (mappings.length > 0 ? ` and ${plural(mappings.length, 'external group')}` : '') : ' '}</span>
@@ -157,19 +165,16 @@ function Table({ rows, total, uid, names, mappings, busy, ground, end }: TablePr
   const { roles, nameOfGroup } = ground;
   const height = useNarrow() ? 104 : 58;
   const where = (group: string) => (group === uid ? <span>this group</span> : <><span className="cut" title={nameOfGroup(group)}>{nameOfGroup(group).split(' / ').at(-1)}</span><span className="chip">inherited</span></>);
+  const columns: Column<GrantFragment>[] = [
+    { key: 'identity', label: 'Identity', names: true, width: 'minmax(0, 1.2fr)', cell: ({ identity }) => <span className="two">{identity ? <Link to={pageAddressOf(names, uid, { identity: identity.uid })}><b>{identity.name}</b></Link> : <b>{unseenName}</b>}<small>{identity?.email ?? identity?.description ?? ' '}</small></span> },
+    { key: 'role', label: 'Role', width: 'minmax(0, 1fr)', cell: ({ role }) => <span className="two"><b>{role?.name ?? 'A role that you may not see'}</b><small>{summarize(roles.find((one) => one.uid === role?.uid)?.capabilities)}</small></span> },
+    { key: 'group', label: 'Bound on', width: 'minmax(0, 1fr)', className: 'bound', cell: (row) => (countsOn(row, uid) ? where(homeOf(row.uid)) : <><span className="cut">{nameOfGroup(homeOf(row.uid))}</span><span className="chip bad" title="The identity belongs to a group below and has no rights outside that group">does not apply here</span></>) },
+    { key: 'since', label: 'Since', width: '7.5rem', className: 'when dim two', wide: true, cell: ({ createTime, expireTime }) => <><span><Time at={createTime} /></span>{expireTime && <small>until <Time at={expireTime} /></small>}</> },
+    { key: 'change', label: 'Change', width: '10.5rem', cell: (row) => <BindingActions binding={row} ground={ground} /> },
+  ];
   return (
     <>
-      <List label="Role bindings" rows={rows} total={total} keyOf={(row) => row.uid} height={height} busy={busy} end={end}
-        head={<div className="head binding-columns"><span>Identity</span><span>Role</span><span>Bound on</span><span className="when">Since</span><span className="sr">Change</span></div>}
-        render={(row) => (
-          <div className="cells binding-columns">
-            <span className="two">{row.identity ? <Link to={pageAddressOf(names, uid, { identity: row.identity.uid })}><b>{row.identity.name}</b></Link> : <b>{unseenName}</b>}<small>{row.identity?.email ?? row.identity?.description ?? ' '}</small></span>
-            <span className="two"><b>{row.role?.name ?? 'A role that you may not see'}</b><small>{summarize(roles.find((one) => one.uid === row.role?.uid)?.capabilities)}</small></span>
-            <span className="bound">{countsOn(row, uid) ? where(homeOf(row.uid)) : <><span className="cut">{nameOfGroup(homeOf(row.uid))}</span><span className="chip bad" title="The identity belongs to a group below and has no rights outside that group">does not apply here</span></>}</span>
-            <span className="when dim"><Time at={row.createTime} /></span>
-            <BindingActions binding={row} ground={ground} />
-          </div>
-        )} />
+      <Rows label="Role bindings" kind="binding-columns" columns={columns} rows={rows} total={total} keyOf={(row) => row.uid} height={height} busy={busy} end={end} />
       {mappings.length > 0 && <Card title="Through an external group" className="below">
         <ul className="rows">{mappings.map((one) => (
           <li key={one.uid} className="row-link still"><Icon name="people" /><span className="grow"><b>{one.externalGroupId}</b><small>everyone whom {one.identityProvider?.name ?? 'a provider'} lists in this group</small></span><span>{one.role?.name ?? 'a role'}</span><span className="dim">on {nameOfGroup(one.scopeUid)}</span></li>
@@ -192,7 +197,7 @@ function RoleSheet({ given, bindings, mappings, role, where, uid, names, onClose
       <section><h3>{plural(bindings.length + mappings.length, 'holder')}</h3>
         <ul className="rows">
           {bindings.slice(0, shown).map((one) => (
-            <li key={one.uid} className="row-link still"><Icon name="person" /><span className="grow">{one.identity ? <Link to={pageAddressOf(names, uid, { identity: one.identity.uid })}><b>{one.identity.name}</b></Link> : <b>{unseenName}</b>}<small>since {dayOf(one.createTime)}</small></span><BindingActions binding={one} ground={ground} /></li>
+            <li key={one.uid} className="row-link still"><Icon name="person" /><span className="grow">{one.identity ? <Link to={pageAddressOf(names, uid, { identity: one.identity.uid })}><b>{one.identity.name}</b></Link> : <b>{unseenName}</b>}<small>since {dayOf(one.createTime)}{one.expireTime && `, until ${dayOf(one.expireTime)}`}</small></span><BindingActions binding={one} ground={ground} /></li>
           ))}
           {mappings.map((one) => <li key={one.uid} className="row-link still"><Icon name="people" /><span className="grow"><b>{one.externalGroupId}</b><small>everyone whom {one.identityProvider?.name ?? 'a provider'} lists in this group</small></span></li>)}
         </ul>
@@ -286,7 +291,7 @@ function BindingSheet({ binding, where, onClose, ground }: { binding: GrantFragm
   return (
     <>
       <header><div><h2>{role?.name ?? 'A role'} on {where}</h2><p className="dim">{role?.description ?? summarize(role?.capabilities)}</p></div><button type="button" className="icon-button" aria-label="Close" onClick={onClose}><Icon name="close" /></button></header>
-      <section>{data ? <BindingActions binding={binding} ground={{ ...ground, roles: rolesOf(data) }} /> : <Lines rows={1} />}</section>
+      <section>{binding.expireTime && <p>It ends by itself: <Until at={binding.expireTime} /></p>}{data ? <BindingActions binding={binding} ground={{ ...ground, roles: rolesOf(data) }} /> : <Lines rows={1} />}</section>
       <section><h3>What it allows</h3>{role ? <CapabilityTable held={new Set(role.capabilities)} /> : <p className="dim">Your role does not let you see this role.</p>}</section>
     </>
   );

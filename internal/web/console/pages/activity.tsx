@@ -1,8 +1,8 @@
 import { useState, type ReactNode } from 'react';
 import { useData, useDaysAgo, usePages } from '../client';
-import { Events, foldEvents, RunOfEvents, useBodies, useOpened } from '../events';
+import { Events, foldEvents, RunOfEvents, useBodies } from '../events';
 import { Audit, Latest, type AuditQuery, type AuditQueryVariables, type HappeningFragment } from '../generated/graphql';
-import { List, ListProblems, Toggles, useNarrow, valuesOf } from '../list';
+import { List, ListProblems, Toggles, useNarrow, useOpened, valuesOf } from '../list';
 import { joinEvents, noHistoryText, useLive } from '../live';
 import { narrow, useLocation } from '../router';
 import { topics } from '../topics';
@@ -77,7 +77,7 @@ function Log({ uid, types }: { uid: string; types?: string[] }) {
       </div>}
       <section aria-label="Audit log">
         {notice ? <div className="card">{notice}</div>
-          : <List label="Events" rows={runs} keyOf={({ run }) => run.first.id} height={height} measured busy={loading} end={() => { if (scrollY > 0) list.readMore(); }} render={({ heading, run }) => <>{heading && <h2 className="day-heading">{heading}</h2>}<RunOfEvents events={run.events} opened={opened} onToggle={toggle} bodies={bodies} more={list.more && run === runs.at(-1)?.run} /></>} />}
+          : <List label="Events" rows={runs} keyOf={({ run }) => run.first.id} height={height} busy={loading} end={() => { if (scrollY > 0) list.readMore(); }} render={({ heading, run }) => <>{heading && <h2 className="day-heading">{heading}</h2>}<RunOfEvents events={run.events} opened={opened} onToggle={toggle} bodies={bodies} more={list.more && run === runs.at(-1)?.run} /></>} />}
       </section>
       {!refused && <ListProblems list={list} />}
       {!notice && !list.stopped && <p className="end" aria-live="polite">{list.more ? <button type="button" onClick={list.readMore}>Show more</button> : rows.length > 20 ? `End of the log: ${plural(rows.length, 'event')}.` : ''}</p>}

@@ -1,11 +1,12 @@
 import { Advisory } from '../advisory';
-import { AdvisoryRow } from '../advisory-list';
+import { advisoryColumns, advisoryFileColumns, advisorySorts } from '../advisory-list';
 import { usePages } from '../client';
 import { Advisories as AdvisoriesDocument, type AdvisoriesQuery, type AdvisoriesQueryVariables, type AdvisoryEventType, type AdvisoryRowFragment, type SeverityRating } from '../generated/graphql';
-import { Find, joinValues, List, ListProblems, Toggles, useNarrow, valuesOf } from '../list';
+import { Find, joinValues, ListProblems, Toggles, useNarrow, valuesOf } from '../list';
 import { groupAddress, pageAddress } from '../places';
 import { Link, narrow, useLocation } from '../router';
-import { SortBy, SortSelect, useSorting } from '../sorting';
+import { SortSelect, useSorting } from '../sorting';
+import { ChooseColumns, SaveRows, Table, useColumns } from '../table';
 import { Empty, Lines, Problems, Severity } from '../ui';
 import { Views } from '../views';
 import { count, plural, ratings } from '../words';
@@ -15,7 +16,6 @@ const stages = [
   { value: 'DETECTION', name: 'Detected' }, { value: 'TRUE_POSITIVE_DETERMINATION', name: 'Affected' }, { value: 'PENDING_UPSTREAM_FIX', name: 'Waits for upstream' },
   { value: 'FIX_NOT_PLANNED', name: 'No fix planned' }, { value: 'ANALYSIS_NOT_PLANNED', name: 'Not examined' }, { value: 'PATCHED', name: 'Patched' },
 ] as { value: AdvisoryEventType; name: string }[];
-const sorts = { severity: { field: 'SEVERITY', direction: 'DESC' }, newest: { field: 'CREATE_TIME', direction: 'DESC' }, changed: { field: 'UPDATE_TIME', direction: 'DESC' }, name: { field: 'ADVISORY_ID', direction: 'ASC' } } as const;
 // The summary has the numbers of these states.
 const states = [{ value: '', name: 'Open', of: 'open', filter: 'OPEN' }, { value: 'fixed', name: 'Fixed', of: 'fixed', filter: 'FIXED' }, { value: 'not-affected', name: 'Not affected', of: 'notAffected', filter: 'NOT_AFFECTED' }, { value: 'all', name: 'All', of: undefined, filter: undefined }] as const;
 
@@ -31,7 +31,7 @@ function AdvisoryList({ uid, names }: { uid: string; names: string[] }) {
   const query = search.get('q') ?? '', withdrawn = search.get('withdrawn') === 'yes';
   const rated = valuesOf(search, 'severity').filter((one): one is SeverityRating => ratings.includes(one as SeverityRating));
   const stage = stages.find(({ value }) => value === search.get('stage'))?.value, view = states.find(({ value }) => value === (search.get('show') ?? '')) ?? states[0], packages = valuesOf(search, 'package');
-  const sorting = useSorting(sorts);
+  const sorting = useSorting(advisorySorts), columns = useColumns('advisories', advisoryColumns);
   const variables: AdvisoriesQueryVariables = {
     uid, first: 50, start: true, orderBy: sorting.orderBy,
     where: { ...(query && { query }), ...(rated.length > 0 && { severities: rated }), ...(view.filter && { states: [view.filter] }), ...(view.filter === 'OPEN' && stage && { latestEventType: stage }), ...(packages.length > 0 && { artifactNames: packages }), ...(withdrawn && { withdrawn }) },
@@ -55,7 +55,9 @@ function AdvisoryList({ uid, names }: { uid: string; names: string[] }) {
         <Find value={query} label="Find by id, alias, artifact or component" onChange={(q) => narrow({ q }, { replace: query !== '' && q !== '' })} />
         {view.filter === 'OPEN' && <select aria-label="Stage" value={stage ?? ''} onChange={(event) => narrow({ stage: event.target.value })}><option value="">Any stage</option>{stages.map(({ value, name }) => <option key={value} value={value}>{name}</option>)}</select>}
         <SortSelect sorting={sorting} names={{ severity: 'Highest severity first', newest: 'Newest first', changed: 'Last changed first', name: 'By id' }} />
+        <ChooseColumns page="advisories" all={advisoryColumns} />
         <Views page="advisories" />
+        <SaveRows name="advisories" columns={[...advisoryColumns, ...advisoryFileColumns]} readAll={list.readAll} disabled={total === 0} />
         <span className="total" role="status">{total != null && !loading ? plural(total, 'advisory', 'advisories') : ' '}</span>
       </div>
       <div className="filters tight">
@@ -69,9 +71,8 @@ function AdvisoryList({ uid, names }: { uid: string; names: string[] }) {
           : summary && summary.open.total + summary.fixed.total + summary.notAffected.total > 0 ? <Empty title="None">No advisory below {names.at(-1)} is in this state. <button type="button" className="link-button" onClick={() => narrow({ ...all, show: 'all' })}>Show all advisories</button></Empty>
           : names.length > 1 ? <Empty title="No feed lies here">Feeds usually lie in the organisation, and are for all images below it: see <Link to={pageAddress(names.slice(0, 1), 'advisories')}>the advisories of {names[0]}</Link>. What they find here is under <Link to={groupAddress(names, uid, 'findings')}>Findings</Link>.</Empty>
           : <Empty title="No advisories yet">Advisories are imported from feeds: see <a href="/guide/importing">importing</a>.</Empty>}</div>
-        : <List label="Advisories" rows={rows} total={total} keyOf={(row) => row.uid} height={height} measured busy={loading} end={list.readMore}
-            head={<div className="head advisory-columns"><span><SortBy by="severity" label="Severity" sorting={sorting} /></span><span><SortBy by="name" label="Advisory" sorting={sorting} /></span><span className="package">Affected</span><span>State</span><span className="held">Open findings</span><span className="when"><SortBy by="newest" label="Published" sorting={sorting} /></span></div>}
-            render={(row) => <AdvisoryRow advisory={row} to={groupAddress(names, uid, 'advisories', { id: row.advisoryId })} />} />}
+        : <Table label="Advisories" kind="advisory-columns" columns={columns} rows={rows} total={total} keyOf={(row) => row.uid} height={height} measured busy={loading} end={list.readMore} sorting={sorting}
+            to={(row) => groupAddress(names, uid, 'advisories', { id: row.advisoryId })} classOf={({ deleteTime }) => (deleteTime ? 'withdrawn' : '')} />}
       <ListProblems list={list} />
       {started && rows.length > 0 && !list.stopped && <p className="end" aria-live="polite">{list.more ? 'Loading more …' : rows.length > 20 ? `End of the list: ${plural(rows.length, 'advisory', 'advisories')}.` : ''}</p>}
       </>}

@@ -6,12 +6,13 @@ import {
   type IdentitiesQuery, type IdentitiesQueryVariables, type IdentityQuery, type InvitesQuery, type InvitesQueryVariables, type ProvidersQuery, type ProvidersQueryVariables,
 } from '../generated/graphql';
 import { IdentityActions, NewIdentity } from '../identity-forms';
-import { Find, List, ListProblems, Toggles, useNarrow } from '../list';
+import { Find, ListProblems, Toggles, useNarrow } from '../list';
 import { groupAddress, pageAddress } from '../places';
 import { Link, narrow, useLocation } from '../router';
 import { Secret } from '../secret';
 import { linkOfInvite } from '../session';
-import { SortBy, SortSelect, useSorting } from '../sorting';
+import { SortSelect, useSorting } from '../sorting';
+import { ChooseColumns, ChosenBar, SaveRows, Table, useColumns, useMarking, type Column } from '../table';
 import { CopyButton, Empty, Lines, namesOf, Problems, Time } from '../ui';
 import { Views } from '../views';
 import { count, formatRelativeTime, formatTime, plural } from '../words';
@@ -40,8 +41,24 @@ function Head({ names, show, children }: { names: string[]; show?: string; child
   );
 }
 
+export const formatLastSeen = ({ lastSeenTime }: { lastSeenTime: string | null }) => (lastSeenTime ? <Time at={lastSeenTime} /> : 'not yet');
+
 const sorts = { name: { field: 'NAME', direction: 'ASC' }, seen: { field: 'LAST_SEEN_TIME', direction: 'DESC' }, unseen: { field: 'LAST_SEEN_TIME', direction: 'ASC' }, created: { field: 'CREATE_TIME', direction: 'DESC' } } as const;
 const unseenDays = 90;
+
+const identityColumns: Column<Row, keyof typeof sorts>[] = [
+  { key: 'name', label: 'Name', names: true, width: 'minmax(0, 1.4fr)', className: 'main', by: 'name', text: ({ name }) => name,
+    cell: (row) => <span className="two"><b>{row.name}</b><small>{[row.email ?? row.emailUnverified, row.description].filter(Boolean).join(' · ') || ' '}</small></span> },
+  { key: 'group', label: 'Group', width: 'minmax(0, 1fr)', className: 'dim cut', text: ({ group }) => namesOf(group).join('/'), cell: ({ group }) => namesOf(group).join(' / ') },
+  { key: 'roles', label: 'Roles', width: '9rem', className: 'roles dim', text: ({ roleBindings }) => roleBindings?.totalCount, cell: ({ roleBindings }) => (roleBindings ? (roleBindings.totalCount === 0 ? 'none' : plural(roleBindings.totalCount, 'binding')) : '–') },
+  { key: 'created', label: 'Created', width: '8rem', className: 'dim extra', by: 'created', hidden: true, text: ({ createTime }) => createTime, cell: ({ createTime }) => <Time at={createTime} /> },
+  { key: 'seen', label: 'Last seen', width: '8rem', className: 'when dim', by: 'seen', text: ({ lastSeenTime }) => lastSeenTime, cell: formatLastSeen },
+];
+
+// A file also has what a row shows in small.
+const identityFileColumns: Pick<Column<Row>, 'label' | 'text'>[] = [
+  { label: 'Email', text: ({ email }) => email }, { label: 'Email, not verified', text: ({ emailUnverified }) => emailUnverified }, { label: 'Description', text: ({ description }) => description }, { label: 'UID', text: ({ uid }) => uid },
+];
 
 function People({ uid, names }: { uid: string; names: string[] }) {
   const { search } = useLocation(), query = search.get('q') ?? '', unseen = search.get('unseen') === 'yes', since = useDaysAgo(unseenDays);
@@ -49,8 +66,7 @@ function People({ uid, names }: { uid: string; names: string[] }) {
   const variables: IdentitiesQueryVariables = { uid, first: 50, start: true, orderBy: sorting.orderBy, where: { ...(query && { query }), ...(unseen && { lastSeenBefore: since }) } };
   const list = usePages<IdentitiesQuery, Row, IdentitiesQueryVariables>(IdentitiesDocument, variables, (data) => data.group?.identities, { start: false });
   const { rows, first, loading, started } = list, total = first?.group?.identities?.totalCount, name = names.at(-1)!;
-  const [open, setOpen] = useState(() => new Set<string>()), height = useNarrow() ? 84 : 58;
-  const toggle = (key: string) => setOpen((old) => { const next = new Set(old); if (!next.delete(key)) next.add(key); return next; });
+  const columns = useColumns('identities', identityColumns), height = useNarrow() ? 84 : 58;
   const refused = list.problems.some(({ code }) => code === 'PERMISSION_DENIED');
   let body: ReactNode;
   if (refused) body = <div className="table"><Empty title="Your role does not let you see identities">This needs the capability identity.list. An owner of {name} can give you a role that includes it.</Empty></div>;
@@ -58,19 +74,7 @@ function People({ uid, names }: { uid: string; names: string[] }) {
   else if (!started) body = <div className="table"><div className="pad"><Lines rows={8} height={38} /></div></div>;
   else if (rows.length === 0 && !loading) body = <div className="table">{query || unseen ? <Empty title="No identity matches"><button type="button" className="link-button" onClick={() => narrow({ q: undefined, unseen: undefined })}>Show all identities</button></Empty> : <Empty title="No identities yet">Create one, or invite people: whoever accepts an invite gets an identity here.</Empty>}</div>;
   else body = (
-    <List label="Identities" rows={rows} total={total} keyOf={({ uid: key }) => key} height={height} measured busy={loading} end={list.readMore}
-      head={<div className="head identity-columns"><span><SortBy by="name" label="Name" sorting={sorting} /></span><span>Group</span><span>Roles</span><span className="when"><SortBy by="seen" label="Last seen" sorting={sorting} /></span></div>}
-      render={(row) => (
-        <div className="advisory">
-          <button type="button" className="identity-columns" aria-expanded={open.has(row.uid)} onClick={() => toggle(row.uid)}>
-            <span className="two"><b>{row.name}</b><small>{[row.email ?? row.emailUnverified, row.description].filter(Boolean).join(' · ') || ' '}</small></span>
-            <span className="dim cut">{namesOf(row.group).join(' / ')}</span>
-            <span className="roles dim">{row.roleBindings ? (row.roleBindings.totalCount === 0 ? 'none' : plural(row.roleBindings.totalCount, 'binding')) : '–'}</span>
-            <span className="when dim">{formatLastSeen(row)}</span>
-          </button>
-          {open.has(row.uid) && <Details uid={row.uid} names={names} />}
-        </div>
-      )} />
+    <Table label="Identities" kind="identity-columns" columns={columns} rows={rows} total={total} keyOf={({ uid: key }) => key} height={height} measured busy={loading} end={list.readMore} sorting={sorting} story={(row) => <Details uid={row.uid} names={names} />} />
   );
   return (
     <div className="page">
@@ -79,7 +83,9 @@ function People({ uid, names }: { uid: string; names: string[] }) {
         <Find value={query} label="Find by name, description or email" onChange={(q) => narrow({ q }, { replace: query !== '' && q !== '' })} />
         <SortSelect sorting={sorting} names={{ name: 'By name', seen: 'Most recently seen first', unseen: 'Least recently seen first', created: 'Newest first' }} />
         <Toggles label="Last seen" chosen={unseen ? ['yes'] : []} onChange={([one]) => narrow({ unseen: one })} options={[{ value: 'yes', name: `Not seen for ${unseenDays} days` }]} />
+        <ChooseColumns page="identities" all={identityColumns} />
         <Views page="identities" />
+        {!refused && <SaveRows name="identities" columns={[...identityColumns, ...identityFileColumns]} readAll={list.readAll} disabled={total === 0} />}
         <span className="total" role="status">{total != null && !loading && !refused ? plural(total, 'identity', 'identities') : ' '}</span>
       </div>
       {body}
@@ -88,16 +94,14 @@ function People({ uid, names }: { uid: string; names: string[] }) {
   );
 }
 
-export const formatLastSeen = ({ lastSeenTime }: { lastSeenTime: string | null }) => (lastSeenTime ? <Time at={lastSeenTime} /> : 'not yet');
-
 const withSearch = (to: string, search: Record<string, string>) => to + (to.includes('?') ? '&' : '?') + new URLSearchParams(search);
 
 function Details({ uid, names }: { uid: string; names: string[] }) {
   const loaded = useData(IdentityDocument, { uid }), identity = loaded.data?.identity;
-  if (!identity) return <div className="story">{loaded.loading ? <Lines rows={3} /> : <Problems loaded={loaded} />}</div>;
+  if (!identity) return loaded.loading ? <Lines rows={3} /> : <Problems loaded={loaded} />;
   const { roleBindings: bindings } = identity;
   return (
-    <div className="story">
+    <>
       <dl>
         {identity.company && <div><dt>Company</dt><dd>{identity.company}</dd></div>}
         {identity.emailUnverified && <div><dt>Email</dt><dd>{identity.emailUnverified} <span className="chip">not verified</span></dd></div>}
@@ -112,7 +116,7 @@ function Details({ uid, names }: { uid: string; names: string[] }) {
         <p><Link to={withSearch(pageAddress(names, 'access'), { identity: uid })}>What it may do</Link> · <Link to={withSearch(pageAddress(names, 'activity'), { show: 'log', actor: uid })}>What it did</Link></p>
         <IdentityActions identity={identity} />
       </div>
-    </div>
+    </>
   );
 }
 
@@ -132,40 +136,61 @@ function Invites({ uid, names }: { uid: string; names: string[] }) {
   const list = usePages<InvitesQuery, Invite, InvitesQueryVariables>(InvitesDocument, { uid, first: 50, start: true }, (data) => data.group?.invites, { start: false });
   const { first, loading, started } = list, name = names.at(-1)!, [gone, setGone] = useState<string[]>([]), [problems, setProblems] = useState<Problem[]>([]);
   const rows = list.rows.filter((row) => !gone.includes(row.uid)), total = first?.group?.invites?.totalCount, height = useNarrow() ? 92 : 58;
-  const refused = list.problems.some(({ code, path }) => code === 'PERMISSION_DENIED' && /invites/.test(path));
+  const refused = list.problems.some(({ code, path }) => code === 'PERMISSION_DENIED' && /invites/.test(path)), { run } = useChange(DeleteGroupInvite, ['GroupInvite', 'Group']);
+  /** Withdraws invites one after the other, and shows those again that could not be withdrawn. */
+  const withdraw = async (uids: string[]) => {
+    setProblems([]);
+    setGone((old) => [...old, ...uids]);
+    for (const one of uids) {
+      const { data, problems: found } = await run({ uid: one });
+      if (!data) { setProblems((old) => [...old, ...found]); setGone((old) => old.filter((other) => other !== one)); }
+    }
+  };
+  const { marking, chosen, clear } = useMarking(rows, ({ uid: key }) => key, (invite) => `the invite for ${whomOf(invite)}`);
+  const columns: Column<Invite>[] = [...inviteColumns, { key: 'delete', label: 'Delete', width: '2rem', cell: (invite) => <Withdraw label="" invites={[invite]} onWithdraw={withdraw} /> }];
   let body: ReactNode;
   if (refused) body = <div className="table"><Empty title="Your role does not let you see invites">This needs the capability group_invites.list. An owner of {name} can give you a role that includes it.</Empty></div>;
   else if (list.problems.length > 0 && rows.length === 0 && !first?.group?.invites) body = <Problems loaded={list} />;
   else if (!started) body = <div className="table"><div className="pad"><Lines rows={4} height={38} /></div></div>;
   else if (rows.length === 0 && !loading) body = <div className="table"><Empty title="No invites">An invite gives a role to anyone who enters its code, until it expires.</Empty></div>;
   else body = (
-    <List label="Invites" rows={rows} total={total} keyOf={({ uid: key }) => key} height={height} busy={loading} end={list.readMore}
-      head={<div className="head invite-columns"><span>For</span><span>Role</span><span className="when">Expires</span><span className="sr">Delete</span></div>}
-      render={(invite) => <InviteRow invite={invite} onGone={(yes, found = []) => { setProblems(found); setGone((old) => (yes ? [...old, invite.uid] : old.filter((one) => one !== invite.uid))); }} />} />
+    <Table label="Invites" kind="invite-columns" columns={columns} rows={rows} total={total} keyOf={({ uid: key }) => key} height={height} busy={loading} end={list.readMore} marking={marking} />
   );
   return (
     <div className="page">
       <Head names={names} show="invites">{first?.group && <NewInvite uid={uid} name={name} first={first} />}</Head>
-      <div className="filters"><Refusal problems={problems} /><span className="total" role="status">{total != null && !refused ? plural(Math.max(total - gone.filter((one) => list.rows.some((row) => row.uid === one)).length, 0), 'invite') : ' '}</span></div>
+      <div className="filters"><Refusal problems={problems} />{!refused && <SaveRows name="invites" columns={[...inviteColumns, ...inviteFileColumns]} readAll={list.readAll} disabled={total === 0} />}<span className="total" role="status">{total != null && !refused ? plural(Math.max(total - gone.filter((one) => list.rows.some((row) => row.uid === one)).length, 0), 'invite') : ' '}</span></div>
+      {chosen.length > 0 && <ChosenBar what={plural(chosen.length, 'invite')} onClear={clear}><Withdraw label={`Delete ${plural(chosen.length, 'invite')}`} invites={chosen} onWithdraw={(uids) => { clear(); return withdraw(uids); }} /></ChosenBar>}
       {body}
       {!refused && <ListProblems list={list} />}
     </div>
   );
 }
 
-function InviteRow({ invite, onGone }: { invite: Invite; onGone: (yes: boolean, problems?: Problem[]) => void }) {
-  const { run } = useChange(DeleteGroupInvite, ['GroupInvite', 'Group']), expired = Date.parse(invite.expirationTime) < Date.now(), whom = invite.email ?? 'anyone with the code';
-  const held: Holding = { capabilities: invite.mayDelete ? ['GROUP_INVITES_DELETE'] : [], on: invite.group?.name ?? 'its group' };
+const whomOf = ({ email }: Invite) => email ?? 'anyone with the code';
+const inviteColumns: Column<Invite>[] = [
+  { key: 'for', label: 'For', names: true, width: 'minmax(0, 1fr)', className: 'main', text: ({ email }) => email ?? 'anyone with the code',
+    cell: (invite) => <span className="two"><b>{invite.email ?? 'Anyone with the code'}</b><small>{namesOf(invite.group).join(' / ')}{' · '}{invite.singleUse ? 'single use' : 'unlimited uses'} · code {invite.keyId}…</small></span> },
+  { key: 'role', label: 'Role', width: '9rem', text: ({ role }) => role?.name, cell: ({ role }) => role?.name ?? <span className="dim">a role</span> },
+  { key: 'expires', label: 'Expires', width: '10rem', className: 'when dim', text: ({ expirationTime }) => expirationTime,
+    cell: ({ expirationTime }) => (Date.parse(expirationTime) < Date.now() ? <span className="chip bad">expired {formatRelativeTime(expirationTime)}</span> : <Time at={expirationTime} />) },
+];
+
+// A file also has what a row shows in small.
+const inviteFileColumns: Pick<Column<Invite>, 'label' | 'text'>[] = [
+  { label: 'Group', text: ({ group }) => namesOf(group).join('/') }, { label: 'Single use', text: ({ singleUse }) => (singleUse ? 'yes' : 'no') }, { label: 'Created', text: ({ createTime }) => createTime }, { label: 'Code begins with', text: ({ keyId }) => keyId }, { label: 'UID', text: ({ uid }) => uid },
+];
+
+/** This button withdraws invites, and says before whose code then no longer works. */
+function Withdraw({ label, invites, onWithdraw }: { label: string; invites: Invite[]; onWithdraw: (uids: string[]) => Promise<void> }) {
+  const [one] = invites, several = invites.length > 1, kept = invites.find(({ mayDelete }) => !mayDelete);
+  const held: Holding = { capabilities: kept ? [] : ['GROUP_INVITES_DELETE'], on: kept?.group?.name ?? 'its group' };
   return (
-    <div className="cells invite-columns">
-      <span className="two"><b>{invite.email ?? 'Anyone with the code'}</b><small>{namesOf(invite.group).join(' / ')}{' · '}{invite.singleUse ? 'single use' : 'unlimited uses'} · code {invite.keyId}…</small></span>
-      <span>{invite.role?.name ?? <span className="dim">a role</span>}</span>
-      <span className="when dim">{expired ? <span className="chip bad">expired {formatRelativeTime(invite.expirationTime)}</span> : <Time at={invite.expirationTime} />}</span>
-      <ConfirmButton label="" icon="bin" className="icon-button" name={`Delete the invite for ${whom}`} held={held} title="Delete the invite?" submit="Delete the invite" document={DeleteGroupInvite} input={{ uid: invite.uid }}
-        immediately={(input) => { onGone(true); void run(input).then(({ data, problems }) => { if (!data) onGone(false, problems); }); }} onDone={() => {}}>
-        <p>{invite.email ? `The code for ${invite.email}` : 'Its code'} will no longer work. People who have accepted the invite keep the role.</p>
-      </ConfirmButton>
-    </div>
+    <ConfirmButton label={label} icon="bin" className={label ? undefined : 'icon-button'} name={label ? undefined : `Delete the invite for ${whomOf(one)}`} held={held} title={several ? `Delete ${plural(invites.length, 'invite')}?` : 'Delete the invite?'} submit={several ? 'Delete the invites' : 'Delete the invite'}
+      document={DeleteGroupInvite} input={{ uid: one.uid }} immediately={() => void onWithdraw(invites.map(({ uid }) => uid))} onDone={() => {}}>
+      {several ? <><p>These codes will no longer work. People who have accepted an invite keep the role.</p><ul className="plain affected">{invites.map((invite) => <li key={invite.uid}><b>{invite.role?.name ?? 'a role'}</b> in {namesOf(invite.group).join(' / ')} for {whomOf(invite)}</li>)}</ul></>
+        : <p>{one.email ? `The code for ${one.email}` : 'Its code'} will no longer work. People who have accepted the invite keep the role.</p>}
+    </ConfirmButton>
   );
 }
 

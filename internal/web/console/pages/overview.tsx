@@ -11,12 +11,12 @@ import { Card, CopyButton, Empty, Icon, Lines, namesOf, NotShown, Problems, Seve
 import { count, formatRelativeTime, plural, ratings, sentence, utcDayOf } from '../words';
 
 type Group = NonNullable<OverviewQuery['group']>;
-const unseenDays = 90, soonDays = 2, plotDays = 25 * 7, mostNew = 5;
+const unseenDays = 90, soonDays = 2, endingDays = 30, plotDays = 25 * 7, mostNew = 5;
 
 /** This page says how it stands with the images of a group, which repos are the worst, what is new, and what needs a hand. */
 export function Overview({ uid, names }: { uid: string; names: string[] }) {
-  const unseenSince = useDaysAgo(unseenDays), from = useDaysAgo(plotDays), week = useDaysAgo(7);
-  const loaded = useData(OverviewDocument, { uid, unseenSince, from, week });
+  const unseenSince = useDaysAgo(unseenDays), from = useDaysAgo(plotDays), week = useDaysAgo(7), soon = useDaysAgo(-endingDays);
+  const loaded = useData(OverviewDocument, { uid, unseenSince, from, week, soon });
   const { data, loading } = loaded, group = data?.group;
   if (data && !group) return <div className="page"><Problems loaded={loaded} /></div>;
   if (!data && !loading) return <div className="page"><Problems loaded={loaded} /></div>;
@@ -158,7 +158,7 @@ function Concerns({ group, names }: { group: Group; names: string[] }) {
   const soon = Date.now() + soonDays * 86_400_000;
   const failing = group.subscriptions?.nodes.filter(({ failingSince, disableTime }) => failingSince || disableTime) ?? [];
   const expiring = group.invites?.nodes.filter(({ expirationTime }) => Date.parse(expirationTime) < soon) ?? [];
-  const { unseen, deprecated } = group, old = unseen?.nodes.filter(({ createTime }) => Date.parse(createTime) < Date.now() - unseenDays * 86_400_000) ?? [];
+  const { unseen, deprecated, ending } = group, old = unseen?.nodes.filter(({ createTime }) => Date.parse(createTime) < Date.now() - unseenDays * 86_400_000) ?? [];
   const exploited = group.findingSummary?.open.knownExploited ?? 0;
   const concerns: Concern[] = [
     ...(exploited > 0 ? [{
@@ -177,6 +177,10 @@ function Concerns({ group, names }: { group: Group; names: string[] }) {
       key: uid, icon: 'key' as const, title: Date.parse(expirationTime) < Date.now() ? 'An invite has expired' : 'An invite expires soon',
       detail: <><Link to={groupAddress(names, group.uid, 'identities', { show: 'invites' })}>{email ?? 'Anyone with its code'}</Link> as {role?.name ?? 'a role'} in {to?.name ?? 'a group'}, <Time at={expirationTime} /></>,
     })),
+    ...(ending && ending.totalCount > 0 ? [{
+      key: 'ending', icon: 'key' as const, title: `${plural(ending.totalCount, 'grant')} ${ending.totalCount === 1 ? 'ends' : 'end'} within ${endingDays} days`,
+      detail: <><Link to={groupAddress(names, group.uid, 'access', { show: 'review', left: 'no', only: 'ending' })}>{ending.nodes.map(({ identity, role, expireTime }) => `${role?.name ?? 'a role'} of ${identity?.name ?? 'somebody'} (${formatRelativeTime(expireTime!)})`).join(', ')}</Link>{ending.totalCount > ending.nodes.length && ' and others'}</>,
+    }] : []),
     ...(deprecated && deprecated.totalCount > 0 ? [{
       key: 'deprecated', icon: 'tag' as const, title: `${plural(deprecated.totalCount, 'tag')} past end of life`,
       detail: <>{deprecated.nodes.map((tag, i) => tag.repo && <span key={tag.uid}>{i > 0 && ', '}<Link to={repoAddress(namesOf(tag.repo.group), tag.repo, { tag: tag.name })}>{tag.repo.name}:{tag.name}</Link></span>)}{deprecated.totalCount > deprecated.nodes.length && ' and others'}</>,
@@ -186,7 +190,7 @@ function Concerns({ group, names }: { group: Group; names: string[] }) {
   const unread = (group.subscriptions?.totalCount ?? 0) - (group.subscriptions?.nodes.length ?? 0);
   return (
     <>
-      {concerns.length === 0 ? <Empty title="Nothing needs attention">There is nothing known to be exploited, no failing webhook, no expiring invite, no unused identity and no tag past its end of life{names.length > 1 ? ' below this group' : ''}.</Empty>
+      {concerns.length === 0 ? <Empty title="Nothing needs attention">There is nothing known to be exploited, no failing webhook, no expiring invite or grant, no unused identity and no tag past its end of life{names.length > 1 ? ' below this group' : ''}.</Empty>
         : <ul className="concerns">{concerns.map(({ key, icon, title, detail, bad }) => <li key={key} className={bad ? 'bad' : ''}><Icon name={icon} /><div><b>{title}</b><p>{detail}</p></div></li>)}</ul>}
       {hidden.length > 0 && <NotShown what={hidden.join(', ')} />}
       {unread > 0 && <p className="dim note">Of the {count(group.subscriptions!.totalCount)} webhooks only the first {count(group.subscriptions!.nodes.length)} are considered here.</p>}

@@ -5,10 +5,11 @@ import {
   CreateSubscription, DeleteSubscription, EnableSubscription, Redeliver, RotateSubscriptionSecret, TestSubscription, Webhook as WebhookDocument, Webhooks as WebhooksDocument,
   type DeliveryState, type HookFragment, type WebhookQuery, type WebhookQueryVariables, type WebhooksQuery, type WebhooksQueryVariables,
 } from '../generated/graphql';
-import { List, ListProblems, Toggles, useNarrow } from '../list';
+import { ListProblems, Toggles, useNarrow } from '../list';
 import { Secret } from '../secret';
 import { groupAddress } from '../places';
 import { Link, narrow, navigate, useLocation } from '../router';
+import { Table, type Column } from '../table';
 import { shortType, topics, typeName } from '../topics';
 import { CopyButton, Empty, Icon, Lines, namesOf, Problems, Time } from '../ui';
 import { count, dayOf, formatRelativeTime, formatTime, plural } from '../words';
@@ -26,7 +27,7 @@ const fields: Field[] = [
   { name: 'sink', label: 'Sink', code: true, placeholder: 'https://hooks.example.com/atrium', hint: 'The https URL that events are posted to. A group can have only one webhook for each URL.' },
   {
     name: 'types', label: 'Events', hint: 'If you choose none, all events are sent, including those that later versions add.',
-    choices: topics.flatMap(({ name, types }) => types.map((value) => ({ value, name: typeName(value), about: value, group: name }))),
+    choices: topics.filter(({ isPart }) => !isPart).flatMap(({ name, types }) => types.map((value) => ({ value, name: typeName(value), about: value, group: name }))),
   },
 ];
 const host = (sink: string) => sink.replace(/^https:\/\//, '');
@@ -46,6 +47,13 @@ function NewWebhook({ uid, name, held, like }: { uid: string; name: string; held
 
 const theSecret = <>It signs the deliveries, so that the sink can verify them. Save it now: it cannot be shown again. The guide has <a href="/guide/events#receivers" target="_blank" rel="noreferrer">receivers</a> that verify it.</>;
 
+const hookColumns: Column<Row>[] = [
+  { key: 'sink', label: 'Sink', names: true, width: 'minmax(0, 1fr)', className: 'main', cell: ({ sink, group }) => <span className="two"><b>{host(sink)}</b><small>{namesOf(group).join(' / ') || ' '}</small></span> },
+  { key: 'state', label: 'State', width: '12rem', cell: (hook) => <HookState hook={hook} latest={hook.latest?.nodes[0]} /> },
+  { key: 'events', label: 'Events', width: 'minmax(0, 14rem)', className: 'types dim cut', wide: true, cell: ({ types }) => whichTypes(types) },
+  { key: 'created', label: 'Created', width: '8rem', className: 'when dim', cell: ({ createTime }) => <Time at={createTime} /> },
+];
+
 function WebhookList({ uid, names }: { uid: string; names: string[] }) {
   const list = usePages<WebhooksQuery, Row, WebhooksQueryVariables>(WebhooksDocument, { uid, first: 50, start: true }, (data) => data.group?.subscriptions, { start: false });
   const { rows, first, loading, started } = list, total = first?.group?.subscriptions?.totalCount, name = names.at(-1)!;
@@ -57,16 +65,7 @@ function WebhookList({ uid, names }: { uid: string; names: string[] }) {
   else if (!started) body = <div className="table"><div className="pad"><Lines rows={4} height={38} /></div></div>;
   else if (rows.length === 0 && !loading) body = <div className="table"><Empty title="No webhooks yet">A webhook receives every change in {name} and below, with a signature and retries. The guide explains <a href="/guide/events">how to receive events</a>.</Empty></div>;
   else body = (
-    <List label="Webhooks" rows={rows} total={total} keyOf={({ uid: key }) => key} height={height} busy={loading} end={list.readMore}
-      head={<div className="head hook-columns"><span>Sink</span><span>State</span><span className="types">Events</span><span className="when">Created</span></div>}
-      render={(hook) => (
-        <Link className="cells hook-columns" to={groupAddress(names, uid, 'webhooks', { hook: hook.uid })}>
-          <span className="two"><b>{host(hook.sink)}</b><small>{namesOf(hook.group).join(' / ') || ' '}</small></span>
-          <span><HookState hook={hook} latest={hook.latest?.nodes[0]} /></span>
-          <span className="types dim cut">{whichTypes(hook.types)}</span>
-          <span className="when dim"><Time at={hook.createTime} /></span>
-        </Link>
-      )} />
+    <Table label="Webhooks" kind="hook-columns" columns={hookColumns} rows={rows} total={total} keyOf={({ uid: key }) => key} height={height} busy={loading} end={list.readMore} to={(hook) => groupAddress(names, uid, 'webhooks', { hook: hook.uid })} />
   );
   return (
     <div className="page">
@@ -102,7 +101,7 @@ function Webhook({ uid, page, name }: { uid: string; page: string; name: string 
   // The reader has sent these deliveries again, but the server does not say so yet. The values are the times of their last attempts.
   const [again, setAgain] = useState<Record<string, string>>({});
   const rows = list.rows.map((row) => (again[row.uid] === row.lastAttemptTime ? { ...row, state: 'PENDING' as const, nextAttemptTime: null } : row));
-  const [openRows, setOpenRows] = useState(() => new Set<string>()), narrowWindow = useNarrow();
+  const narrowWindow = useNarrow();
   const [sent, setSent] = useState<string>(), [problems, setProblems] = useState<Problem[]>([]);
   const test = useChange(TestSubscription, ['Delivery']), enable = useChange(EnableSubscription), redeliver = useChange(Redeliver);
   const [enabled, setEnabled] = useState<string>(); // This is when the webhook that the reader enables was disabled.
@@ -132,7 +131,6 @@ function Webhook({ uid, page, name }: { uid: string; page: string; name: string 
   };
   const tested = rows.find(({ eventId }) => eventId === sent);
   const failed = rows.filter((row) => row.state === 'FAILED').slice(0, mostAtOnce);
-  const toggle = (key: string) => setOpenRows((old) => { const next = new Set(old); if (!next.delete(key)) next.add(key); return next; });
   return (
     <div className="page">
       <p className="back"><Link to={page}>Webhooks</Link></p>
@@ -174,9 +172,8 @@ function Webhook({ uid, page, name }: { uid: string; page: string; name: string 
         </ConfirmButton>}
       </div>
       {rows.length === 0 ? list.problems.length > 0 ? <Problems loaded={list} /> : <div className="table"><Empty title={state || event ? 'No delivery matches' : 'Nothing sent yet'}>{state || event ? <button type="button" className="link-button" onClick={() => narrow({ state: undefined, event: undefined })}>Show all deliveries</button> : 'Send a test event to see whether the sink accepts it.'}</Empty></div>
-        : <List label="Deliveries" rows={rows} total={hook.deliveries?.totalCount} keyOf={({ uid: key }) => key} height={narrowWindow ? 78 : 50} measured busy={loading} end={list.readMore}
-            head={<div className="head delivery-columns"><span>State</span><span>Event</span><span className="answer">Answer</span><span className="attempts">Attempts</span><span className="when">Queued</span></div>}
-            render={(row) => <OneDelivery row={row} open={openRows.has(row.uid)} onToggle={() => toggle(row.uid)} redeliver={row.state === 'FAILED' || row.state === 'DELIVERED' ? <Action icon="repeat" reason={reasonAgainst(Redeliver, held)} onClick={() => sendAgain([row])}>Redeliver</Action> : null} />} />}
+        : <Table label="Deliveries" kind="delivery-columns" columns={deliveryColumns} rows={rows} total={hook.deliveries?.totalCount} keyOf={({ uid: key }) => key} height={narrowWindow ? 78 : 50} measured busy={loading} end={list.readMore}
+            story={(row) => <DeliveryStory row={row} redeliver={row.state === 'FAILED' || row.state === 'DELIVERED' ? <Action icon="repeat" reason={reasonAgainst(Redeliver, held)} onClick={() => sendAgain([row])}>Redeliver</Action> : null} />} />}
       <ListProblems list={list} />
     </div>
   );
@@ -190,34 +187,31 @@ function ofTest(delivery?: Delivery): string {
   return `The sink did not accept the test event: ${delivery.lastError ?? `it answered ${delivery.lastStatus}`}.`;
 }
 
-function OneDelivery({ row, open, onToggle, redeliver }: { row: Delivery; open: boolean; onToggle: () => void; redeliver: ReactNode }) {
-  const { state, attempts, lastStatus, lastError, lastAnswer, nextAttemptTime, lastAttemptTime } = row;
+const deliveryColumns: Column<Delivery>[] = [
+  { key: 'state', label: 'State', width: '7rem', cell: ({ state }) => <span className={'state ' + look[state]}>{states.find(({ value }) => value === state)!.name}</span> },
+  { key: 'event', label: 'Event', names: true, width: 'minmax(0, 1fr)', className: 'main cut', cell: ({ eventType }) => typeName(eventType) },
+  { key: 'answer', label: 'Answer', width: 'minmax(0, 1fr)', className: 'answer dim cut', cell: ({ lastStatus, lastError }) => lastStatus ?? lastError ?? '–' },
+  { key: 'attempts', label: 'Attempts', width: '5rem', className: 'attempts dim', cell: ({ attempts }) => attempts },
+  { key: 'queued', label: 'Queued', width: '8rem', className: 'when dim', cell: ({ createTime }) => <Time at={createTime} /> },
+];
+
+function DeliveryStory({ row, redeliver }: { row: Delivery; redeliver: ReactNode }) {
+  const { attempts, lastStatus, lastError, lastAnswer, nextAttemptTime, lastAttemptTime } = row;
   return (
-    <div className="advisory">
-      <button type="button" className="delivery-columns" aria-expanded={open} onClick={onToggle}>
-        <span className={'state ' + look[state]}>{states.find(({ value }) => value === state)!.name}</span>
-        <span className="cut">{typeName(row.eventType)}</span>
-        <span className="answer dim cut">{lastStatus ?? lastError ?? '–'}</span>
-        <span className="attempts dim">{attempts}</span>
-        <span className="when dim"><Time at={row.createTime} /></span>
-      </button>
-      {open && (
-        <div className="story">
-          <dl>
-            <div><dt>Event</dt><dd><code>{row.eventId}</code><CopyButton text={row.eventId} label="Copy the id of the event" /></dd></div>
-            <div><dt>Type</dt><dd><code>{row.eventType}</code></dd></div>
-            <div><dt>Queued</dt><dd>{formatTime(row.createTime)}</dd></div>
-            <div><dt>Attempts</dt><dd>{attempts} of at most {mostAttempts}{lastAttemptTime && `, the last ${formatTime(lastAttemptTime)}`}</dd></div>
-            {nextAttemptTime && <div><dt>Next</dt><dd>{formatTime(nextAttemptTime)}</dd></div>}
-          </dl>
-          <div>
-            <dl><div><dt>Answer</dt><dd>{lastStatus ? `HTTP status ${lastStatus}` : attempts === 0 ? 'No attempt yet' : 'None'}</dd></div>
-              {lastError && <div><dt>Why it failed</dt><dd>{lastError}</dd></div>}</dl>
-            {lastAnswer && <pre className="answer-text" tabIndex={0} aria-label="What the sink answered">{lastAnswer}</pre>}
-            {redeliver && <p className="redeliver">{redeliver}</p>}
-          </div>
-        </div>
-      )}
-    </div>
+    <>
+      <dl>
+        <div><dt>Event</dt><dd><code>{row.eventId}</code><CopyButton text={row.eventId} label="Copy the id of the event" /></dd></div>
+        <div><dt>Type</dt><dd><code>{row.eventType}</code></dd></div>
+        <div><dt>Queued</dt><dd>{formatTime(row.createTime)}</dd></div>
+        <div><dt>Attempts</dt><dd>{attempts} of at most {mostAttempts}{lastAttemptTime && `, the last ${formatTime(lastAttemptTime)}`}</dd></div>
+        {nextAttemptTime && <div><dt>Next</dt><dd>{formatTime(nextAttemptTime)}</dd></div>}
+      </dl>
+      <div>
+        <dl><div><dt>Answer</dt><dd>{lastStatus ? `HTTP status ${lastStatus}` : attempts === 0 ? 'No attempt yet' : 'None'}</dd></div>
+          {lastError && <div><dt>Why it failed</dt><dd>{lastError}</dd></div>}</dl>
+        {lastAnswer && <pre className="answer-text" tabIndex={0} aria-label="What the sink answered">{lastAnswer}</pre>}
+        {redeliver && <p className="redeliver">{redeliver}</p>}
+      </div>
+    </>
   );
 }

@@ -1,0 +1,166 @@
+// This file shows lists of any length as tables, whose columns the reader chooses, and whose rows they can mark and save as a file.
+
+import { useState, type CSSProperties, type ReactNode } from 'react';
+import { useNarrow, useOpened, useVirtualRows, useWide } from './list';
+import { Link, narrow, useLocation } from './router';
+import { SortBy, type Sorting } from './sorting';
+import { Dialog, Icon } from './ui';
+import { count } from './words';
+
+export interface Column<Row, Sort extends string = string> {
+  key: string;
+  label: string;
+  width: string; // This is the track of a grid.
+  className?: string;
+  names?: boolean; // It says whether this column names the row. It is always shown, and has what opens the row.
+  wide?: boolean; // It says whether only wide windows have the column.
+  by?: Sort; // This is how the list is sorted by the column.
+  hidden?: boolean; // It says whether the column is shown only if the reader chooses it.
+  cell: (row: Row) => ReactNode;
+  text?: (row: Row) => string | number | null | undefined; // This is what a file has.
+}
+
+interface TableProps<Row, Sort extends string> {
+  label: string;
+  kind: string; // This class has the places of the cells on a phone.
+  columns: Column<Row, Sort>[];
+  rows: Row[];
+  total?: number;
+  keyOf: (row: Row) => string;
+  height: number; // This is the height of a row in pixels.
+  measured?: boolean; // It says whether each row has its own height. The given height is then an estimate.
+  busy?: boolean;
+  end: () => void; // The table calls this function when the reader comes near its end.
+  sorting?: Sorting<Sort>;
+  to?: (row: Row) => string; // A row leads there.
+  story?: (row: Row) => ReactNode; // A row opens and shows this.
+  opening?: ReturnType<typeof useOpened>; // Rows that are open here stay open if the table is gone for a while.
+  marking?: Marking<Row>;
+  classOf?: (row: Row) => string;
+}
+
+/** Rows that the reader has marked to do something with all of them. */
+export interface Marking<Row> { marked: ReadonlySet<string>; mark: (keys: ReadonlySet<string>) => void; nameOf: (row: Row) => string }
+
+/** Returns which rows are marked, and those of them that the list still has. */
+export function useMarking<Row>(rows: Row[], keyOf: (row: Row) => string, nameOf: (row: Row) => string): { marking: Marking<Row>; chosen: Row[]; clear: () => void } {
+  const [marked, mark] = useState<ReadonlySet<string>>(new Set());
+  return { marking: { marked, mark, nameOf }, chosen: rows.filter((row) => marked.has(keyOf(row))), clear: () => mark(new Set()) };
+}
+
+/** This table scrolls with the window. Only the rows near the visible part are in the page, and each says which it is. */
+export function Table<Row, Sort extends string = string>({ label, kind, columns, rows, total, keyOf, height, measured, busy, end, sorting, to, story, opening, marking, classOf }: TableProps<Row, Sort>) {
+  const own = useOpened(), [opened, toggle] = opening ?? own, wide = useWide(), phone = useNarrow();
+  const shown = wide || phone ? columns : columns.filter((one) => !one.wide); // On a phone, the class decides.
+  const tracks = [...(marking ? ['1.2rem'] : []), ...shown.map(({ width }) => width)].join(' '), style = { '--columns': tracks } as CSSProperties;
+  const { body, items, bodyHeight, placeOf } = useVirtualRows({ rows, keyOf, height, measured, end });
+  const open = (row: Row, cell: ReactNode) => (to ? <Link className="whole" to={to(row)}>{cell}</Link>
+    : story ? <button type="button" className="whole" aria-expanded={opened.has(keyOf(row))} onClick={() => toggle(keyOf(row))}>{cell}</button> : cell);
+  return (
+    <div className={busy ? 'table busy' : 'table'} role="table" aria-label={label} aria-busy={busy} aria-rowcount={total === undefined ? -1 : total + 1} aria-colcount={shown.length + (marking ? 1 : 0)}>
+      <div role="rowgroup"><div className={`head columns ${kind}`} role="row" aria-rowindex={1} style={style}>
+        {marking && <span role="columnheader" className="mark-column"><MarkAll rows={rows} keyOf={keyOf} marking={marking} /></span>}
+        {shown.map((one) => <span key={one.key} role="columnheader" className={one.className} aria-sort={sorting && one.by && sorting.defaults[one.by].field === sorting.orderBy.field ? (sorting.orderBy.direction === 'ASC' ? 'ascending' : 'descending') : undefined}>
+          {sorting && one.by ? <SortBy by={one.by} label={one.label} sorting={sorting} /> : one.label}</span>)}
+      </div></div>
+      <div className="body" role="rowgroup" ref={body} style={{ height: bodyHeight }}>
+        {items.map((item) => {
+          const row = rows[item.index], key = keyOf(row);
+          return (
+            <div {...placeOf(item)} key={key} className={['row', classOf?.(row), marking?.marked.has(key) && 'marked'].filter(Boolean).join(' ')} role="row" aria-rowindex={item.index + 2}>
+              <div className={`cells columns ${kind}`} style={style}>
+                {marking && <span role="cell" className="mark-column"><Mark row={row} id={key} marking={marking} /></span>}
+                {shown.map((one) => <span key={one.key} role={one.names ? 'rowheader' : 'cell'} className={one.className}>{one.names ? open(row, one.cell(row)) : one.cell(row)}</span>)}
+              </div>
+              {story && opened.has(key) && <div className="story" role="cell" aria-colspan={shown.length}>{story(row)}</div>}
+            </div>
+          );
+        })}
+      </div>
+    </div>
+  );
+}
+
+function Mark<Row>({ row, id, marking: { marked, mark, nameOf } }: { row: Row; id: string; marking: Marking<Row> }) {
+  const toggle = () => { const next = new Set(marked); if (!next.delete(id)) next.add(id); mark(next); };
+  return <input type="checkbox" checked={marked.has(id)} onChange={toggle} aria-label={`Choose ${nameOf(row)}`} />;
+}
+
+/** This box marks all rows that the list has read. */
+function MarkAll<Row>({ rows, keyOf, marking: { marked, mark } }: { rows: Row[]; keyOf: (row: Row) => string; marking: Marking<Row> }) {
+  const all = rows.length > 0 && rows.every((row) => marked.has(keyOf(row)));
+  return <input type="checkbox" checked={all} onChange={() => mark(new Set(all ? [] : rows.map(keyOf)))} aria-label={`Choose all ${count(rows.length)} that are shown`} />;
+}
+
+/** This bar says how many rows are marked, and has what can be done with them. */
+export const ChosenBar = ({ what, onClear, children }: { what: string; onClear: () => void; children: ReactNode }) => (
+  <div className="chosen" role="region" aria-label="What is chosen"><span role="status">{what}</span>{children}<button type="button" className="link-button" onClick={onClear}>Choose none</button></div>
+);
+
+const keptAt = (page: string) => `atrium.console.columns.${page}`;
+
+/** Returns the columns that the reader wants to see: those in the address, or else those that the browser keeps for the page. */
+export function useColumns<C extends Pick<Column<never>, 'key' | 'names' | 'hidden'>>(page: string, all: C[]): C[] {
+  const asked = useLocation().search.get('columns') ?? localStorage.getItem(keptAt(page));
+  if (asked === null) return all.filter(({ hidden }) => !hidden);
+  const wanted = asked.split(',');
+  return all.filter(({ key, names }) => names || wanted.includes(key));
+}
+
+/** This button lets the reader choose columns. The address has the choice, so that views and links keep it, and so does the browser. */
+export function ChooseColumns<C extends Pick<Column<never>, 'key' | 'label' | 'names' | 'hidden'>>({ page, all }: { page: string; all: C[] }) {
+  const [open, setOpen] = useState(false), shown = useColumns(page, all), close = () => setOpen(false);
+  const choose = (next: C[]) => {
+    const usual = next.length === all.filter(({ hidden }) => !hidden).length && next.every(({ hidden }) => !hidden), value = next.filter(({ names }) => !names).map(({ key }) => key).join(',') || 'none';
+    if (usual) localStorage.removeItem(keptAt(page)); else localStorage.setItem(keptAt(page), value);
+    narrow({ columns: usual ? undefined : value }, { replace: true });
+  };
+  return (
+    <>
+      <button type="button" className="views-button" aria-haspopup="dialog" onClick={() => setOpen(true)}><Icon name="columns" />Columns</button>
+      <Dialog open={open} onClose={close} label="Columns" className="form">
+        <div>
+          <header><h2>Columns of this list</h2><button type="button" className="icon-button" aria-label="Close" onClick={close}><Icon name="close" /></button></header>
+          <fieldset className="column-choices"><legend className="sr">Columns</legend>{all.map((one) => (
+            <label key={one.key}><input type="checkbox" checked={shown.includes(one)} disabled={one.names} onChange={() => choose(all.filter((other) => (other === one ? !shown.includes(one) : shown.includes(other))))} />{one.label}</label>
+          ))}</fieldset>
+          <p className="dim note">This browser keeps the choice. The address of the page and its views have it, too. A small window leaves some of them out.</p>
+        </div>
+      </Dialog>
+    </>
+  );
+}
+
+/** Writes a value as a field of CSV. A program for tables would execute a text that begins like a formula, so such a text gets an apostrophe. */
+function fieldOf(value: string | number | null | undefined): string {
+  const text = typeof value === 'string' ? value.replace(/^[=+\-@\t\r]/, "'$&") : String(value ?? '');
+  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+}
+
+/** This button saves all rows of a filtered list as CSV, with all columns, and not only what the page shows. */
+export function SaveRows<Row>({ name, columns, readAll, disabled }: { name: string; columns: Pick<Column<Row>, 'label' | 'text'>[]; readAll: (onProgress: (n: number) => void) => Promise<{ rows: Row[]; problem?: string }>; disabled?: boolean }) {
+  const [read, setRead] = useState<number>(), [said, setSaid] = useState('');
+  const save = async () => {
+    setSaid('');
+    setRead(0);
+    const { rows, problem } = await readAll(setRead), written = columns.filter(({ text }) => text);
+    setRead(undefined);
+    if (problem) { setSaid(`The file could not be made: ${problem}`); return; }
+    const lines = [written.map(({ label }) => fieldOf(label)), ...rows.map((row) => written.map(({ text }) => fieldOf(text!(row))))].map((fields) => fields.join(','));
+    saveText(`${name}.csv`, lines.join('\r\n') + '\r\n');
+    setSaid(`${name}.csv with ${count(rows.length)} rows is saved.`);
+  };
+  const busy = read !== undefined;
+  return (
+    <span className="exports"><Icon name="save" /><button type="button" className="link-button" aria-label="Export CSV" title={`Save all ${name} of this list as CSV`} aria-disabled={disabled || busy} onClick={() => { if (!disabled && !busy) void save(); }}>{busy ? `${count(read)} …` : 'CSV'}</button>
+      <span role="status" className={said.startsWith('The file') ? 'fault' : 'sr'}>{said}</span></span>
+  );
+}
+
+function saveText(name: string, text: string) {
+  const file = URL.createObjectURL(new Blob([text], { type: 'text/csv;charset=utf-8' })), link = document.createElement('a');
+  link.href = file;
+  link.download = name;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(file), 10_000);
+}
