@@ -23,6 +23,7 @@ await check('the search finds an operation by its words or its name, and leads t
   await page.waitForURL(/DeleteTag$/);
   await page.locator('.opblock.is-open[id$="-DeleteTag"] .samples').waitFor();
   assert.equal(await page.locator('.contents a[aria-current]').count(), 1);
+  await page.waitForFunction(() => document.activeElement.closest('.opblock')?.id.endsWith('-DeleteTag'));
 }), 60);
 
 await check('an operation has samples in four languages, and the choice is kept', () => open('/docs#/registry%2Frepos/CreateRepo', async (page) => {

@@ -17,6 +17,8 @@ const chosen = 'atrium.reference.language';
 /** Swagger UI shows what this plugin adds above the responses of an operation: a request, in a language that the reader chooses. */
 const samples = ({ React, specSelectors }) => ({
   wrapComponents: {
+    // Swagger UI begins with headings of the third level.
+    operations: (Original) => (props) => React.createElement(React.Fragment, null, React.createElement('h2', { className: 'sr' }, 'Operations'), React.createElement(Original, props)),
     responses: (Original) => function WithSamples(props) {
       const { createElement: h, useState, Fragment } = React, { path, method } = props;
       const [language, setLanguage] = useState(localStorage.getItem(chosen) ?? names[0]);
@@ -38,6 +40,9 @@ function fillContents() {
   listOperations(spec, $('list'), $('find'), $('found'));
   openOperation();
   $('servers')?.setAttribute('aria-label', 'Server'); // Screen readers need a name for it.
+  // The operations are the main part of the page. What is before them has names, so that screen readers can go there.
+  document.querySelector('.information-container section')?.setAttribute('aria-label', 'About');
+  document.querySelector('section.schemes')?.setAttribute('aria-label', 'Server and token');
 }
 
 const ui = globalThis.SwaggerUIBundle({
@@ -68,7 +73,11 @@ function openOperation() {
   const [tag] = named.tags;
   ui.getSystem().layoutActions.show(['operations-tag', tag], true);
   ui.getSystem().layoutActions.show(['operations', tag, named.operationId], true);
-  setTimeout(() => document.querySelector(`.opblock[id$='-${named.operationId}']`)?.scrollIntoView(), 50); // React shows it a moment later.
+  setTimeout(() => {
+    const shown = document.querySelector(`.opblock[id$='-${named.operationId}']`);
+    shown?.scrollIntoView();
+    shown?.querySelector('.opblock-summary-control')?.focus({ preventScroll: true }); // The keyboard and screen readers continue there.
+  }, 50); // React shows it a moment later.
 }
 addEventListener('hashchange', openOperation);
 $('list').addEventListener('click', (event) => { if (event.target.closest('a')?.hash === location.hash) openOperation(); });
