@@ -38,10 +38,10 @@ export async function open(path, use, { failing, ...options } = {}) {
   }
 }
 
-/** Returns the violations on a page that axe rates as serious or critical, as texts. */
+/** Returns the violations on a page that axe finds, those of best practices included, as texts. */
 export async function violations(page) {
   await page.evaluate(axe);
   const { violations } = await page.evaluate(() => globalThis.axe.run({ resultTypes: ['violations'] }));
-  return violations.filter(({ impact }) => impact === 'serious' || impact === 'critical')
+  return violations
     .map(({ id, nodes }) => `${id}: ${nodes.map(({ target }) => target.join(' ')).join(', ')}`);
 }

@@ -1,4 +1,5 @@
-// This suite opens every page in light and dark, wide and on a phone. axe finds no serious violation, and no page is too wide.
+// This suite opens every page in light, dark and forced colours, wide and on a phone. axe finds nothing, and no page is too wide. With
+// ATRIUM_MATRIX it opens them in all themes at all widths.
 
 import assert from 'node:assert/strict';
 import { readdirSync } from 'node:fs';
@@ -7,16 +8,17 @@ import { browser, open, violations } from '../browser.mjs';
 import { check, finish } from '../lib.mjs';
 
 const pictures = process.env.ATRIUM_PICTURES; // Screenshots of the pages are stored in this folder.
-for (const colorScheme of ['light', 'dark']) {
+const widths = process.env.ATRIUM_MATRIX ? [320, 390, 1024, 1440] : undefined;
+for (const [theme, few] of [['light', [1440, 390]], ['dark', [1440, 390]], ['forced', [1024, 320]]]) {
   for (const [name, path] of [['home', '/'], ['graphiql', '/playground'], ['small', '/playground/small'], ['docs', '/docs'], ['guide', '/guide']]) {
-    for (const width of [1440, 390]) {
-      await check(`axe finds no serious violation in ${name}, ${colorScheme}, at ${width} pixels`, () => open(path, async (page) => {
+    for (const width of widths ?? few) {
+      await check(`axe finds nothing in ${name}, ${theme}, at ${width} pixels`, () => open(path, async (page) => {
         await page.waitForSelector({ graphiql: '.monaco-editor .view-lines', small: '#query', docs: '.opblock-tag', home: 'main', guide: 'main' }[name]);
         await page.evaluate(() => document.fonts.ready);
-        if (pictures) await page.screenshot({ path: `${pictures}/${name}-${colorScheme}-${width}.png` });
+        if (pictures) await page.screenshot({ path: `${pictures}/${name}-${theme}-${width}.png` });
         assert.ok(await page.evaluate(() => document.documentElement.scrollWidth - innerWidth) <= 0, 'the page is too wide');
         assert.deepEqual(await violations(page), []);
-      }, { colorScheme, viewport: { width, height: width === 390 ? 844 : 900 } }), 60);
+      }, { ...(theme === 'forced' ? { forcedColors: 'active' } : { colorScheme: theme }), viewport: { width, height: width < 400 ? 844 : 900 } }), 60);
     }
   }
 }

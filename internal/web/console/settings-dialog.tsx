@@ -1,14 +1,15 @@
 // This file has the dialog that says who the reader is and why they may do what they may, and how the console looks.
 
 import { useId } from 'react';
+import { enumerate, kinds } from './access';
 import { useData } from './client';
-import { Start as StartDocument } from './generated/graphql';
+import { Start as StartDocument, type StartQuery } from './generated/graphql';
 import { groupAddress } from './places';
 import { prefer, usePreferences, type Preferences } from './preferences';
 import { Link } from './router';
 import { chosenRole, enterAs } from './session';
 import { settings } from './settings';
-import { CopyButton, Dialog, Icon, Lines, namesOf, Problems } from './ui';
+import { CopyButton, Dialog, Icon, Lines, namesOf, Problems, Time } from './ui';
 import { count, formatRelativeTime, formatTime, plural, sentence } from './words';
 
 const languages = [...new Set(['', ...navigator.languages])];
@@ -38,11 +39,34 @@ function Who({ onClose }: { onClose: () => void }) {
       {(viewer?.identities ?? []).map(({ uid, name, email }) => <p key={uid}><b>{name}</b>{email && ` · ${email}`} <code>{uid.slice(-16)}</code><CopyButton text={uid} label="Copy your uid" /></p>)}
       {viewer?.identities?.length === 0 && <p>Your token is valid, and no identity fits it: an owner can invite you.</p>}
       <h3>Why you may do what you may</h3>
-      {bindings.length === 0 ? <p className="dim">No role is bound to you.</p> : <ul className="plain">{bindings.map(({ uid, role, group }) => (
-        <li key={uid}><b>{role?.name ?? 'A role'}</b> in {group ? <Link to={groupAddress(namesOf(group), group.uid, 'access', { identity: viewer!.identities![0]?.uid })} onClick={onClose}>{namesOf(group).join(' / ')}</Link> : 'a group that you may not see'}, and below</li>
+      {bindings.length === 0 ? <p className="dim">No role is bound to you.</p> : <ul className="plain">{bindings.map(({ uid, expireTime, role, group }) => (
+        <li key={uid}><b>{role?.name ?? 'A role'}</b> in {group ? <Link to={groupAddress(namesOf(group), group.uid, 'access', { identity: viewer!.identities![0]?.uid })} onClick={onClose}>{namesOf(group).join(' / ')}</Link> : 'a group that you may not see'}, and below{expireTime && <>, until <Time at={expireTime} /></>}</li>
       ))}</ul>}
+      {bindings.length > 0 && <ByCapability bindings={bindings} />}
       {bindings.length === 50 && <p className="dim">Only the first {plural(50, 'role binding')} are shown.</p>}
     </section>
+  );
+}
+
+type Binding = NonNullable<NonNullable<StartQuery['viewer']>['roleBindings']>['nodes'][number];
+
+/** This table says for each kind of resource what the reader may do with it, and which role in which group lets them. */
+function ByCapability({ bindings }: { bindings: Binding[] }) {
+  const rows = kinds.map(({ kind, by }) => {
+    const ways = bindings.map((one) => ({ one, may: Object.entries(by).flatMap(([verb, capability]) => (one.role?.capabilities.includes(capability) ? [verb] : [])) }));
+    return { kind, ways: ways.filter(({ may }) => may.length > 0) };
+  });
+  const none = rows.filter(({ ways }) => ways.length === 0).map(({ kind }) => kind);
+  return (
+    <details className="reasons">
+      <summary>By capability</summary>
+      <table className="plain-table"><thead><tr><th scope="col">Of</th><th scope="col">You may</th><th scope="col">Because you are</th></tr></thead>
+        <tbody>{rows.filter(({ ways }) => ways.length > 0).map(({ kind, ways }) => ways.map(({ one, may }, i) => (
+          <tr key={kind + one.uid}>{i === 0 && <th scope="rowgroup" rowSpan={ways.length}>{kind}</th>}<td>{enumerate(may, 4)}</td><td>{one.role!.name} in {namesOf(one.group).join(' / ') || 'a group that you may not see'}</td></tr>
+        )))}</tbody></table>
+      {none.length > 0 && <p className="dim">You may do nothing with {enumerate(none, none.length)}.</p>}
+      <p className="dim">Roles that an external group of your provider gives you are not listed.</p>
+    </details>
   );
 }
 

@@ -22,7 +22,7 @@ function pageOf<P extends object>(load: () => Promise<ComponentType<P>>) {
 }
 
 /** This page replaces one whose script is gone: a server that was updated has other scripts than those that an open tab knows. */
-const MissingPage = () => <Empty title="This page could not be loaded">The server was updated or does not answer. <button type="button" onClick={() => location.reload()}>Reload</button></Empty>;
+const MissingPage = () => <Empty whole title="This page could not be loaded">The server was updated or does not answer. <button type="button" onClick={() => location.reload()}>Reload</button></Empty>;
 
 const pages = [
   { view: '', letter: 'o', name: 'Overview', icon: 'overview', ...pageOf(() => import('./pages/overview').then(({ Overview }) => Overview)) },
@@ -98,9 +98,9 @@ export function Shell() {
       <div className="veil" onClick={() => setMenu(false)} />
       <main id="main" tabIndex={-1}>
         <Suspense fallback={<PageLines />}>{route.path === '' ? <StartPage shell={shell} redirected={Boolean(onlyRoot)} />
-          : problem ? <Empty title="The server did not answer">{problem} <button type="button" onClick={reload}>Try again</button></Empty>
+          : problem ? <Empty whole title="The server did not answer">{problem} <button type="button" onClick={reload}>Try again</button></Empty>
           : loading || shell.loading && !place ? <PageLines />
-          : !place ? <Empty title="Page not found">There is no group or repo “{route.path}”, or you have no access to it. <Link to="/console">Go to your groups</Link></Empty>
+          : !place ? <Empty whole title="Page not found">There is no group or repo “{route.path}”, or you have no access to it. <Link to="/console">Go to your groups</Link></Empty>
           : <Page place={place} view={route.view} names={route.names} />}</Suspense>
       </main>
       <Search open={searching} onClose={() => setSearching(false)} pages={scope.length > 0 ? pageHits(scope) : []} />
@@ -142,9 +142,9 @@ function StartPage({ shell, redirected }: { shell: QueryState<ShellQuery>; redir
 const PageLines = () => <div className="page"><Lines rows={1} height={30} /><Lines rows={6} height={22} /></div>;
 
 function Page({ place, view, names }: { place: KnownPlace; view: string; names: string[] }) {
-  if (place.kind === 'repo') return view ? <Empty title="Page not found">A repo has only one page. <Link to={address(names)}>Open it</Link></Empty> : <repo.page key={place.uid} uid={place.uid} names={names} groupNames={place.groupNames} />;
+  if (place.kind === 'repo') return view ? <Empty whole title="Page not found">A repo has only one page. <Link to={address(names)}>Open it</Link></Empty> : <repo.page key={place.uid} uid={place.uid} names={names} groupNames={place.groupNames} />;
   const found = pages.find((one) => one.view === view);
-  if (!found) return <Empty title="Page not found">A group has no page “{view}”. <Link to={address(names)}>Go to its overview</Link></Empty>;
+  if (!found) return <Empty whole title="Page not found">A group has no page “{view}”. <Link to={address(names)}>Go to its overview</Link></Empty>;
   return (
     <>
       {!view && place.twin && <p className="twin">This is the group {names.at(-1)}. There is also <Link to={address(names, '', { kind: 'repo' })}>a repo with this name</Link>.</p>}

@@ -49,8 +49,9 @@ export const Lines = ({ rows = 3, height = 20 }: { rows?: number; height?: numbe
   <div className="lines" role="status" aria-label="Loading">{Array.from({ length: rows }, (_, i) => <i key={i} style={{ height, width: `${92 - (i * 17) % 40}%` }} />)}</div>
 );
 
-export const Empty = ({ title, children }: { title: string; children?: ReactNode }) => (
-  <div className="empty"><strong>{title}</strong>{children && <p>{children}</p>}</div>
+/** This text says that there is nothing. If it is all that a page has, its title is the heading of the page. */
+export const Empty = ({ title, whole, children }: { title: string; whole?: boolean; children?: ReactNode }) => (
+  <div className="empty">{whole ? <h1>{title}</h1> : <strong>{title}</strong>}{children && <p>{children}</p>}</div>
 );
 
 const advice: Record<string, string> = {

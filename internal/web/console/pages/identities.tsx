@@ -225,10 +225,10 @@ function Providers({ uid, names }: { uid: string; names: string[] }) {
         : list.problems.length > 0 && rows.length === 0 ? <Problems loaded={list} />
         : !started ? <div className="card"><Lines rows={4} height={38} /></div>
         : rows.length === 0 && !loading ? <div className="table"><Empty title="No providers of its own">People sign in at the provider of the operator, and get roles by invites and bindings. A provider of {names.at(-1)} can give them roles by their groups there: see <a href="/guide/sign-in">sign-in</a>.</Empty></div>
-        : <div className="card"><table className="plain-table stacks">
+        : <div className="card"><div className="scroll" tabIndex={0} role="region" aria-label="Providers"><table className="plain-table stacks">
             <thead><tr><th scope="col">Provider</th><th scope="col">Group</th><th scope="col">State</th><th scope="col">Everybody gets</th><th scope="col">Groups there that get more</th></tr></thead>
             <tbody>{rows.map((row) => <ProviderRow key={row.uid} row={row} />)}</tbody>
-          </table></div>}</div>
+          </table></div></div>}</div>
       <ListProblems list={list} />
     </div>
   );
