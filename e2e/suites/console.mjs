@@ -247,6 +247,12 @@ await check('the audit log names what is gone, folds what is alike, and shows al
   await page.getByRole('button', { name: 'Everything about this resource' }).click();
   await page.waitForURL(/subject=/);
   await eventually(async () => (await page.locator('.happening').count()) === 2, async () => text(page));
+  const download = page.waitForEvent('download');
+  await page.getByRole('button', { name: 'Export CSV' }).click();
+  const [head, ...lines] = (await (await (await download).createReadStream()).toArray()).join('').trim().split('\r\n');
+  assert.match(head, /^Time,Actor,What,Name,Group,/);
+  assert.equal(lines.length, 2);
+  assert.match(lines[0], new RegExp(`,owner,deleted the repo,[^]*,${repo.uid},`));
   await open(page, '/console/acme/engineering/shop/~activity?show=log');
   const run = page.locator('.row').filter({ hasText: /demonstration created \d+ tags/ }).first();
   await run.getByRole('button', { name: 'One by one' }).click();

@@ -30,9 +30,9 @@ function columnsOf(names: string[], uid: string): Column<ReviewedFragment, keyof
     { key: 'group', label: 'In', width: 'minmax(0, 1fr)', className: 'cut', by: 'group', text: (row) => namesOf(row.group).join('/'), cell: placeOf },
     { key: 'since', label: 'Since', width: '7rem', className: 'dim extra', wide: true, by: 'created', text: ({ createTime }) => createTime, cell: ({ createTime }) => <Time at={createTime} /> },
     { key: 'until', label: 'Until', width: '7rem', className: 'until', text: ({ expireTime }) => expireTime, cell: ({ expireTime }) => <Until at={expireTime} /> },
-    { key: 'seen', label: 'Last seen', width: '7.5rem', className: 'dim', text: ({ identity }) => identity?.lastSeenTime, cell: ({ identity }) => (identity?.lastSeenTime ? <Time at={identity.lastSeenTime} /> : <span className="chip bad">never</span>) },
+    { key: 'seen', label: 'Last seen', width: '7.5rem', className: 'dim', text: ({ identity }) => identity?.lastSeenTime, cell: ({ identity }) => (identity?.lastSeenTime ? <><span className="unit">seen </span><Time at={identity.lastSeenTime} /></> : <span className="chip bad">never<span className="unit"> seen</span></span>) },
     { key: 'review', label: 'Confirmed', width: 'minmax(0, 1fr)', className: 'review two', text: ({ reviewTime }) => reviewTime,
-      cell: ({ reviewTime, reviewer, reviewNote }) => (reviewTime ? <><span><Time at={reviewTime} />{reviewer && ` by ${reviewer.name}`}</span><small title={reviewNote ?? undefined}>{reviewNote ?? ' '}</small></> : <span className="dim">not yet</span>) },
+      cell: ({ reviewTime, reviewer, reviewNote }) => (reviewTime ? <><span><span className="unit">confirmed </span><Time at={reviewTime} />{reviewer && ` by ${reviewer.name}`}</span><small title={reviewNote ?? undefined}>{reviewNote ?? ' '}</small></> : <span className="dim">not yet<span className="unit"> confirmed</span></span>) },
   ];
 }
 
@@ -58,7 +58,7 @@ export function AccessReview({ uid, names }: { uid: string; names: string[] }) {
     ...(only.includes('ending') && { expiring: { before: soon } }), ...(only.includes('new') && { createdSince: lately }),
   };
   const list = usePages<ReviewsQuery, ReviewedFragment, ReviewsQueryVariables>(Reviews, { uid, where, since: unreviewedSince, orderBy: sorting.orderBy, first: 100, start: true }, (data) => data.roleBindings, { start: false });
-  const { rows, first, started, loading } = list, total = first?.roleBindings?.totalCount, left = first?.left?.totalCount, height = useNarrow() ? 118 : 58;
+  const { rows, first, started, loading } = list, total = first?.roleBindings?.totalCount, left = first?.left?.totalCount, height = useNarrow() ? 128 : 58;
   const columns = columnsOf(names, uid), shown = useColumns('review', columns), [said, setSaid] = useState('');
   const { marking, chosen, clear } = useMarking(rows, (row) => row.uid, (row) => `${roleOf(row)} of ${nameOf(row)} in ${placeOf(row)}`);
   const own = new Set(first?.viewer?.identities.map((mine) => mine.uid)), filtered = only.length > 0 || kind !== undefined;

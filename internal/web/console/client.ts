@@ -223,7 +223,7 @@ export function usePages<Data, Row, Variables extends { after?: string | null }>
   /** Reads all rows from the start, for a file. What the page shows does not change. */
   const readAll = async (onProgress: (n: number) => void): Promise<{ rows: Row[]; problem?: string }> => {
     let pages: Pages<Data, Row> = { rows: [], after: null, more: true, problems: [], stopped: [] };
-    for (const { signal } = new AbortController(); pages.more && pages.stopped.length === 0; onProgress(pages.rows.length)) pages = await readAfter(pages, { first: longestPage }, signal);
+    for (const { signal } = new AbortController(); pages.more && pages.stopped.length === 0; onProgress(pages.rows.length)) pages = await readAfter(pages, 'first' in variables ? { first: longestPage } : {}, signal);
     return { rows: pages.rows, problem: pages.stopped[0]?.message };
   };
   const stopped = state.stopped.length > 0, reload = () => setRound((n) => n + 1);

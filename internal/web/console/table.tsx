@@ -117,7 +117,7 @@ export function ChooseColumns<C extends Pick<Column<never>, 'key' | 'label' | 'n
   };
   return (
     <>
-      <button type="button" className="views-button" aria-haspopup="dialog" onClick={() => setOpen(true)}><Icon name="columns" />Columns</button>
+      <button type="button" className="views-button columns-button" aria-haspopup="dialog" onClick={() => setOpen(true)}><Icon name="columns" />Columns</button>
       <Dialog open={open} onClose={close} label="Columns" className="form">
         <div>
           <header><h2>Columns of this list</h2><button type="button" className="icon-button" aria-label="Close" onClick={close}><Icon name="close" /></button></header>

@@ -8,7 +8,7 @@ import { Access as AccessDocument, Can, Reach as ReachDocument, RolesFor, type A
 import { Find, ListProblems, useNarrow } from '../list';
 import { groupAddress } from '../places';
 import { Link, narrow, useLocation } from '../router';
-import { Table as Rows, type Column } from '../table';
+import { SaveRows, Table as Rows, type Column } from '../table';
 import { Card, Dialog, Empty, Icon, Lines, namesOf, Problems, Time } from '../ui';
 import { count, dayOf, fold, plural } from '../words';
 import { formatLastSeen } from './identities';
@@ -68,6 +68,7 @@ function GroupAccess({ uid, names }: { uid: string; names: string[] }) {
           <div className="filters">
             <Ways now={table ? 'table' : ''} />
             <Find value={query} label="Find by name, email or role" onChange={(q) => narrow({ q }, { replace: query !== '' && q !== '' })} />
+            {table && <SaveRows name="bindings" columns={fileColumns(nameOfGroup)} readAll={list.readAll} disabled={total === 0} />}
             <label className="asks"><span>Who may</span><CapabilityChoice value={capability} label="What they may do" nothing="do something" onChange={(can) => narrow({ can })} /></label>
             <span className="total" role="status">{total != null && !loading ? (query ? `${count(shown.length)} of ` : '') + plural(total, 'binding') + (mappings.length > 0 ? ` and ${plural(mappings.length, 'external group')}` : '') : ' '}</span>
           </div>
@@ -158,6 +159,12 @@ function Denial({ capabilities, uid, names }: { capabilities: readonly Capabilit
     </>
   );
 }
+
+/** Returns what a file has of each binding. */
+const fileColumns = (nameOfGroup: (uid: string) => string): Pick<Column<GrantFragment>, 'label' | 'text'>[] => [
+  { label: 'Identity', text: ({ identity }) => identity?.name ?? unseenName }, { label: 'Email', text: ({ identity }) => identity?.email }, { label: 'Role', text: ({ role }) => role?.name }, { label: 'Bound on', text: ({ uid }) => nameOfGroup(homeOf(uid)).replaceAll(' / ', '/') },
+  { label: 'Since', text: ({ createTime }) => createTime }, { label: 'Until', text: ({ expireTime }) => expireTime }, { label: 'Identity UID', text: ({ identity }) => identity?.uid }, { label: 'UID', text: ({ uid }) => uid },
+];
 
 interface TableProps { rows: GrantFragment[]; total?: number; uid: string; names: string[]; mappings: readonly Mapping[]; busy: boolean; ground: Ground; end: () => void }
 

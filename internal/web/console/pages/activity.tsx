@@ -5,9 +5,10 @@ import { Audit, Latest, type AuditQuery, type AuditQueryVariables, type Happenin
 import { List, ListProblems, Toggles, useNarrow, useOpened, valuesOf } from '../list';
 import { joinEvents, noHistoryText, useLive } from '../live';
 import { narrow, useLocation } from '../router';
+import { SaveRows, type Column } from '../table';
 import { topics } from '../topics';
-import { Empty, Icon, Lines, NotShown, Problems } from '../ui';
-import { count, longDayOf, plural, tellEvent, utcDayOf } from '../words';
+import { Empty, Icon, Lines, namesOf, NotShown, Problems } from '../ui';
+import { actorOf, count, longDayOf, plural, tellEvent, utcDayOf } from '../words';
 
 /** This page shows what happens in a group now, and what happened before: the audit log also has refused requests. */
 export function Activity({ uid, names }: { uid: string; names: string[] }) {
@@ -49,6 +50,13 @@ function Feed({ uid, types, names }: { uid: string; types?: string[]; names: str
 
 const outcomes = [{ value: 'done', name: 'Done' }, { value: 'refused', name: 'Refused' }];
 
+// What a file has of each event. The names are those of now, and the log also has uids, which never change.
+const fileColumns: Pick<Column<HappeningFragment>, 'label' | 'text'>[] = [
+  { label: 'Time', text: ({ time }) => time }, { label: 'Actor', text: actorOf }, { label: 'What', text: (event) => `${event.denied === null ? '' : 'was not allowed to '}${tellEvent(event).verb} ${tellEvent(event).kind}` }, { label: 'Name', text: (event) => tellEvent(event).name },
+  { label: 'Group', text: ({ groupNode }) => namesOf(groupNode).join('/') }, { label: 'Changed fields', text: ({ changes }) => (changes ?? []).map(({ field }) => field).join(' ') }, { label: 'Why it was refused', text: ({ denied }) => denied }, { label: 'Times', text: ({ count: n }) => n },
+  { label: 'Type', text: ({ type }) => type }, { label: 'Resource UID', text: ({ subject }) => subject }, { label: 'Actor UID', text: ({ actor }) => actor.subject }, { label: 'Event', text: ({ id }) => id },
+];
+
 function Log({ uid, types }: { uid: string; types?: string[] }) {
   const { search } = useLocation();
   const [outcome] = valuesOf(search, 'outcome'), actor = search.get('actor') ?? undefined, subject = search.get('subject') ?? undefined, from = useDaysAgo(29);
@@ -71,6 +79,7 @@ function Log({ uid, types }: { uid: string; types?: string[] }) {
       {!refused && <section className="card days" aria-label="By day">{first?.eventActivity ? <Days days={first.eventActivity} chosen={since} /> : started && first ? <NotShown what="these counts" /> : <div className="plot" />}</section>}
       {!refused && <div className="filters">
         <Toggles label="Outcome" chosen={outcome ? [outcome] : []} onChange={(next) => narrow({ outcome: next.at(-1) })} options={outcomes} />
+        <SaveRows name="events" columns={fileColumns} readAll={list.readAll} disabled={started && rows.length === 0} />
         {actor && <Toggles label="By whom" chosen={['actor']} onChange={() => narrow({ actor: undefined })} options={[{ value: 'actor', name: `Only by ${rows[0]?.actor.identity?.name ?? 'this identity'} ×` }]} />}
         {subject && <Toggles label="About what" chosen={['subject']} onChange={() => narrow({ subject: undefined })} options={[{ value: 'subject', name: `Only about ${(rows[0]?.subject === subject && tellEvent(rows[0]).name) || 'one resource'} ×` }]} />}
         {since && <Toggles label="Day" chosen={['day']} onChange={() => narrow({ day: undefined })} options={[{ value: 'day', name: `Only ${utcDayOf(since)} ×` }]} />}

@@ -9,7 +9,7 @@ import { ListProblems, Toggles, useNarrow } from '../list';
 import { Secret } from '../secret';
 import { groupAddress } from '../places';
 import { Link, narrow, navigate, useLocation } from '../router';
-import { Table, type Column } from '../table';
+import { SaveRows, Table, type Column } from '../table';
 import { shortType, topics, typeName } from '../topics';
 import { CopyButton, Empty, Icon, Lines, namesOf, Problems, Time } from '../ui';
 import { count, dayOf, formatRelativeTime, formatTime, plural } from '../words';
@@ -166,6 +166,7 @@ function Webhook({ uid, page, name }: { uid: string; page: string; name: string 
         <h2>Deliveries</h2>
         <Toggles label="State" chosen={state ? [state] : []} onChange={(next) => narrow({ state: next.at(-1), event: undefined })} options={states.map((one) => ({ ...one, count: one.value === 'FAILED' && hook.failed?.totalCount ? count(hook.failed.totalCount) : undefined }))} />
         {event && <Toggles label="Event" chosen={['event']} onChange={() => narrow({ event: undefined })} options={[{ value: 'event', name: 'Only one event ×' }]} />}
+        <SaveRows name="deliveries" columns={[...deliveryColumns, { label: 'Last attempt', text: ({ lastAttemptTime }) => lastAttemptTime }, { label: 'Event ID', text: ({ eventId }) => eventId }]} readAll={list.readAll} disabled={rows.length === 0} />
         <span className="total" role="status">{hook.deliveries?.totalCount != null ? plural(hook.deliveries.totalCount, 'delivery', 'deliveries') : ''}</span>
         {failed.length > 0 && <ConfirmButton label={`Redeliver ${count(failed.length)} failed`} icon="repeat" held={held} harmless document={Redeliver} input={{ uids: failed.map((row) => row.uid) }} title="Redeliver the failed events?" submit={`Redeliver ${count(failed.length)}`} affects={['Delivery']} onDone={() => {}}>
           <p>{plural(failed.length, 'event')} {failed.length === 1 ? 'is' : 'are'} sent again, each with up to {mostAttempts} attempts. The id of an event tells the sink whether it already has the event.{hook.failed && hook.failed.totalCount > failed.length && ` These are only the shown ones of ${count(hook.failed.totalCount)} failed deliveries.`}</p>
@@ -188,11 +189,11 @@ function ofTest(delivery?: Delivery): string {
 }
 
 const deliveryColumns: Column<Delivery>[] = [
-  { key: 'state', label: 'State', width: '7rem', cell: ({ state }) => <span className={'state ' + look[state]}>{states.find(({ value }) => value === state)!.name}</span> },
-  { key: 'event', label: 'Event', names: true, width: 'minmax(0, 1fr)', className: 'main cut', cell: ({ eventType }) => typeName(eventType) },
-  { key: 'answer', label: 'Answer', width: 'minmax(0, 1fr)', className: 'answer dim cut', cell: ({ lastStatus, lastError }) => lastStatus ?? lastError ?? '–' },
-  { key: 'attempts', label: 'Attempts', width: '5rem', className: 'attempts dim', cell: ({ attempts }) => attempts },
-  { key: 'queued', label: 'Queued', width: '8rem', className: 'when dim', cell: ({ createTime }) => <Time at={createTime} /> },
+  { key: 'state', label: 'State', width: '7rem', text: ({ state }) => state, cell: ({ state }) => <span className={'state ' + look[state]}>{states.find(({ value }) => value === state)!.name}</span> },
+  { key: 'event', label: 'Event', names: true, width: 'minmax(0, 1fr)', className: 'main cut', text: ({ eventType }) => shortType(eventType), cell: ({ eventType }) => typeName(eventType) },
+  { key: 'answer', label: 'Answer', width: 'minmax(0, 1fr)', className: 'answer dim cut', text: ({ lastStatus, lastError }) => lastStatus ?? lastError, cell: ({ lastStatus, lastError }) => lastStatus ?? lastError ?? '–' },
+  { key: 'attempts', label: 'Attempts', width: '5rem', className: 'attempts dim', text: ({ attempts }) => attempts, cell: ({ attempts }) => attempts },
+  { key: 'queued', label: 'Queued', width: '8rem', className: 'when dim', text: ({ createTime }) => createTime, cell: ({ createTime }) => <Time at={createTime} /> },
 ];
 
 function DeliveryStory({ row, redeliver }: { row: Delivery; redeliver: ReactNode }) {
