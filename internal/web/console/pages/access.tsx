@@ -68,8 +68,8 @@ function GroupAccess({ uid, names }: { uid: string; names: string[] }) {
           <div className="filters">
             <Ways now={table ? 'table' : ''} />
             <Find value={query} label="Find by name, email or role" onChange={(q) => narrow({ q }, { replace: query !== '' && q !== '' })} />
-            {table && <SaveRows name="bindings" columns={fileColumns(nameOfGroup)} readAll={list.readAll} disabled={total === 0} />}
             <label className="asks"><span>Who may</span><CapabilityChoice value={capability} label="What they may do" nothing="do something" onChange={(can) => narrow({ can })} /></label>
+            {table && <SaveRows name="bindings" columns={fileColumns(nameOfGroup)} readAll={list.readAll} disabled={total === 0} />}
             <span className="total" role="status">{total != null && !loading ? (query ? `${count(shown.length)} of ` : '') + plural(total, 'binding') + (mappings.length > 0 ? ` and ${plural(mappings.length, 'external group')}` : '') : ' '}</span>
           </div>
           {!started || !whole ? <div className="card"><Lines rows={6} height={40} /></div>
