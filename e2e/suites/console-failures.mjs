@@ -66,7 +66,7 @@ await check('a list whose next page fails says so, and continues after its last 
     await page.getByRole('button', { name: 'Try again' }).click();
     assert.equal(refusal.count, asked, 'a page that failed is requested by itself');
     await eventually(async () => { await goOn(page); return page.getByText(last).count(); }, `${name} does not continue`);
-    await page.getByText(row, { exact: false }).first().waitFor();
+    await eventually(async () => { await scrollDown(page); return page.getByText(row, { exact: false }).count(); }, `${name} lacks ${row}`);
     assert.equal(await page.locator('.problem').count(), 0);
     assert.deepEqual(page.faults, []);
     await page.context().close();
@@ -87,7 +87,7 @@ await check('a picture of access that is not complete says so, and who may be th
     refusal.on = false;
     await page.getByRole('button', { name: 'Try again' }).click();
     await eventually(async () => (await page.locator('.problem').count()) === 0, 'the list does not continue');
-    if (show) await eventually(async () => { await scrollDown(page); return page.locator('[aria-posinset="231"]').count(); }, 'the table does not continue');
+    if (show) await eventually(async () => { await scrollDown(page); return page.locator('[aria-rowindex="232"]').count(); }, 'the table does not continue');
     else await page.getByText('This shows the newest').waitFor({ state: 'detached' });
     assert.deepEqual(page.faults, []);
     await page.context().close();
