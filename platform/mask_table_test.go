@@ -16,7 +16,7 @@ func TestEveryFieldIsUpdatableFixedOrOutputOnly(t *testing.T) {
 	checkModes(t, groupKind.Fields, Group{}, "name description labels", "", "uid resourceLimits verified createTime kind status", "updateTime")
 	checkModes(t, identityKind.Fields, Identity{}, "name description company claimMatch staticKeys", "", "uid createTime", "email emailUnverified lastSeenTime updateTime")
 	checkModes(t, roleKind.Fields, Role{}, "name description capabilities", "", "uid createTime", "updateTime")
-	checkModes(t, roleBindingKind.Fields, RoleBinding{}, "identityUid roleUid expireTime", "", "uid createTime", "identity group role")
+	checkModes(t, roleBindingKind.Fields, RoleBinding{}, "identityUid roleUid expireTime", "", "uid createTime", "identity group role reviewTime reviewer reviewNote")
 	checkModes(t, identityProviderKind.Fields, IdentityProvider{}, "name description defaultRole oidc", "oidc.correlationRule", "uid createTime", "issuerVerified issuerVerifyTime updateTime")
 	checkModes(t, accountAssociationKind.Fields, AccountAssociation{}, "name description amazon google platform azure github", "", "uid createTime", "updateTime")
 	checkModes(t, repoKind.Fields, Repo{}, "name description catalogTier bundles aliases activeTags sync_config labels", "",

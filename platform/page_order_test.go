@@ -114,7 +114,7 @@ var unordered = map[string]string{
 	"Subscription.secret": "is shown once", "GroupInvite.code": "is shown once", "GroupInvite.keyId": "is random",
 	"TermsAcceptance.acceptedBy": "is the UID of another kind", "Artifact.latestVersion": "does not sort by bytes", "Vulnerability.id": "is its uid",
 	"Delivery.eventId": "sorts as createTime", "IdentityProvider.issuerVerifyTime": "is a fact of the organisation and the issuer",
-	"RoleBinding.expireTime": "is null for most",
+	"RoleBinding.expireTime": "is null for most", "RoleBinding.reviewTime": "is null for most", "RoleBinding.reviewer": "is the UID of another kind", "RoleBinding.reviewNote": "is long",
 }
 
 // Every list can be sorted by each short text and time that its rows show.
