@@ -41,6 +41,151 @@ func fieldsAcceptTermsPayload(resolvers ResolverRoot) *execute.Object {
 	}}
 }
 
+func fieldsAccessChange(resolvers ResolverRoot) *execute.Object {
+	return &execute.Object{Name: "AccessChange", Satisfies: []string{"AccessChange"}, Fields: map[string]*execute.Field{
+		"kind": {Append: func(b []byte, parent any) []byte {
+			return scalar.AppendAccessChangeKind(b, parent.(*platform.AccessChange).Kind, false)
+		}},
+		"event":  {Get: func(parent any, _ map[string]any) any { return execute.Pointer(parent.(*platform.AccessChange).Event) }},
+		"before": {Get: func(parent any, _ map[string]any) any { return execute.Pointer(parent.(*platform.AccessChange).Before) }},
+		"after":  {Get: func(parent any, _ map[string]any) any { return execute.Pointer(parent.(*platform.AccessChange).After) }},
+		"roleUid": {Append: func(b []byte, parent any) []byte {
+			return scalar.AppendUID(b, parent.(*platform.AccessChange).RoleUID, false)
+		}},
+		"roleName": {Append: func(b []byte, parent any) []byte {
+			return scalar.AppendString(b, parent.(*platform.AccessChange).RoleName, false)
+		}},
+		"role": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
+			values, err := resolvers.AccessChange().Role(ctx, execute.Parents[platform.AccessChange](parents))
+			return execute.Each(values, err, execute.Pointer)
+		},
+		},
+		"addedCapabilities": {Append: func(b []byte, parent any) []byte {
+			return execute.AppendList(b, parent.(*platform.AccessChange).AddedCapabilities, func(b []byte, v platform.Capability) []byte { return scalar.AppendCapability(b, v, false) })
+		}},
+		"removedCapabilities": {Append: func(b []byte, parent any) []byte {
+			return execute.AppendList(b, parent.(*platform.AccessChange).RemovedCapabilities, func(b []byte, v platform.Capability) []byte { return scalar.AppendCapability(b, v, false) })
+		}},
+	}}
+}
+
+func fieldsAccessChangeConnection(_ ResolverRoot) *execute.Object {
+	return &execute.Object{Name: "AccessChangeConnection", Satisfies: []string{"AccessChangeConnection"}, Fields: map[string]*execute.Field{
+		"edges": {Get: func(parent any, _ map[string]any) any {
+			return execute.Pointers(parent.(*scalar.AccessConnection[*platform.AccessChange]).Edges())
+		}},
+		"nodes": {Get: func(parent any, _ map[string]any) any {
+			return execute.Pointers(parent.(*scalar.AccessConnection[*platform.AccessChange]).Nodes())
+		}},
+		"pageInfo": {Get: func(parent any, _ map[string]any) any {
+			return execute.Pointer(parent.(*scalar.AccessConnection[*platform.AccessChange]).PageInfo())
+		}},
+		"recordedSince": {Append: func(b []byte, parent any) []byte {
+			return scalar.AppendDateTime(b, parent.(*scalar.AccessConnection[*platform.AccessChange]).RecordedSince, true)
+		}},
+		"complete": {Append: func(b []byte, parent any) []byte {
+			return execute.AppendBoolean(b, parent.(*scalar.AccessConnection[*platform.AccessChange]).Complete)
+		}},
+	}}
+}
+
+func fieldsAccessChangeEdge(_ ResolverRoot) *execute.Object {
+	return &execute.Object{Name: "AccessChangeEdge", Satisfies: []string{"AccessChangeEdge"}, Fields: map[string]*execute.Field{
+		"cursor": {Append: func(b []byte, parent any) []byte {
+			return scalar.AppendString(b, parent.(*scalar.RecordEdge[*platform.AccessChange]).Cursor, false)
+		}},
+		"node": {Get: func(parent any, _ map[string]any) any {
+			return execute.Pointer(parent.(*scalar.RecordEdge[*platform.AccessChange]).Node)
+		}},
+	}}
+}
+
+func fieldsAccessGrant(resolvers ResolverRoot) *execute.Object {
+	return &execute.Object{Name: "AccessGrant", Satisfies: []string{"AccessGrant"}, Fields: map[string]*execute.Field{
+		"bindingUid": {Append: func(b []byte, parent any) []byte {
+			return scalar.AppendUID(b, parent.(*platform.AccessGrant).BindingUID, false)
+		}},
+		"groupUid": {Append: func(b []byte, parent any) []byte {
+			return scalar.AppendUID(b, parent.(*platform.AccessGrant).GroupUID, false)
+		}},
+		"groupName": {Append: func(b []byte, parent any) []byte {
+			return scalar.AppendString(b, parent.(*platform.AccessGrant).GroupName, false)
+		}},
+		"group": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
+			values, err := resolvers.AccessGrant().Group(ctx, execute.Parents[platform.AccessGrant](parents))
+			return execute.Each(values, err, execute.Pointer)
+		},
+		},
+		"identityUid": {Append: func(b []byte, parent any) []byte {
+			return scalar.AppendUID(b, parent.(*platform.AccessGrant).IdentityUID, false)
+		}},
+		"identityName": {Append: func(b []byte, parent any) []byte {
+			return scalar.AppendString(b, parent.(*platform.AccessGrant).IdentityName, false)
+		}},
+		"identity": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
+			values, err := resolvers.AccessGrant().Identity(ctx, execute.Parents[platform.AccessGrant](parents))
+			return execute.Each(values, err, execute.Pointer)
+		},
+		},
+		"roleUid": {Append: func(b []byte, parent any) []byte {
+			return scalar.AppendUID(b, parent.(*platform.AccessGrant).RoleUID, false)
+		}},
+		"roleName": {Append: func(b []byte, parent any) []byte {
+			return scalar.AppendString(b, parent.(*platform.AccessGrant).RoleName, false)
+		}},
+		"role": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
+			values, err := resolvers.AccessGrant().Role(ctx, execute.Parents[platform.AccessGrant](parents))
+			return execute.Each(values, err, execute.Pointer)
+		},
+		},
+		"capabilities": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
+			values, err := resolvers.AccessGrant().Capabilities(ctx, execute.Parents[platform.AccessGrant](parents))
+			return execute.Each(values, err, execute.Value)
+		},
+			AppendValue: func(b []byte, value any) []byte {
+				return execute.AppendNullableList(b, value.([]platform.Capability), func(b []byte, v platform.Capability) []byte { return scalar.AppendCapability(b, v, true) })
+			},
+		},
+		"createTime": {Append: func(b []byte, parent any) []byte {
+			return scalar.AppendDateTime(b, parent.(*platform.AccessGrant).CreateTime, false)
+		}},
+		"expireTime": {Append: func(b []byte, parent any) []byte {
+			return scalar.AppendDateTime(b, parent.(*platform.AccessGrant).ExpireTime, true)
+		}},
+	}}
+}
+
+func fieldsAccessGrantConnection(_ ResolverRoot) *execute.Object {
+	return &execute.Object{Name: "AccessGrantConnection", Satisfies: []string{"AccessGrantConnection"}, Fields: map[string]*execute.Field{
+		"edges": {Get: func(parent any, _ map[string]any) any {
+			return execute.Pointers(parent.(*scalar.AccessConnection[*platform.AccessGrant]).Edges())
+		}},
+		"nodes": {Get: func(parent any, _ map[string]any) any {
+			return execute.Pointers(parent.(*scalar.AccessConnection[*platform.AccessGrant]).Nodes())
+		}},
+		"pageInfo": {Get: func(parent any, _ map[string]any) any {
+			return execute.Pointer(parent.(*scalar.AccessConnection[*platform.AccessGrant]).PageInfo())
+		}},
+		"recordedSince": {Append: func(b []byte, parent any) []byte {
+			return scalar.AppendDateTime(b, parent.(*scalar.AccessConnection[*platform.AccessGrant]).RecordedSince, true)
+		}},
+		"complete": {Append: func(b []byte, parent any) []byte {
+			return execute.AppendBoolean(b, parent.(*scalar.AccessConnection[*platform.AccessGrant]).Complete)
+		}},
+	}}
+}
+
+func fieldsAccessGrantEdge(_ ResolverRoot) *execute.Object {
+	return &execute.Object{Name: "AccessGrantEdge", Satisfies: []string{"AccessGrantEdge"}, Fields: map[string]*execute.Field{
+		"cursor": {Append: func(b []byte, parent any) []byte {
+			return scalar.AppendString(b, parent.(*scalar.RecordEdge[*platform.AccessGrant]).Cursor, false)
+		}},
+		"node": {Get: func(parent any, _ map[string]any) any {
+			return execute.Pointer(parent.(*scalar.RecordEdge[*platform.AccessGrant]).Node)
+		}},
+	}}
+}
+
 func fieldsAccountAssociation(resolvers ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "AccountAssociation", Satisfies: []string{"AccountAssociation", "Node", "_Entity"}, Fields: map[string]*execute.Field{
 		"id": {Append: func(b []byte, parent any) []byte {
@@ -716,13 +861,13 @@ func fieldsArtifactVersionEdge(_ ResolverRoot) *execute.Object {
 func fieldsAuditLogConnection(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "AuditLogConnection", Satisfies: []string{"AuditLogConnection"}, Fields: map[string]*execute.Field{
 		"edges": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointers(parent.(*scalar.AuditLogConnection).Edges())
+			return execute.Pointers(parent.(*scalar.RecordConnection[*platform.Event]).Edges())
 		}},
 		"nodes": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointers(parent.(*scalar.AuditLogConnection).Nodes())
+			return execute.Pointers(parent.(*scalar.RecordConnection[*platform.Event]).Nodes())
 		}},
 		"pageInfo": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointer(parent.(*scalar.AuditLogConnection).PageInfo())
+			return execute.Pointer(parent.(*scalar.RecordConnection[*platform.Event]).PageInfo())
 		}},
 	}}
 }
@@ -730,9 +875,11 @@ func fieldsAuditLogConnection(_ ResolverRoot) *execute.Object {
 func fieldsAuditLogEdge(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "AuditLogEdge", Satisfies: []string{"AuditLogEdge"}, Fields: map[string]*execute.Field{
 		"cursor": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendString(b, parent.(*scalar.AuditLogEdge).Cursor, false)
+			return scalar.AppendString(b, parent.(*scalar.RecordEdge[*platform.Event]).Cursor, false)
 		}},
-		"node": {Get: func(parent any, _ map[string]any) any { return execute.Pointer(parent.(*scalar.AuditLogEdge).Node) }},
+		"node": {Get: func(parent any, _ map[string]any) any {
+			return execute.Pointer(parent.(*scalar.RecordEdge[*platform.Event]).Node)
+		}},
 	}}
 }
 
@@ -747,6 +894,22 @@ func fieldsAzureAccount(_ ResolverRoot) *execute.Object {
 	}}
 }
 
+func fieldsBatchCreateGroupInvitesPayload(_ ResolverRoot) *execute.Object {
+	return &execute.Object{Name: "BatchCreateGroupInvitesPayload", Satisfies: []string{"BatchCreateGroupInvitesPayload"}, Fields: map[string]*execute.Field{
+		"groupInvites": {Get: func(parent any, _ map[string]any) any {
+			return execute.Pointers(parent.(*BatchCreateGroupInvitesPayload).GroupInvites)
+		}},
+	}}
+}
+
+func fieldsBatchCreateIdentitiesPayload(_ ResolverRoot) *execute.Object {
+	return &execute.Object{Name: "BatchCreateIdentitiesPayload", Satisfies: []string{"BatchCreateIdentitiesPayload"}, Fields: map[string]*execute.Field{
+		"identities": {Get: func(parent any, _ map[string]any) any {
+			return execute.Pointers(parent.(*BatchCreateIdentitiesPayload).Identities)
+		}},
+	}}
+}
+
 func fieldsBatchCreateRoleBindingsPayload(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "BatchCreateRoleBindingsPayload", Satisfies: []string{"BatchCreateRoleBindingsPayload"}, Fields: map[string]*execute.Field{
 		"roleBindings": {Get: func(parent any, _ map[string]any) any {
@@ -754,6 +917,17 @@ func fieldsBatchCreateRoleBindingsPayload(_ ResolverRoot) *execute.Object {
 		}},
 		"roleBindingEdges": {Get: func(parent any, _ map[string]any) any {
 			return execute.Pointers(parent.(*BatchCreateRoleBindingsPayload).RoleBindingEdges)
+		}},
+	}}
+}
+
+func fieldsBatchCreateSubscriptionsPayload(_ ResolverRoot) *execute.Object {
+	return &execute.Object{Name: "BatchCreateSubscriptionsPayload", Satisfies: []string{"BatchCreateSubscriptionsPayload"}, Fields: map[string]*execute.Field{
+		"subscriptions": {Get: func(parent any, _ map[string]any) any {
+			return execute.Pointers(parent.(*BatchCreateSubscriptionsPayload).Subscriptions)
+		}},
+		"secrets": {Append: func(b []byte, parent any) []byte {
+			return execute.AppendList(b, parent.(*BatchCreateSubscriptionsPayload).Secrets, func(b []byte, v string) []byte { return scalar.AppendString(b, v, false) })
 		}},
 	}}
 }
@@ -778,6 +952,28 @@ func fieldsBatchDeleteExternalGroupRoleMappingsPayload(_ ResolverRoot) *execute.
 	}}
 }
 
+func fieldsBatchDeleteGroupInvitesPayload(_ ResolverRoot) *execute.Object {
+	return &execute.Object{Name: "BatchDeleteGroupInvitesPayload", Satisfies: []string{"BatchDeleteGroupInvitesPayload"}, Fields: map[string]*execute.Field{
+		"deletedIds": {Append: func(b []byte, parent any) []byte {
+			return execute.AppendList(b, parent.(*BatchDeleteGroupInvitesPayload).DeletedIds, func(b []byte, v platform.UID) []byte { return scalar.AppendUID(b, v, false) })
+		}},
+		"deletedUids": {Append: func(b []byte, parent any) []byte {
+			return execute.AppendList(b, parent.(*BatchDeleteGroupInvitesPayload).DeletedUids, func(b []byte, v platform.UID) []byte { return scalar.AppendUID(b, v, false) })
+		}},
+	}}
+}
+
+func fieldsBatchDeleteIdentitiesPayload(_ ResolverRoot) *execute.Object {
+	return &execute.Object{Name: "BatchDeleteIdentitiesPayload", Satisfies: []string{"BatchDeleteIdentitiesPayload"}, Fields: map[string]*execute.Field{
+		"deletedIds": {Append: func(b []byte, parent any) []byte {
+			return execute.AppendList(b, parent.(*BatchDeleteIdentitiesPayload).DeletedIds, func(b []byte, v platform.UID) []byte { return scalar.AppendUID(b, v, false) })
+		}},
+		"deletedUids": {Append: func(b []byte, parent any) []byte {
+			return execute.AppendList(b, parent.(*BatchDeleteIdentitiesPayload).DeletedUids, func(b []byte, v platform.UID) []byte { return scalar.AppendUID(b, v, false) })
+		}},
+	}}
+}
+
 func fieldsBatchDeleteRoleBindingsPayload(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "BatchDeleteRoleBindingsPayload", Satisfies: []string{"BatchDeleteRoleBindingsPayload"}, Fields: map[string]*execute.Field{
 		"deletedIds": {Append: func(b []byte, parent any) []byte {
@@ -785,6 +981,17 @@ func fieldsBatchDeleteRoleBindingsPayload(_ ResolverRoot) *execute.Object {
 		}},
 		"deletedUids": {Append: func(b []byte, parent any) []byte {
 			return execute.AppendList(b, parent.(*BatchDeleteRoleBindingsPayload).DeletedUids, func(b []byte, v platform.UID) []byte { return scalar.AppendUID(b, v, false) })
+		}},
+	}}
+}
+
+func fieldsBatchDeleteSubscriptionsPayload(_ ResolverRoot) *execute.Object {
+	return &execute.Object{Name: "BatchDeleteSubscriptionsPayload", Satisfies: []string{"BatchDeleteSubscriptionsPayload"}, Fields: map[string]*execute.Field{
+		"deletedIds": {Append: func(b []byte, parent any) []byte {
+			return execute.AppendList(b, parent.(*BatchDeleteSubscriptionsPayload).DeletedIds, func(b []byte, v platform.UID) []byte { return scalar.AppendUID(b, v, false) })
+		}},
+		"deletedUids": {Append: func(b []byte, parent any) []byte {
+			return execute.AppendList(b, parent.(*BatchDeleteSubscriptionsPayload).DeletedUids, func(b []byte, v platform.UID) []byte { return scalar.AppendUID(b, v, false) })
 		}},
 	}}
 }
@@ -844,6 +1051,14 @@ func fieldsClaimMatch(_ ResolverRoot) *execute.Object {
 		}},
 		"claimPatterns": {Append: func(b []byte, parent any) []byte {
 			return scalar.AppendStringMap(b, parent.(*platform.ClaimMatch).ClaimPatterns, true)
+		}},
+	}}
+}
+
+func fieldsConfirmRoleBindingsPayload(_ ResolverRoot) *execute.Object {
+	return &execute.Object{Name: "ConfirmRoleBindingsPayload", Satisfies: []string{"ConfirmRoleBindingsPayload"}, Fields: map[string]*execute.Field{
+		"roleBindings": {Get: func(parent any, _ map[string]any) any {
+			return execute.Pointers(parent.(*ConfirmRoleBindingsPayload).RoleBindings)
 		}},
 	}}
 }
@@ -1557,6 +1772,20 @@ func fieldsEventChange(_ ResolverRoot) *execute.Object {
 	}}
 }
 
+func fieldsEventConditions(_ ResolverRoot) *execute.Object {
+	return &execute.Object{Name: "EventConditions", Satisfies: []string{"EventConditions"}, Fields: map[string]*execute.Field{
+		"within": {Append: func(b []byte, parent any) []byte {
+			return execute.AppendList(b, parent.(*platform.EventConditions).Within, func(b []byte, v platform.UID) []byte { return scalar.AppendUID(b, v, false) })
+		}},
+		"actors": {Append: func(b []byte, parent any) []byte {
+			return execute.AppendList(b, parent.(*platform.EventConditions).Actors, func(b []byte, v string) []byte { return scalar.AppendString(b, v, false) })
+		}},
+		"includeDenied": {Append: func(b []byte, parent any) []byte {
+			return execute.AppendBoolean(b, parent.(*platform.EventConditions).IncludeDenied)
+		}},
+	}}
+}
+
 func fieldsEventSubscription(resolvers ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "EventSubscription", Satisfies: []string{"EventSubscription", "Node", "_Entity"}, Fields: map[string]*execute.Field{
 		"id": {Append: func(b []byte, parent any) []byte {
@@ -1570,6 +1799,9 @@ func fieldsEventSubscription(resolvers ResolverRoot) *execute.Object {
 		}},
 		"types": {Append: func(b []byte, parent any) []byte {
 			return execute.AppendList(b, parent.(*platform.Subscription).Types, func(b []byte, v string) []byte { return scalar.AppendString(b, v, false) })
+		}},
+		"conditions": {Get: func(parent any, _ map[string]any) any {
+			return execute.Pointer(parent.(*platform.Subscription).Conditions)
 		}},
 		"findings": {Get: func(parent any, _ map[string]any) any {
 			return execute.Pointer(parent.(*platform.Subscription).Findings)
@@ -2110,6 +2342,11 @@ func fieldsGroup(resolvers ResolverRoot) *execute.Object {
 			return execute.Each(values, err, execute.Pointers)
 		},
 		},
+		"labels": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
+			values, err := resolvers.Group().Labels(ctx, execute.Parents[platform.Group](parents))
+			return execute.Each(values, err, execute.Pointers)
+		},
+		},
 		"createTime": {Append: func(b []byte, parent any) []byte {
 			return scalar.AppendDateTime(b, parent.(*platform.Group).CreateTime, false)
 		}},
@@ -2297,6 +2534,22 @@ func fieldsGroupEdge(_ ResolverRoot) *execute.Object {
 		"node": {Get: func(parent any, _ map[string]any) any {
 			return execute.Pointer(parent.(*scalar.Edge[*platform.Group]).Node)
 		}},
+	}}
+}
+
+func fieldsGroupFacet(resolvers ResolverRoot) *execute.Object {
+	return &execute.Object{Name: "GroupFacet", Satisfies: []string{"GroupFacet"}, Fields: map[string]*execute.Field{
+		"value": {Append: func(b []byte, parent any) []byte {
+			return scalar.AppendUID(b, parent.(*platform.Facet[platform.UID]).Value, false)
+		}},
+		"count": {Append: func(b []byte, parent any) []byte {
+			return execute.AppendInt64(b, parent.(*platform.Facet[platform.UID]).Count)
+		}},
+		"group": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
+			values, err := resolvers.GroupFacet().Group(ctx, execute.Parents[platform.Facet[platform.UID]](parents))
+			return execute.Each(values, err, execute.Pointer)
+		},
+		},
 	}}
 }
 
@@ -2507,7 +2760,7 @@ func fieldsIdentity(resolvers ResolverRoot) *execute.Object {
 	}}
 }
 
-func fieldsIdentityConnection(_ ResolverRoot) *execute.Object {
+func fieldsIdentityConnection(resolvers ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "IdentityConnection", Satisfies: []string{"IdentityConnection"}, Fields: map[string]*execute.Field{
 		"edges": {Get: func(parent any, _ map[string]any) any {
 			return execute.Structs(parent.(*scalar.Connection[*platform.Identity]).Edges())
@@ -2524,6 +2777,11 @@ func fieldsIdentityConnection(_ ResolverRoot) *execute.Object {
 		"skipped": {Append: func(b []byte, parent any) []byte {
 			return scalar.AppendInt(b, parent.(*scalar.Connection[*platform.Identity]).Skipped(), false)
 		}},
+		"facets": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
+			values, err := resolvers.IdentityConnection().Facets(ctx, execute.Parents[scalar.Connection[*platform.Identity]](parents))
+			return execute.Each(values, err, execute.Pointer)
+		},
+		},
 	}}
 }
 
@@ -2534,6 +2792,26 @@ func fieldsIdentityEdge(_ ResolverRoot) *execute.Object {
 		}},
 		"node": {Get: func(parent any, _ map[string]any) any {
 			return execute.Pointer(parent.(*scalar.Edge[*platform.Identity]).Node)
+		}},
+	}}
+}
+
+func fieldsIdentityFacets(_ ResolverRoot) *execute.Object {
+	return &execute.Object{Name: "IdentityFacets", Satisfies: []string{"IdentityFacets"}, Fields: map[string]*execute.Field{
+		"kind": {Get: func(parent any, _ map[string]any) any { return execute.Structs(parent.(*platform.IdentityFacets).Kind) }},
+		"group": {Get: func(parent any, _ map[string]any) any {
+			return execute.Structs(parent.(*platform.IdentityFacets).Group)
+		}},
+	}}
+}
+
+func fieldsIdentityKindFacet(_ ResolverRoot) *execute.Object {
+	return &execute.Object{Name: "IdentityKindFacet", Satisfies: []string{"IdentityKindFacet"}, Fields: map[string]*execute.Field{
+		"value": {Append: func(b []byte, parent any) []byte {
+			return scalar.AppendIdentityKind(b, parent.(*platform.Facet[platform.IdentityKind]).Value, false)
+		}},
+		"count": {Append: func(b []byte, parent any) []byte {
+			return execute.AppendInt64(b, parent.(*platform.Facet[platform.IdentityKind]).Count)
 		}},
 	}}
 }
@@ -2841,6 +3119,26 @@ func fieldsImageSize(_ ResolverRoot) *execute.Object {
 	}}
 }
 
+func fieldsLabel(_ ResolverRoot) *execute.Object {
+	return &execute.Object{Name: "Label", Satisfies: []string{"Label"}, Fields: map[string]*execute.Field{
+		"key": {Append: func(b []byte, parent any) []byte { return scalar.AppendString(b, parent.(*platform.Label).Key, false) }},
+		"value": {Append: func(b []byte, parent any) []byte {
+			return scalar.AppendString(b, parent.(*platform.Label).Value, false)
+		}},
+	}}
+}
+
+func fieldsLabelFacet(_ ResolverRoot) *execute.Object {
+	return &execute.Object{Name: "LabelFacet", Satisfies: []string{"LabelFacet"}, Fields: map[string]*execute.Field{
+		"value": {Append: func(b []byte, parent any) []byte {
+			return scalar.AppendString(b, parent.(*platform.Facet[string]).Value, false)
+		}},
+		"count": {Append: func(b []byte, parent any) []byte {
+			return execute.AppendInt64(b, parent.(*platform.Facet[string]).Count)
+		}},
+	}}
+}
+
 func fieldsMutation(resolvers ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "Mutation", Satisfies: []string{"Mutation"}, Fields: map[string]*execute.Field{
 		"createAccountAssociation": {Arguments: field_Mutation_createAccountAssociation_args,
@@ -2927,6 +3225,18 @@ func fieldsMutation(resolvers ResolverRoot) *execute.Object {
 				return execute.One(values, err, execute.Pointer)
 			},
 		},
+		"batchCreateGroupInvites": {Arguments: field_Mutation_batchCreateGroupInvites_args,
+			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
+				values, err := resolvers.Mutation().BatchCreateGroupInvites(ctx, arguments["input"].(map[string]any))
+				return execute.One(values, err, execute.Pointer)
+			},
+		},
+		"batchDeleteGroupInvites": {Arguments: field_Mutation_batchDeleteGroupInvites_args,
+			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
+				values, err := resolvers.Mutation().BatchDeleteGroupInvites(ctx, arguments["input"].(BatchDeleteGroupInvitesInput))
+				return execute.One(values, err, execute.Pointer)
+			},
+		},
 		"createIdentity": {Arguments: field_Mutation_createIdentity_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
 				values, err := resolvers.Mutation().CreateIdentity(ctx, arguments["input"].(map[string]any))
@@ -2942,6 +3252,18 @@ func fieldsMutation(resolvers ResolverRoot) *execute.Object {
 		"deleteIdentity": {Arguments: field_Mutation_deleteIdentity_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
 				values, err := resolvers.Mutation().DeleteIdentity(ctx, arguments["input"].(scalar.Delete))
+				return execute.One(values, err, execute.Pointer)
+			},
+		},
+		"batchCreateIdentities": {Arguments: field_Mutation_batchCreateIdentities_args,
+			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
+				values, err := resolvers.Mutation().BatchCreateIdentities(ctx, arguments["input"].(map[string]any))
+				return execute.One(values, err, execute.Pointer)
+			},
+		},
+		"batchDeleteIdentities": {Arguments: field_Mutation_batchDeleteIdentities_args,
+			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
+				values, err := resolvers.Mutation().BatchDeleteIdentities(ctx, arguments["input"].(BatchDeleteIdentitiesInput))
 				return execute.One(values, err, execute.Pointer)
 			},
 		},
@@ -3041,6 +3363,12 @@ func fieldsMutation(resolvers ResolverRoot) *execute.Object {
 				return execute.One(values, err, execute.Pointer)
 			},
 		},
+		"confirmRoleBindings": {Arguments: field_Mutation_confirmRoleBindings_args,
+			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
+				values, err := resolvers.Mutation().ConfirmRoleBindings(ctx, arguments["input"].(ConfirmRoleBindingsInput))
+				return execute.One(values, err, execute.Pointer)
+			},
+		},
 		"batchDeleteRoleBindings": {Arguments: field_Mutation_batchDeleteRoleBindings_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
 				values, err := resolvers.Mutation().BatchDeleteRoleBindings(ctx, arguments["input"].(BatchDeleteRoleBindingsInput))
@@ -3074,6 +3402,18 @@ func fieldsMutation(resolvers ResolverRoot) *execute.Object {
 		"enableSubscription": {Arguments: field_Mutation_enableSubscription_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
 				values, err := resolvers.Mutation().EnableSubscription(ctx, arguments["input"].(EnableSubscriptionInput))
+				return execute.One(values, err, execute.Pointer)
+			},
+		},
+		"batchCreateSubscriptions": {Arguments: field_Mutation_batchCreateSubscriptions_args,
+			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
+				values, err := resolvers.Mutation().BatchCreateSubscriptions(ctx, arguments["input"].(map[string]any))
+				return execute.One(values, err, execute.Pointer)
+			},
+		},
+		"batchDeleteSubscriptions": {Arguments: field_Mutation_batchDeleteSubscriptions_args,
+			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
+				values, err := resolvers.Mutation().BatchDeleteSubscriptions(ctx, arguments["input"].(BatchDeleteSubscriptionsInput))
 				return execute.One(values, err, execute.Pointer)
 			},
 		},
@@ -3352,6 +3692,18 @@ func fieldsQuery(resolvers ResolverRoot) *execute.Object {
 			return execute.One(values, err, execute.Pointer)
 		},
 		},
+		"accessAt": {Arguments: field_Query_accessAt_args,
+			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
+				values, err := resolvers.Query().AccessAt(ctx, arguments["group"].(platform.UID), arguments["time"].(platform.Time), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string))
+				return execute.One(values, err, execute.Pointer)
+			},
+		},
+		"accessChanges": {Arguments: field_Query_accessChanges_args,
+			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
+				values, err := resolvers.Query().AccessChanges(ctx, arguments["within"].(platform.UID), arguments["from"].(platform.Time), arguments["to"].(platform.Time), arguments["identity"].(*platform.UID), arguments["actor"].(*string), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string))
+				return execute.One(values, err, execute.Pointer)
+			},
+		},
 		"accountAssociation": {Arguments: field_Query_accountAssociation_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
 				values, err := resolvers.Query().AccountAssociation(ctx, arguments["uid"].(platform.UID))
@@ -3366,13 +3718,13 @@ func fieldsQuery(resolvers ResolverRoot) *execute.Object {
 		},
 		"advisoryActivity": {Arguments: field_Query_advisoryActivity_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := resolvers.Query().AdvisoryActivity(ctx, arguments["within"].(platform.UID), arguments["interval"].(platform.ActivityInterval), arguments["from"].(*platform.Time), arguments["to"].(*platform.Time))
+				values, err := resolvers.Query().AdvisoryActivity(ctx, arguments["within"].(platform.UID), arguments["interval"].(platform.ActivityInterval), arguments["from"].(*platform.Time), arguments["to"].(*platform.Time), arguments["timeZone"].(string))
 				return execute.One(values, err, func(list []*platform.AdvisoryActivity) any { return execute.Nullable(list, execute.Pointers) })
 			},
 		},
 		"eventActivity": {Arguments: field_Query_eventActivity_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := resolvers.Query().EventActivity(ctx, arguments["within"].(platform.UID), arguments["interval"].(platform.ActivityInterval), arguments["from"].(*platform.Time), arguments["to"].(*platform.Time), arguments["types"].([]string), arguments["kinds"].([]string))
+				values, err := resolvers.Query().EventActivity(ctx, arguments["within"].(platform.UID), arguments["interval"].(platform.ActivityInterval), arguments["from"].(*platform.Time), arguments["to"].(*platform.Time), arguments["timeZone"].(string), arguments["types"].([]string), arguments["kinds"].([]string))
 				return execute.One(values, err, func(list []*platform.EventActivity) any { return execute.Nullable(list, execute.Pointers) })
 			},
 		},
@@ -3456,7 +3808,7 @@ func fieldsQuery(resolvers ResolverRoot) *execute.Object {
 		},
 		"findingActivity": {Arguments: field_Query_findingActivity_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := resolvers.Query().FindingActivity(ctx, arguments["within"].(platform.UID), arguments["interval"].(platform.ActivityInterval), arguments["from"].(*platform.Time), arguments["to"].(*platform.Time))
+				values, err := resolvers.Query().FindingActivity(ctx, arguments["within"].(platform.UID), arguments["interval"].(platform.ActivityInterval), arguments["from"].(*platform.Time), arguments["to"].(*platform.Time), arguments["timeZone"].(string))
 				return execute.One(values, err, func(list []*platform.FindingActivity) any { return execute.Nullable(list, execute.Pointers) })
 			},
 		},
@@ -3697,6 +4049,11 @@ func fieldsRepo(resolvers ResolverRoot) *execute.Object {
 		"activeTags": {Append: func(b []byte, parent any) []byte {
 			return execute.AppendList(b, parent.(*platform.Repo).ActiveTags, func(b []byte, v string) []byte { return scalar.AppendString(b, v, false) })
 		}},
+		"labels": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
+			values, err := resolvers.Repo().Labels(ctx, execute.Parents[platform.Repo](parents))
+			return execute.Each(values, err, execute.Pointers)
+		},
+		},
 		"syncConfig": {Get: func(parent any, _ map[string]any) any { return execute.Pointer(parent.(*platform.Repo).SyncConfig) }},
 		"createTime": {Append: func(b []byte, parent any) []byte {
 			return scalar.AppendDateTime(b, parent.(*platform.Repo).CreateTime, false)
@@ -3817,6 +4174,8 @@ func fieldsRepoFacets(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "RepoFacets", Satisfies: []string{"RepoFacets"}, Fields: map[string]*execute.Field{
 		"tier":   {Get: func(parent any, _ map[string]any) any { return execute.Structs(parent.(*platform.RepoFacets).Tier) }},
 		"bundle": {Get: func(parent any, _ map[string]any) any { return execute.Structs(parent.(*platform.RepoFacets).Bundle) }},
+		"label":  {Get: func(parent any, _ map[string]any) any { return execute.Structs(parent.(*platform.RepoFacets).Label) }},
+		"group":  {Get: func(parent any, _ map[string]any) any { return execute.Structs(parent.(*platform.RepoFacets).Group) }},
 	}}
 }
 
@@ -3924,6 +4283,17 @@ func fieldsRoleBinding(resolvers ResolverRoot) *execute.Object {
 		"expireTime": {Append: func(b []byte, parent any) []byte {
 			return scalar.AppendDateTime(b, parent.(*platform.RoleBinding).ExpireTime, true)
 		}},
+		"reviewTime": {Append: func(b []byte, parent any) []byte {
+			return scalar.AppendDateTime(b, parent.(*platform.RoleBinding).ReviewTime, true)
+		}},
+		"reviewer": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
+			values, err := resolvers.RoleBinding().Reviewer(ctx, execute.Parents[platform.RoleBinding](parents))
+			return execute.Each(values, err, execute.Pointer)
+		},
+		},
+		"reviewNote": {Append: func(b []byte, parent any) []byte {
+			return scalar.AppendString(b, parent.(*platform.RoleBinding).ReviewNote, true)
+		}},
 		"identity": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
 			values, err := resolvers.RoleBinding().Identity(ctx, execute.Parents[platform.RoleBinding](parents))
 			return execute.Each(values, err, execute.Pointer)
@@ -3957,7 +4327,7 @@ func fieldsRoleBinding(resolvers ResolverRoot) *execute.Object {
 	}}
 }
 
-func fieldsRoleBindingConnection(_ ResolverRoot) *execute.Object {
+func fieldsRoleBindingConnection(resolvers ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "RoleBindingConnection", Satisfies: []string{"RoleBindingConnection"}, Fields: map[string]*execute.Field{
 		"edges": {Get: func(parent any, _ map[string]any) any {
 			return execute.Structs(parent.(*scalar.Connection[*platform.RoleBinding]).Edges())
@@ -3974,6 +4344,11 @@ func fieldsRoleBindingConnection(_ ResolverRoot) *execute.Object {
 		"skipped": {Append: func(b []byte, parent any) []byte {
 			return scalar.AppendInt(b, parent.(*scalar.Connection[*platform.RoleBinding]).Skipped(), false)
 		}},
+		"facets": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
+			values, err := resolvers.RoleBindingConnection().Facets(ctx, execute.Parents[scalar.Connection[*platform.RoleBinding]](parents))
+			return execute.Each(values, err, execute.Pointer)
+		},
+		},
 	}}
 }
 
@@ -3984,6 +4359,17 @@ func fieldsRoleBindingEdge(_ ResolverRoot) *execute.Object {
 		}},
 		"node": {Get: func(parent any, _ map[string]any) any {
 			return execute.Pointer(parent.(*scalar.Edge[*platform.RoleBinding]).Node)
+		}},
+	}}
+}
+
+func fieldsRoleBindingFacets(_ ResolverRoot) *execute.Object {
+	return &execute.Object{Name: "RoleBindingFacets", Satisfies: []string{"RoleBindingFacets"}, Fields: map[string]*execute.Field{
+		"role": {Get: func(parent any, _ map[string]any) any {
+			return execute.Structs(parent.(*platform.RoleBindingFacets).Role)
+		}},
+		"group": {Get: func(parent any, _ map[string]any) any {
+			return execute.Structs(parent.(*platform.RoleBindingFacets).Group)
 		}},
 	}}
 }
@@ -4016,6 +4402,22 @@ func fieldsRoleEdge(_ ResolverRoot) *execute.Object {
 		"node": {Get: func(parent any, _ map[string]any) any {
 			return execute.Pointer(parent.(*scalar.Edge[*platform.Role]).Node)
 		}},
+	}}
+}
+
+func fieldsRoleFacet(resolvers ResolverRoot) *execute.Object {
+	return &execute.Object{Name: "RoleFacet", Satisfies: []string{"RoleFacet"}, Fields: map[string]*execute.Field{
+		"value": {Append: func(b []byte, parent any) []byte {
+			return scalar.AppendUID(b, parent.(*platform.Facet[platform.UID]).Value, false)
+		}},
+		"count": {Append: func(b []byte, parent any) []byte {
+			return execute.AppendInt64(b, parent.(*platform.Facet[platform.UID]).Count)
+		}},
+		"role": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
+			values, err := resolvers.RoleFacet().Role(ctx, execute.Parents[platform.Facet[platform.UID]](parents))
+			return execute.Each(values, err, execute.Pointer)
+		},
+		},
 	}}
 }
 
@@ -4117,7 +4519,7 @@ func fieldsSubscription(resolvers ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "Subscription", Satisfies: []string{"Subscription"}, Fields: map[string]*execute.Field{
 		"events": {Arguments: field_Subscription_events_args,
 			Stream: func(ctx context.Context, arguments map[string]any) (execute.Source, error) {
-				values, err := resolvers.Subscription().Events(ctx, arguments["descendantsOf"].(*platform.UID), arguments["types"].([]string), arguments["kinds"].([]string), arguments["after"].(*string), arguments["first"].(*int))
+				values, err := resolvers.Subscription().Events(ctx, arguments["descendantsOf"].(*platform.UID), arguments["types"].([]string), arguments["kinds"].([]string), arguments["actor"].(*string), arguments["after"].(*string), arguments["first"].(*int))
 				return execute.Receive(values, err, execute.Pointer)
 			},
 		},

@@ -1140,11 +1140,41 @@ func field_Mutation_acceptTerms_args(ctx context.Context, raw map[string]any) (m
 	return arguments, nil
 }
 
+func field_Mutation_batchCreateGroupInvites_args(ctx context.Context, raw map[string]any) (map[string]any, error) {
+	ec := &executionContext{}
+	arguments := make(map[string]any, 1)
+	var err error
+	if arguments["input"], err = graphql.ProcessArgField(ctx, raw, "input", ec.unmarshalNBatchCreateGroupInvitesInput2map); err != nil {
+		return nil, err
+	}
+	return arguments, nil
+}
+
+func field_Mutation_batchCreateIdentities_args(ctx context.Context, raw map[string]any) (map[string]any, error) {
+	ec := &executionContext{}
+	arguments := make(map[string]any, 1)
+	var err error
+	if arguments["input"], err = graphql.ProcessArgField(ctx, raw, "input", ec.unmarshalNBatchCreateIdentitiesInput2map); err != nil {
+		return nil, err
+	}
+	return arguments, nil
+}
+
 func field_Mutation_batchCreateRoleBindings_args(ctx context.Context, raw map[string]any) (map[string]any, error) {
 	ec := &executionContext{}
 	arguments := make(map[string]any, 1)
 	var err error
 	if arguments["input"], err = graphql.ProcessArgField(ctx, raw, "input", ec.unmarshalNBatchCreateRoleBindingsInput2atriumᚋgraphᚐBatchCreateRoleBindingsInput); err != nil {
+		return nil, err
+	}
+	return arguments, nil
+}
+
+func field_Mutation_batchCreateSubscriptions_args(ctx context.Context, raw map[string]any) (map[string]any, error) {
+	ec := &executionContext{}
+	arguments := make(map[string]any, 1)
+	var err error
+	if arguments["input"], err = graphql.ProcessArgField(ctx, raw, "input", ec.unmarshalNBatchCreateSubscriptionsInput2map); err != nil {
 		return nil, err
 	}
 	return arguments, nil
@@ -1170,11 +1200,41 @@ func field_Mutation_batchDeleteExternalGroupRoleMappings_args(ctx context.Contex
 	return arguments, nil
 }
 
+func field_Mutation_batchDeleteGroupInvites_args(ctx context.Context, raw map[string]any) (map[string]any, error) {
+	ec := &executionContext{}
+	arguments := make(map[string]any, 1)
+	var err error
+	if arguments["input"], err = graphql.ProcessArgField(ctx, raw, "input", ec.unmarshalNBatchDeleteGroupInvitesInput2atriumᚋgraphᚐBatchDeleteGroupInvitesInput); err != nil {
+		return nil, err
+	}
+	return arguments, nil
+}
+
+func field_Mutation_batchDeleteIdentities_args(ctx context.Context, raw map[string]any) (map[string]any, error) {
+	ec := &executionContext{}
+	arguments := make(map[string]any, 1)
+	var err error
+	if arguments["input"], err = graphql.ProcessArgField(ctx, raw, "input", ec.unmarshalNBatchDeleteIdentitiesInput2atriumᚋgraphᚐBatchDeleteIdentitiesInput); err != nil {
+		return nil, err
+	}
+	return arguments, nil
+}
+
 func field_Mutation_batchDeleteRoleBindings_args(ctx context.Context, raw map[string]any) (map[string]any, error) {
 	ec := &executionContext{}
 	arguments := make(map[string]any, 1)
 	var err error
 	if arguments["input"], err = graphql.ProcessArgField(ctx, raw, "input", ec.unmarshalNBatchDeleteRoleBindingsInput2atriumᚋgraphᚐBatchDeleteRoleBindingsInput); err != nil {
+		return nil, err
+	}
+	return arguments, nil
+}
+
+func field_Mutation_batchDeleteSubscriptions_args(ctx context.Context, raw map[string]any) (map[string]any, error) {
+	ec := &executionContext{}
+	arguments := make(map[string]any, 1)
+	var err error
+	if arguments["input"], err = graphql.ProcessArgField(ctx, raw, "input", ec.unmarshalNBatchDeleteSubscriptionsInput2atriumᚋgraphᚐBatchDeleteSubscriptionsInput); err != nil {
 		return nil, err
 	}
 	return arguments, nil
@@ -1195,6 +1255,16 @@ func field_Mutation_batchUpdateRepos_args(ctx context.Context, raw map[string]an
 	arguments := make(map[string]any, 1)
 	var err error
 	if arguments["input"], err = graphql.ProcessArgField(ctx, raw, "input", ec.unmarshalNBatchUpdateReposInput2map); err != nil {
+		return nil, err
+	}
+	return arguments, nil
+}
+
+func field_Mutation_confirmRoleBindings_args(ctx context.Context, raw map[string]any) (map[string]any, error) {
+	ec := &executionContext{}
+	arguments := make(map[string]any, 1)
+	var err error
+	if arguments["input"], err = graphql.ProcessArgField(ctx, raw, "input", ec.unmarshalNConfirmRoleBindingsInput2atriumᚋgraphᚐConfirmRoleBindingsInput); err != nil {
 		return nil, err
 	}
 	return arguments, nil
@@ -1731,6 +1801,65 @@ func field_Query__entities_args(ctx context.Context, raw map[string]any) (map[st
 	return arguments, nil
 }
 
+func field_Query_accessAt_args(ctx context.Context, raw map[string]any) (map[string]any, error) {
+	ec := &executionContext{}
+	arguments := make(map[string]any, 6)
+	var err error
+	if arguments["group"], err = graphql.ProcessArgField(ctx, raw, "group", ec.unmarshalNID2atriumᚋplatformᚐUID); err != nil {
+		return nil, err
+	}
+	if arguments["time"], err = graphql.ProcessArgField(ctx, raw, "time", ec.unmarshalNDateTime2atriumᚋplatformᚐTime); err != nil {
+		return nil, err
+	}
+	if arguments["first"], err = graphql.ProcessArgField(ctx, raw, "first", ec.unmarshalOInt2ᚖint); err != nil {
+		return nil, err
+	}
+	if arguments["after"], err = graphql.ProcessArgField(ctx, raw, "after", ec.unmarshalOString2ᚖstring); err != nil {
+		return nil, err
+	}
+	if arguments["last"], err = graphql.ProcessArgField(ctx, raw, "last", ec.unmarshalOInt2ᚖint); err != nil {
+		return nil, err
+	}
+	if arguments["before"], err = graphql.ProcessArgField(ctx, raw, "before", ec.unmarshalOString2ᚖstring); err != nil {
+		return nil, err
+	}
+	return arguments, nil
+}
+
+func field_Query_accessChanges_args(ctx context.Context, raw map[string]any) (map[string]any, error) {
+	ec := &executionContext{}
+	arguments := make(map[string]any, 9)
+	var err error
+	if arguments["within"], err = graphql.ProcessArgField(ctx, raw, "within", ec.unmarshalNID2atriumᚋplatformᚐUID); err != nil {
+		return nil, err
+	}
+	if arguments["from"], err = graphql.ProcessArgField(ctx, raw, "from", ec.unmarshalNDateTime2atriumᚋplatformᚐTime); err != nil {
+		return nil, err
+	}
+	if arguments["to"], err = graphql.ProcessArgField(ctx, raw, "to", ec.unmarshalNDateTime2atriumᚋplatformᚐTime); err != nil {
+		return nil, err
+	}
+	if arguments["identity"], err = graphql.ProcessArgField(ctx, raw, "identity", ec.unmarshalOID2ᚖatriumᚋplatformᚐUID); err != nil {
+		return nil, err
+	}
+	if arguments["actor"], err = graphql.ProcessArgField(ctx, raw, "actor", ec.unmarshalOString2ᚖstring); err != nil {
+		return nil, err
+	}
+	if arguments["first"], err = graphql.ProcessArgField(ctx, raw, "first", ec.unmarshalOInt2ᚖint); err != nil {
+		return nil, err
+	}
+	if arguments["after"], err = graphql.ProcessArgField(ctx, raw, "after", ec.unmarshalOString2ᚖstring); err != nil {
+		return nil, err
+	}
+	if arguments["last"], err = graphql.ProcessArgField(ctx, raw, "last", ec.unmarshalOInt2ᚖint); err != nil {
+		return nil, err
+	}
+	if arguments["before"], err = graphql.ProcessArgField(ctx, raw, "before", ec.unmarshalOString2ᚖstring); err != nil {
+		return nil, err
+	}
+	return arguments, nil
+}
+
 func field_Query_accountAssociation_args(ctx context.Context, raw map[string]any) (map[string]any, error) {
 	ec := &executionContext{}
 	arguments := make(map[string]any, 1)
@@ -1811,7 +1940,7 @@ func field_Query_advisories_args(ctx context.Context, raw map[string]any) (map[s
 
 func field_Query_advisoryActivity_args(ctx context.Context, raw map[string]any) (map[string]any, error) {
 	ec := &executionContext{}
-	arguments := make(map[string]any, 4)
+	arguments := make(map[string]any, 5)
 	var err error
 	if arguments["within"], err = graphql.ProcessArgField(ctx, raw, "within", ec.unmarshalNID2atriumᚋplatformᚐUID); err != nil {
 		return nil, err
@@ -1823,6 +1952,9 @@ func field_Query_advisoryActivity_args(ctx context.Context, raw map[string]any) 
 		return nil, err
 	}
 	if arguments["to"], err = graphql.ProcessArgField(ctx, raw, "to", ec.unmarshalODateTime2ᚖatriumᚋplatformᚐTime); err != nil {
+		return nil, err
+	}
+	if arguments["timeZone"], err = graphql.ProcessArgField(ctx, raw, "timeZone", ec.unmarshalNString2string); err != nil {
 		return nil, err
 	}
 	return arguments, nil
@@ -1985,7 +2117,7 @@ func field_Query_compareImages_args(ctx context.Context, raw map[string]any) (ma
 
 func field_Query_eventActivity_args(ctx context.Context, raw map[string]any) (map[string]any, error) {
 	ec := &executionContext{}
-	arguments := make(map[string]any, 6)
+	arguments := make(map[string]any, 7)
 	var err error
 	if arguments["within"], err = graphql.ProcessArgField(ctx, raw, "within", ec.unmarshalNID2atriumᚋplatformᚐUID); err != nil {
 		return nil, err
@@ -1997,6 +2129,9 @@ func field_Query_eventActivity_args(ctx context.Context, raw map[string]any) (ma
 		return nil, err
 	}
 	if arguments["to"], err = graphql.ProcessArgField(ctx, raw, "to", ec.unmarshalODateTime2ᚖatriumᚋplatformᚐTime); err != nil {
+		return nil, err
+	}
+	if arguments["timeZone"], err = graphql.ProcessArgField(ctx, raw, "timeZone", ec.unmarshalNString2string); err != nil {
 		return nil, err
 	}
 	if arguments["types"], err = graphql.ProcessArgField(ctx, raw, "types", ec.unmarshalOString2ᚕstringᚄ); err != nil {
@@ -2054,7 +2189,7 @@ func field_Query_externalGroupRoleMappings_args(ctx context.Context, raw map[str
 
 func field_Query_findingActivity_args(ctx context.Context, raw map[string]any) (map[string]any, error) {
 	ec := &executionContext{}
-	arguments := make(map[string]any, 4)
+	arguments := make(map[string]any, 5)
 	var err error
 	if arguments["within"], err = graphql.ProcessArgField(ctx, raw, "within", ec.unmarshalNID2atriumᚋplatformᚐUID); err != nil {
 		return nil, err
@@ -2066,6 +2201,9 @@ func field_Query_findingActivity_args(ctx context.Context, raw map[string]any) (
 		return nil, err
 	}
 	if arguments["to"], err = graphql.ProcessArgField(ctx, raw, "to", ec.unmarshalODateTime2ᚖatriumᚋplatformᚐTime); err != nil {
+		return nil, err
+	}
+	if arguments["timeZone"], err = graphql.ProcessArgField(ctx, raw, "timeZone", ec.unmarshalNString2string); err != nil {
 		return nil, err
 	}
 	return arguments, nil
@@ -2875,7 +3013,7 @@ func field_Role_viewerCan_args(ctx context.Context, raw map[string]any) (map[str
 
 func field_Subscription_events_args(ctx context.Context, raw map[string]any) (map[string]any, error) {
 	ec := &executionContext{}
-	arguments := make(map[string]any, 5)
+	arguments := make(map[string]any, 6)
 	var err error
 	if arguments["descendantsOf"], err = graphql.ProcessArgField(ctx, raw, "descendantsOf", ec.unmarshalOID2ᚖatriumᚋplatformᚐUID); err != nil {
 		return nil, err
@@ -2884,6 +3022,9 @@ func field_Subscription_events_args(ctx context.Context, raw map[string]any) (ma
 		return nil, err
 	}
 	if arguments["kinds"], err = graphql.ProcessArgField(ctx, raw, "kinds", ec.unmarshalOEventKind2ᚕstringᚄ); err != nil {
+		return nil, err
+	}
+	if arguments["actor"], err = graphql.ProcessArgField(ctx, raw, "actor", ec.unmarshalOString2ᚖstring); err != nil {
 		return nil, err
 	}
 	if arguments["after"], err = graphql.ProcessArgField(ctx, raw, "after", ec.unmarshalOString2ᚖstring); err != nil {
@@ -3723,6 +3864,36 @@ func (ec *executionContext) unmarshalInputAzureAccountInput(ctx context.Context,
 	return it, nil
 }
 
+func (ec *executionContext) unmarshalInputBatchCreateGroupInvitesInput(ctx context.Context, value any) (it map[string]any, err error) {
+	given, _ := value.(map[string]any)
+	if value == nil {
+		return it, nil
+	}
+	it = make(map[string]any, len(given))
+	if v, ok := given["requests"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("requests"))
+		if it["requests"], err = ec.unmarshalNCreateGroupInviteInput2ᚕmapᚄ(ctx, v); err != nil {
+			return it, err
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputBatchCreateIdentitiesInput(ctx context.Context, value any) (it map[string]any, err error) {
+	given, _ := value.(map[string]any)
+	if value == nil {
+		return it, nil
+	}
+	it = make(map[string]any, len(given))
+	if v, ok := given["requests"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("requests"))
+		if it["requests"], err = ec.unmarshalNCreateIdentityInput2ᚕmapᚄ(ctx, v); err != nil {
+			return it, err
+		}
+	}
+	return it, nil
+}
+
 func (ec *executionContext) unmarshalInputBatchCreateRoleBindingsInput(ctx context.Context, value any) (it BatchCreateRoleBindingsInput, err error) {
 	given, _ := value.(map[string]any)
 	if value == nil {
@@ -3769,6 +3940,21 @@ func (ec *executionContext) unmarshalInputBatchCreateRoleBindingsRequest(ctx con
 	return it, nil
 }
 
+func (ec *executionContext) unmarshalInputBatchCreateSubscriptionsInput(ctx context.Context, value any) (it map[string]any, err error) {
+	given, _ := value.(map[string]any)
+	if value == nil {
+		return it, nil
+	}
+	it = make(map[string]any, len(given))
+	if v, ok := given["requests"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("requests"))
+		if it["requests"], err = ec.unmarshalNCreateSubscriptionInput2ᚕmapᚄ(ctx, v); err != nil {
+			return it, err
+		}
+	}
+	return it, nil
+}
+
 func (ec *executionContext) unmarshalInputBatchCreateTagsInput(ctx context.Context, value any) (it map[string]any, err error) {
 	given, _ := value.(map[string]any)
 	if value == nil {
@@ -3804,7 +3990,55 @@ func (ec *executionContext) unmarshalInputBatchDeleteExternalGroupRoleMappingsIn
 	return it, nil
 }
 
+func (ec *executionContext) unmarshalInputBatchDeleteGroupInvitesInput(ctx context.Context, value any) (it BatchDeleteGroupInvitesInput, err error) {
+	given, _ := value.(map[string]any)
+	if value == nil {
+		return it, nil
+	}
+	if v, ok := given["uids"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("uids"))
+		if it.Uids, err = ec.unmarshalNID2ᚕatriumᚋplatformᚐUIDᚄ(ctx, v); err != nil {
+			return it, err
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputBatchDeleteIdentitiesInput(ctx context.Context, value any) (it BatchDeleteIdentitiesInput, err error) {
+	given, _ := value.(map[string]any)
+	if value == nil {
+		return it, nil
+	}
+	if v, ok := given["uids"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("uids"))
+		if it.Uids, err = ec.unmarshalNID2ᚕatriumᚋplatformᚐUIDᚄ(ctx, v); err != nil {
+			return it, err
+		}
+	}
+	return it, nil
+}
+
 func (ec *executionContext) unmarshalInputBatchDeleteRoleBindingsInput(ctx context.Context, value any) (it BatchDeleteRoleBindingsInput, err error) {
+	given, _ := value.(map[string]any)
+	if value == nil {
+		return it, nil
+	}
+	if v, ok := given["uids"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("uids"))
+		if it.Uids, err = ec.unmarshalNID2ᚕatriumᚋplatformᚐUIDᚄ(ctx, v); err != nil {
+			return it, err
+		}
+	}
+	if v, ok := given["note"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("note"))
+		if it.Note, err = ec.unmarshalOString2ᚖstring(ctx, v); err != nil {
+			return it, err
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputBatchDeleteSubscriptionsInput(ctx context.Context, value any) (it BatchDeleteSubscriptionsInput, err error) {
 	given, _ := value.(map[string]any)
 	if value == nil {
 		return it, nil
@@ -3898,6 +4132,26 @@ func (ec *executionContext) unmarshalInputClaimMatchInput(ctx context.Context, v
 	if v, ok := given["claimPatterns"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("claimPatterns"))
 		if it["claimPatterns"], err = ec.unmarshalOStringMap2map(ctx, v); err != nil {
+			return it, err
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputConfirmRoleBindingsInput(ctx context.Context, value any) (it ConfirmRoleBindingsInput, err error) {
+	given, _ := value.(map[string]any)
+	if value == nil {
+		return it, nil
+	}
+	if v, ok := given["uids"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("uids"))
+		if it.Uids, err = ec.unmarshalNID2ᚕatriumᚋplatformᚐUIDᚄ(ctx, v); err != nil {
+			return it, err
+		}
+	}
+	if v, ok := given["note"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("note"))
+		if it.Note, err = ec.unmarshalOString2ᚖstring(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -4015,6 +4269,12 @@ func (ec *executionContext) unmarshalInputCreateGroupInput(ctx context.Context, 
 	if v, ok := given["description"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("description"))
 		if it["description"], err = ec.unmarshalOString2ᚖstring(ctx, v); err != nil {
+			return it, err
+		}
+	}
+	if v, ok := given["labels"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("labels"))
+		if it["labels"], err = ec.unmarshalOLabelInput2ᚕᚖatriumᚋplatformᚐLabelᚄ(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -4198,6 +4458,12 @@ func (ec *executionContext) unmarshalInputCreateRepoInput(ctx context.Context, v
 			return it, err
 		}
 	}
+	if v, ok := given["labels"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("labels"))
+		if it["labels"], err = ec.unmarshalOLabelInput2ᚕᚖatriumᚋplatformᚐLabelᚄ(ctx, v); err != nil {
+			return it, err
+		}
+	}
 	return it, nil
 }
 
@@ -4288,6 +4554,12 @@ func (ec *executionContext) unmarshalInputCreateSubscriptionInput(ctx context.Co
 	if v, ok := given["types"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("types"))
 		if it["types"], err = ec.unmarshalOString2ᚕstringᚄ(ctx, v); err != nil {
+			return it, err
+		}
+	}
+	if v, ok := given["conditions"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("conditions"))
+		if it["conditions"], err = ec.unmarshalOEventConditionsInput2ᚖatriumᚋplatformᚐEventConditions(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -4584,6 +4856,32 @@ func (ec *executionContext) unmarshalInputEventByIDsInput(ctx context.Context, v
 	if v, ok := given["ID"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("ID"))
 		if it.ID, err = ec.unmarshalNID2atriumᚋplatformᚐUID(ctx, v); err != nil {
+			return it, err
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputEventConditionsInput(ctx context.Context, value any) (it platform.EventConditions, err error) {
+	given, _ := value.(map[string]any)
+	if value == nil {
+		return it, nil
+	}
+	if v, ok := given["within"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("within"))
+		if it.Within, err = ec.unmarshalOID2ᚕatriumᚋplatformᚐUIDᚄ(ctx, v); err != nil {
+			return it, err
+		}
+	}
+	if v, ok := given["actors"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("actors"))
+		if it.Actors, err = ec.unmarshalOString2ᚕstringᚄ(ctx, v); err != nil {
+			return it, err
+		}
+	}
+	if v, ok := given["includeDenied"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("includeDenied"))
+		if it.IncludeDenied, err = ec.unmarshalOBoolean2bool(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -5070,6 +5368,12 @@ func (ec *executionContext) unmarshalInputGroupFilter(ctx context.Context, value
 			return it, err
 		}
 	}
+	if v, ok := given["labels"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("labels"))
+		if it.Labels, err = ec.unmarshalOString2ᚕstringᚄ(ctx, v); err != nil {
+			return it, err
+		}
+	}
 	if v, ok := given["uids"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("uids"))
 		if it.UIDs, err = ec.unmarshalOID2ᚕatriumᚋplatformᚐUIDᚄ(ctx, v); err != nil {
@@ -5439,6 +5743,26 @@ func (ec *executionContext) unmarshalInputImageRef(ctx context.Context, value an
 	return it, nil
 }
 
+func (ec *executionContext) unmarshalInputLabelInput(ctx context.Context, value any) (it platform.Label, err error) {
+	given, _ := value.(map[string]any)
+	if value == nil {
+		return it, nil
+	}
+	if v, ok := given["key"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("key"))
+		if it.Key, err = ec.unmarshalNString2string(ctx, v); err != nil {
+			return it, err
+		}
+	}
+	if v, ok := given["value"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("value"))
+		if it.Value, err = ec.unmarshalNString2string(ctx, v); err != nil {
+			return it, err
+		}
+	}
+	return it, nil
+}
+
 func (ec *executionContext) unmarshalInputOIDCInput(ctx context.Context, value any) (it map[string]any, err error) {
 	given, _ := value.(map[string]any)
 	if value == nil {
@@ -5788,6 +6112,12 @@ func (ec *executionContext) unmarshalInputRepoFilter(ctx context.Context, value 
 			return it, err
 		}
 	}
+	if v, ok := given["labels"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("labels"))
+		if it.Labels, err = ec.unmarshalOString2ᚕstringᚄ(ctx, v); err != nil {
+			return it, err
+		}
+	}
 	if v, ok := given["uids"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("uids"))
 		if it.UIDs, err = ec.unmarshalOID2ᚕatriumᚋplatformᚐUIDᚄ(ctx, v); err != nil {
@@ -5936,6 +6266,18 @@ func (ec *executionContext) unmarshalInputRoleBindingFilter(ctx context.Context,
 	if v, ok := given["createdSince"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("createdSince"))
 		if it.CreatedSince, err = ec.unmarshalODateTime2atriumᚋplatformᚐTime(ctx, v); err != nil {
+			return it, err
+		}
+	}
+	if v, ok := given["identityLastSeenBefore"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("identityLastSeenBefore"))
+		if it.IdentityLastSeenBefore, err = ec.unmarshalODateTime2atriumᚋplatformᚐTime(ctx, v); err != nil {
+			return it, err
+		}
+	}
+	if v, ok := given["unreviewedSince"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("unreviewedSince"))
+		if it.UnreviewedSince, err = ec.unmarshalODateTime2atriumᚋplatformᚐTime(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -6563,6 +6905,12 @@ func (ec *executionContext) unmarshalInputUpdateGroupInput(ctx context.Context, 
 			return it, err
 		}
 	}
+	if v, ok := given["labels"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("labels"))
+		if it["labels"], err = ec.unmarshalOLabelInput2ᚕᚖatriumᚋplatformᚐLabelᚄ(ctx, v); err != nil {
+			return it, err
+		}
+	}
 	if v, ok := given["updateMask"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("updateMask"))
 		if it["updateMask"], err = ec.unmarshalOString2ᚕstringᚄ(ctx, v); err != nil {
@@ -6719,6 +7067,12 @@ func (ec *executionContext) unmarshalInputUpdateRepoInput(ctx context.Context, v
 	if v, ok := given["syncConfig"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("syncConfig"))
 		if it["syncConfig"], err = ec.unmarshalOSyncConfigInput2map(ctx, v); err != nil {
+			return it, err
+		}
+	}
+	if v, ok := given["labels"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("labels"))
+		if it["labels"], err = ec.unmarshalOLabelInput2ᚕᚖatriumᚋplatformᚐLabelᚄ(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -6911,6 +7265,11 @@ func (ec *executionContext) unmarshalNAcceptTermsInput2atriumᚋgraphᚐAcceptTe
 	return value, graphql.ErrorOnPath(ctx, err)
 }
 
+func (ec *executionContext) unmarshalNAccessChangeKind2atriumᚋplatformᚐAccessChangeKind(ctx context.Context, v any) (platform.AccessChangeKind, error) {
+	value, err := scalar.UnmarshalAccessChangeKind(v)
+	return value, graphql.ErrorOnPath(ctx, err)
+}
+
 func (ec *executionContext) unmarshalNAccountAssociationByUIDsInput2ᚕᚖatriumᚋgraphᚐAccountAssociationByUIDsInput(ctx context.Context, v any) ([]*AccountAssociationByUIDsInput, error) {
 	list := graphql.CoerceList(v)
 	all := make([]*AccountAssociationByUIDsInput, len(list))
@@ -7021,6 +7380,16 @@ func (ec *executionContext) unmarshalNArtifactVersionOrderField2string(ctx conte
 	return value, graphql.ErrorOnPath(ctx, err)
 }
 
+func (ec *executionContext) unmarshalNBatchCreateGroupInvitesInput2map(ctx context.Context, v any) (map[string]any, error) {
+	value, err := ec.unmarshalInputBatchCreateGroupInvitesInput(ctx, v)
+	return value, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalNBatchCreateIdentitiesInput2map(ctx context.Context, v any) (map[string]any, error) {
+	value, err := ec.unmarshalInputBatchCreateIdentitiesInput(ctx, v)
+	return value, graphql.ErrorOnPath(ctx, err)
+}
+
 func (ec *executionContext) unmarshalNBatchCreateRoleBindingsInput2atriumᚋgraphᚐBatchCreateRoleBindingsInput(ctx context.Context, v any) (BatchCreateRoleBindingsInput, error) {
 	value, err := ec.unmarshalInputBatchCreateRoleBindingsInput(ctx, v)
 	return value, graphql.ErrorOnPath(ctx, err)
@@ -7044,6 +7413,11 @@ func (ec *executionContext) unmarshalNBatchCreateRoleBindingsRequest2ᚖatrium�
 	return &value, graphql.ErrorOnPath(ctx, err)
 }
 
+func (ec *executionContext) unmarshalNBatchCreateSubscriptionsInput2map(ctx context.Context, v any) (map[string]any, error) {
+	value, err := ec.unmarshalInputBatchCreateSubscriptionsInput(ctx, v)
+	return value, graphql.ErrorOnPath(ctx, err)
+}
+
 func (ec *executionContext) unmarshalNBatchCreateTagsInput2map(ctx context.Context, v any) (map[string]any, error) {
 	value, err := ec.unmarshalInputBatchCreateTagsInput(ctx, v)
 	return value, graphql.ErrorOnPath(ctx, err)
@@ -7054,8 +7428,23 @@ func (ec *executionContext) unmarshalNBatchDeleteExternalGroupRoleMappingsInput2
 	return value, graphql.ErrorOnPath(ctx, err)
 }
 
+func (ec *executionContext) unmarshalNBatchDeleteGroupInvitesInput2atriumᚋgraphᚐBatchDeleteGroupInvitesInput(ctx context.Context, v any) (BatchDeleteGroupInvitesInput, error) {
+	value, err := ec.unmarshalInputBatchDeleteGroupInvitesInput(ctx, v)
+	return value, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalNBatchDeleteIdentitiesInput2atriumᚋgraphᚐBatchDeleteIdentitiesInput(ctx context.Context, v any) (BatchDeleteIdentitiesInput, error) {
+	value, err := ec.unmarshalInputBatchDeleteIdentitiesInput(ctx, v)
+	return value, graphql.ErrorOnPath(ctx, err)
+}
+
 func (ec *executionContext) unmarshalNBatchDeleteRoleBindingsInput2atriumᚋgraphᚐBatchDeleteRoleBindingsInput(ctx context.Context, v any) (BatchDeleteRoleBindingsInput, error) {
 	value, err := ec.unmarshalInputBatchDeleteRoleBindingsInput(ctx, v)
+	return value, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalNBatchDeleteSubscriptionsInput2atriumᚋgraphᚐBatchDeleteSubscriptionsInput(ctx context.Context, v any) (BatchDeleteSubscriptionsInput, error) {
+	value, err := ec.unmarshalInputBatchDeleteSubscriptionsInput(ctx, v)
 	return value, graphql.ErrorOnPath(ctx, err)
 }
 
@@ -7097,6 +7486,11 @@ func (ec *executionContext) unmarshalNCatalogTier2atriumᚋplatformᚐCatalogTie
 	return value, graphql.ErrorOnPath(ctx, err)
 }
 
+func (ec *executionContext) unmarshalNConfirmRoleBindingsInput2atriumᚋgraphᚐConfirmRoleBindingsInput(ctx context.Context, v any) (ConfirmRoleBindingsInput, error) {
+	value, err := ec.unmarshalInputConfirmRoleBindingsInput(ctx, v)
+	return value, graphql.ErrorOnPath(ctx, err)
+}
+
 func (ec *executionContext) unmarshalNCreateAccountAssociationInput2map(ctx context.Context, v any) (map[string]any, error) {
 	value, err := ec.unmarshalInputCreateAccountAssociationInput(ctx, v)
 	return value, graphql.ErrorOnPath(ctx, err)
@@ -7117,9 +7511,35 @@ func (ec *executionContext) unmarshalNCreateGroupInviteInput2map(ctx context.Con
 	return value, graphql.ErrorOnPath(ctx, err)
 }
 
+func (ec *executionContext) unmarshalNCreateGroupInviteInput2ᚕmapᚄ(ctx context.Context, v any) ([]map[string]any, error) {
+	list := graphql.CoerceList(v)
+	all := make([]map[string]any, len(list))
+	for i := range list {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
+		var err error
+		if all[i], err = ec.unmarshalNCreateGroupInviteInput2map(ctx, list[i]); err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
+}
+
 func (ec *executionContext) unmarshalNCreateIdentityInput2map(ctx context.Context, v any) (map[string]any, error) {
 	value, err := ec.unmarshalInputCreateIdentityInput(ctx, v)
 	return value, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalNCreateIdentityInput2ᚕmapᚄ(ctx context.Context, v any) ([]map[string]any, error) {
+	list := graphql.CoerceList(v)
+	all := make([]map[string]any, len(list))
+	for i := range list {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
+		var err error
+		if all[i], err = ec.unmarshalNCreateIdentityInput2map(ctx, list[i]); err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
 }
 
 func (ec *executionContext) unmarshalNCreateIdentityProviderInput2map(ctx context.Context, v any) (map[string]any, error) {
@@ -7145,6 +7565,19 @@ func (ec *executionContext) unmarshalNCreateRoleInput2map(ctx context.Context, v
 func (ec *executionContext) unmarshalNCreateSubscriptionInput2map(ctx context.Context, v any) (map[string]any, error) {
 	value, err := ec.unmarshalInputCreateSubscriptionInput(ctx, v)
 	return value, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalNCreateSubscriptionInput2ᚕmapᚄ(ctx context.Context, v any) ([]map[string]any, error) {
+	list := graphql.CoerceList(v)
+	all := make([]map[string]any, len(list))
+	for i := range list {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
+		var err error
+		if all[i], err = ec.unmarshalNCreateSubscriptionInput2map(ctx, list[i]); err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
 }
 
 func (ec *executionContext) unmarshalNCreateTagInput2map(ctx context.Context, v any) (map[string]any, error) {
@@ -7532,6 +7965,11 @@ func (ec *executionContext) unmarshalNInt2int64(ctx context.Context, v any) (int
 func (ec *executionContext) unmarshalNInt642atriumᚋplatformᚐInt64(ctx context.Context, v any) (platform.Int64, error) {
 	value, err := scalar.UnmarshalInt64(ctx, v)
 	return value, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalNLabelInput2ᚖatriumᚋplatformᚐLabel(ctx context.Context, v any) (*platform.Label, error) {
+	value, err := ec.unmarshalInputLabelInput(ctx, v)
+	return &value, graphql.ErrorOnPath(ctx, err)
 }
 
 func (ec *executionContext) unmarshalNOrderDirection2string(ctx context.Context, v any) (string, error) {
@@ -8232,6 +8670,14 @@ func (ec *executionContext) unmarshalOEventByIDsInput2ᚖatriumᚋgraphᚐEventB
 	return &value, graphql.ErrorOnPath(ctx, err)
 }
 
+func (ec *executionContext) unmarshalOEventConditionsInput2ᚖatriumᚋplatformᚐEventConditions(ctx context.Context, v any) (*platform.EventConditions, error) {
+	if v == nil {
+		return nil, nil
+	}
+	value, err := ec.unmarshalInputEventConditionsInput(ctx, v)
+	return &value, graphql.ErrorOnPath(ctx, err)
+}
+
 func (ec *executionContext) unmarshalOEventKind2string(ctx context.Context, v any) (string, error) {
 	value, err := scalar.UnmarshalEventKind(v)
 	return value, graphql.ErrorOnPath(ctx, err)
@@ -8599,6 +9045,22 @@ func (ec *executionContext) unmarshalOJSON2encodingᚋjsonᚐRawMessage(ctx cont
 	}
 	value, err := scalar.UnmarshalJSON(v)
 	return value, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalOLabelInput2ᚕᚖatriumᚋplatformᚐLabelᚄ(ctx context.Context, v any) ([]*platform.Label, error) {
+	if v == nil {
+		return nil, nil
+	}
+	list := graphql.CoerceList(v)
+	all := make([]*platform.Label, len(list))
+	for i := range list {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
+		var err error
+		if all[i], err = ec.unmarshalNLabelInput2ᚖatriumᚋplatformᚐLabel(ctx, list[i]); err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
 }
 
 func (ec *executionContext) unmarshalOOIDCInput2map(ctx context.Context, v any) (map[string]any, error) {

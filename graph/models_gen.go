@@ -41,6 +41,18 @@ type ArtifactVersionByUIDsInput struct {
 	UID platform.UID `json:"UID"`
 }
 
+// The invites that were made.
+type BatchCreateGroupInvitesPayload struct {
+	// They, in the order of the requests.
+	GroupInvites []*platform.GroupInvite `json:"groupInvites"`
+}
+
+// The identities that were made.
+type BatchCreateIdentitiesPayload struct {
+	// They, in the order of the requests.
+	Identities []*platform.Identity `json:"identities"`
+}
+
 // Several new role bindings on one group.
 type BatchCreateRoleBindingsInput struct {
 	// Uid of the group on which they apply.
@@ -67,6 +79,14 @@ type BatchCreateRoleBindingsRequest struct {
 	RoleBinding map[string]any `json:"roleBinding"`
 }
 
+// The event subscriptions that were made.
+type BatchCreateSubscriptionsPayload struct {
+	// They, in the order of the requests.
+	Subscriptions []*platform.Subscription `json:"subscriptions"`
+	// The secret of each, in the same order: it signs the deliveries, and is not shown again.
+	Secrets []string `json:"secrets"`
+}
+
 // The tags that were made or moved.
 type BatchCreateTagsPayload struct {
 	// The tags, in the order of the requests.
@@ -81,14 +101,58 @@ type BatchDeleteExternalGroupRoleMappingsInput struct {
 	Uids []platform.UID `json:"uids"`
 }
 
-// Which role bindings to delete.
-type BatchDeleteRoleBindingsInput struct {
+// Which invites to delete.
+type BatchDeleteGroupInvitesInput struct {
 	// Their uids, 1 to 100, each once.
 	Uids []platform.UID `json:"uids"`
 }
 
+// The invites that were deleted.
+type BatchDeleteGroupInvitesPayload struct {
+	// Their global ids in the order of the uids, for removing them from a client's cache.
+	DeletedIds []platform.UID `json:"deletedIds"`
+	// Their uids, in the same order.
+	DeletedUids []platform.UID `json:"deletedUids"`
+}
+
+// Which identities to delete.
+type BatchDeleteIdentitiesInput struct {
+	// Their uids, 1 to 100, each once.
+	Uids []platform.UID `json:"uids"`
+}
+
+// The identities that were deleted.
+type BatchDeleteIdentitiesPayload struct {
+	// Their global ids in the order of the uids, for removing them from a client's cache.
+	DeletedIds []platform.UID `json:"deletedIds"`
+	// Their uids, in the same order.
+	DeletedUids []platform.UID `json:"deletedUids"`
+}
+
+// Which role bindings to delete.
+type BatchDeleteRoleBindingsInput struct {
+	// Their uids, 1 to 100, each once.
+	Uids []platform.UID `json:"uids"`
+	// Why, at most 8192 bytes. The events then have it as `reviewNote`, and the caller as `reviewer`.
+	Note *string `json:"note,omitempty"`
+}
+
 // The role bindings that were deleted.
 type BatchDeleteRoleBindingsPayload struct {
+	// Their global ids in the order of the uids, for removing them from a client's cache.
+	DeletedIds []platform.UID `json:"deletedIds"`
+	// Their uids, in the same order.
+	DeletedUids []platform.UID `json:"deletedUids"`
+}
+
+// Which event subscriptions to delete.
+type BatchDeleteSubscriptionsInput struct {
+	// Their uids, 1 to 100, each once.
+	Uids []platform.UID `json:"uids"`
+}
+
+// The event subscriptions that were deleted.
+type BatchDeleteSubscriptionsPayload struct {
 	// Their global ids in the order of the uids, for removing them from a client's cache.
 	DeletedIds []platform.UID `json:"deletedIds"`
 	// Their uids, in the same order.
@@ -113,6 +177,20 @@ type BatchDeleteTagsPayload struct {
 type BatchUpdateReposPayload struct {
 	// The repos, in the order of the requests.
 	Repos []*platform.Repo `json:"repos"`
+}
+
+// Which role bindings stay as they are.
+type ConfirmRoleBindingsInput struct {
+	// Their uids, 1 to 100, each once.
+	Uids []platform.UID `json:"uids"`
+	// Why, at most 8192 bytes.
+	Note *string `json:"note,omitempty"`
+}
+
+// The role bindings that were confirmed.
+type ConfirmRoleBindingsPayload struct {
+	// The role bindings, in the order of the uids.
+	RoleBindings []*platform.RoleBinding `json:"roleBindings"`
 }
 
 // The subscription that was made.

@@ -25,6 +25,12 @@ func NewSchema(resolvers ResolverRoot) *execute.Schema {
 	return &execute.Schema{Schema: parsedSchema, Objects: map[string]*execute.Object{
 		"AcceptGroupInvitePayload":                    fieldsAcceptGroupInvitePayload(resolvers),
 		"AcceptTermsPayload":                          fieldsAcceptTermsPayload(resolvers),
+		"AccessChange":                                fieldsAccessChange(resolvers),
+		"AccessChangeConnection":                      fieldsAccessChangeConnection(resolvers),
+		"AccessChangeEdge":                            fieldsAccessChangeEdge(resolvers),
+		"AccessGrant":                                 fieldsAccessGrant(resolvers),
+		"AccessGrantConnection":                       fieldsAccessGrantConnection(resolvers),
+		"AccessGrantEdge":                             fieldsAccessGrantEdge(resolvers),
 		"AccountAssociation":                          fieldsAccountAssociation(resolvers),
 		"AccountAssociationConnection":                fieldsAccountAssociationConnection(resolvers),
 		"AccountAssociationEdge":                      fieldsAccountAssociationEdge(resolvers),
@@ -59,14 +65,21 @@ func NewSchema(resolvers ResolverRoot) *execute.Schema {
 		"AuditLogConnection":                          fieldsAuditLogConnection(resolvers),
 		"AuditLogEdge":                                fieldsAuditLogEdge(resolvers),
 		"AzureAccount":                                fieldsAzureAccount(resolvers),
+		"BatchCreateGroupInvitesPayload":              fieldsBatchCreateGroupInvitesPayload(resolvers),
+		"BatchCreateIdentitiesPayload":                fieldsBatchCreateIdentitiesPayload(resolvers),
 		"BatchCreateRoleBindingsPayload":              fieldsBatchCreateRoleBindingsPayload(resolvers),
+		"BatchCreateSubscriptionsPayload":             fieldsBatchCreateSubscriptionsPayload(resolvers),
 		"BatchCreateTagsPayload":                      fieldsBatchCreateTagsPayload(resolvers),
 		"BatchDeleteExternalGroupRoleMappingsPayload": fieldsBatchDeleteExternalGroupRoleMappingsPayload(resolvers),
+		"BatchDeleteGroupInvitesPayload":              fieldsBatchDeleteGroupInvitesPayload(resolvers),
+		"BatchDeleteIdentitiesPayload":                fieldsBatchDeleteIdentitiesPayload(resolvers),
 		"BatchDeleteRoleBindingsPayload":              fieldsBatchDeleteRoleBindingsPayload(resolvers),
+		"BatchDeleteSubscriptionsPayload":             fieldsBatchDeleteSubscriptionsPayload(resolvers),
 		"BatchDeleteTagsPayload":                      fieldsBatchDeleteTagsPayload(resolvers),
 		"BatchUpdateReposPayload":                     fieldsBatchUpdateReposPayload(resolvers),
 		"BundleFacet":                                 fieldsBundleFacet(resolvers),
 		"ClaimMatch":                                  fieldsClaimMatch(resolvers),
+		"ConfirmRoleBindingsPayload":                  fieldsConfirmRoleBindingsPayload(resolvers),
 		"CreateAccountAssociationPayload":             fieldsCreateAccountAssociationPayload(resolvers),
 		"CreateExternalGroupRoleMappingPayload":       fieldsCreateExternalGroupRoleMappingPayload(resolvers),
 		"CreateGroupInvitePayload":                    fieldsCreateGroupInvitePayload(resolvers),
@@ -105,6 +118,7 @@ func NewSchema(resolvers ResolverRoot) *execute.Schema {
 		"EventActivity":                               fieldsEventActivity(resolvers),
 		"EventActor":                                  fieldsEventActor(resolvers),
 		"EventChange":                                 fieldsEventChange(resolvers),
+		"EventConditions":                             fieldsEventConditions(resolvers),
 		"EventSubscription":                           fieldsEventSubscription(resolvers),
 		"EventSubscriptionConnection":                 fieldsEventSubscriptionConnection(resolvers),
 		"EventSubscriptionEdge":                       fieldsEventSubscriptionEdge(resolvers),
@@ -132,6 +146,7 @@ func NewSchema(resolvers ResolverRoot) *execute.Schema {
 		"Group":                                       fieldsGroup(resolvers),
 		"GroupConnection":                             fieldsGroupConnection(resolvers),
 		"GroupEdge":                                   fieldsGroupEdge(resolvers),
+		"GroupFacet":                                  fieldsGroupFacet(resolvers),
 		"GroupInvite":                                 fieldsGroupInvite(resolvers),
 		"GroupInviteConnection":                       fieldsGroupInviteConnection(resolvers),
 		"GroupInviteEdge":                             fieldsGroupInviteEdge(resolvers),
@@ -140,6 +155,8 @@ func NewSchema(resolvers ResolverRoot) *execute.Schema {
 		"Identity":                                    fieldsIdentity(resolvers),
 		"IdentityConnection":                          fieldsIdentityConnection(resolvers),
 		"IdentityEdge":                                fieldsIdentityEdge(resolvers),
+		"IdentityFacets":                              fieldsIdentityFacets(resolvers),
+		"IdentityKindFacet":                           fieldsIdentityKindFacet(resolvers),
 		"IdentityProvider":                            fieldsIdentityProvider(resolvers),
 		"IdentityProviderConnection":                  fieldsIdentityProviderConnection(resolvers),
 		"IdentityProviderEdge":                        fieldsIdentityProviderEdge(resolvers),
@@ -152,6 +169,8 @@ func NewSchema(resolvers ResolverRoot) *execute.Schema {
 		"ImagePackageConnection":                      fieldsImagePackageConnection(resolvers),
 		"ImagePackageEdge":                            fieldsImagePackageEdge(resolvers),
 		"ImageSize":                                   fieldsImageSize(resolvers),
+		"Label":                                       fieldsLabel(resolvers),
+		"LabelFacet":                                  fieldsLabelFacet(resolvers),
 		"Mutation":                                    fieldsMutation(resolvers),
 		"OIDC":                                        fieldsOIDC(resolvers),
 		"Package":                                     fieldsPackage(resolvers),
@@ -177,8 +196,10 @@ func NewSchema(resolvers ResolverRoot) *execute.Schema {
 		"RoleBinding":                                 fieldsRoleBinding(resolvers),
 		"RoleBindingConnection":                       fieldsRoleBindingConnection(resolvers),
 		"RoleBindingEdge":                             fieldsRoleBindingEdge(resolvers),
+		"RoleBindingFacets":                           fieldsRoleBindingFacets(resolvers),
 		"RoleConnection":                              fieldsRoleConnection(resolvers),
 		"RoleEdge":                                    fieldsRoleEdge(resolvers),
+		"RoleFacet":                                   fieldsRoleFacet(resolvers),
 		"RotateSubscriptionSecretPayload":             fieldsRotateSubscriptionSecretPayload(resolvers),
 		"SearchConnection":                            fieldsSearchConnection(resolvers),
 		"SearchEdge":                                  fieldsSearchEdge(resolvers),
@@ -223,6 +244,8 @@ func NewSchema(resolvers ResolverRoot) *execute.Schema {
 // A ResolverRoot gives the resolvers of each type.
 type ResolverRoot interface {
 	AcceptTermsPayload() AcceptTermsPayloadResolver
+	AccessChange() AccessChangeResolver
+	AccessGrant() AccessGrantResolver
 	AccountAssociation() AccountAssociationResolver
 	Advisory() AdvisoryResolver
 	AdvisoryDocument() AdvisoryDocumentResolver
@@ -240,10 +263,12 @@ type ResolverRoot interface {
 	FindingRepoFacet() FindingRepoFacetResolver
 	GitHubAccount() GitHubAccountResolver
 	Group() GroupResolver
+	GroupFacet() GroupFacetResolver
 	GroupInvite() GroupInviteResolver
 	HolderConnection() HolderConnectionResolver
 	HolderEdge() HolderEdgeResolver
 	Identity() IdentityResolver
+	IdentityConnection() IdentityConnectionResolver
 	IdentityProvider() IdentityProviderResolver
 	Image() ImageResolver
 	ImagePackage() ImagePackageResolver
@@ -255,6 +280,8 @@ type ResolverRoot interface {
 	RepoConnection() RepoConnectionResolver
 	Role() RoleResolver
 	RoleBinding() RoleBindingResolver
+	RoleBindingConnection() RoleBindingConnectionResolver
+	RoleFacet() RoleFacetResolver
 	Subscription() SubscriptionResolver
 	Tag() TagResolver
 	TermsAcceptance() TermsAcceptanceResolver
@@ -266,6 +293,19 @@ type ResolverRoot interface {
 // A AcceptTermsPayloadResolver reads the fields of AcceptTermsPayload that its objects do not hold.
 type AcceptTermsPayloadResolver interface {
 	Group(ctx context.Context, objs []*platform.AcceptedTerms) ([]*platform.Group, error)
+}
+
+// A AccessChangeResolver reads the fields of AccessChange that its objects do not hold.
+type AccessChangeResolver interface {
+	Role(ctx context.Context, objs []*platform.AccessChange) ([]*platform.Role, error)
+}
+
+// A AccessGrantResolver reads the fields of AccessGrant that its objects do not hold.
+type AccessGrantResolver interface {
+	Group(ctx context.Context, objs []*platform.AccessGrant) ([]*platform.Group, error)
+	Identity(ctx context.Context, objs []*platform.AccessGrant) ([]*platform.Identity, error)
+	Role(ctx context.Context, objs []*platform.AccessGrant) ([]*platform.Role, error)
+	Capabilities(ctx context.Context, objs []*platform.AccessGrant) ([][]platform.Capability, error)
 }
 
 // A AccountAssociationResolver reads the fields of AccountAssociation that its objects do not hold.
@@ -400,6 +440,7 @@ type GitHubAccountResolver interface {
 // A GroupResolver reads the fields of Group that its objects do not hold.
 type GroupResolver interface {
 	ResourceLimits(ctx context.Context, objs []*platform.Group) ([][]*ResourceLimit, error)
+	Labels(ctx context.Context, objs []*platform.Group) ([][]*platform.Label, error)
 	Parent(ctx context.Context, objs []*platform.Group) ([]*platform.Group, error)
 	Ancestors(ctx context.Context, objs []*platform.Group) ([][]*platform.Group, error)
 	Path(ctx context.Context, objs []*platform.Group) ([]*string, error)
@@ -425,6 +466,11 @@ type GroupResolver interface {
 	WhoCan(ctx context.Context, objs []*platform.Group, capability platform.Capability, first *int, after *string, last *int, before *string) ([]*scalar.Connection[*platform.RoleBinding], error)
 	ViewerCan(ctx context.Context, objs []*platform.Group, capabilities []platform.Capability) ([]bool, error)
 	ViewerCapabilities(ctx context.Context, objs []*platform.Group) ([][]platform.Capability, error)
+}
+
+// A GroupFacetResolver reads the fields of GroupFacet that its objects do not hold.
+type GroupFacetResolver interface {
+	Group(ctx context.Context, objs []*platform.Facet[platform.UID]) ([]*platform.Group, error)
 }
 
 // A GroupInviteResolver reads the fields of GroupInvite that its objects do not hold.
@@ -454,6 +500,11 @@ type IdentityResolver interface {
 	Can(ctx context.Context, objs []*platform.Identity, capability platform.Capability, on platform.UID) ([]*bool, error)
 	ViewerCan(ctx context.Context, objs []*platform.Identity, capabilities []platform.Capability) ([]bool, error)
 	ViewerCapabilities(ctx context.Context, objs []*platform.Identity) ([][]platform.Capability, error)
+}
+
+// A IdentityConnectionResolver reads the fields of IdentityConnection that its objects do not hold.
+type IdentityConnectionResolver interface {
+	Facets(ctx context.Context, objs []*scalar.Connection[*platform.Identity]) ([]*platform.IdentityFacets, error)
 }
 
 // A IdentityProviderResolver reads the fields of IdentityProvider that its objects do not hold.
@@ -496,9 +547,13 @@ type MutationResolver interface {
 	CreateGroupInvite(ctx context.Context, input map[string]any) (*scalar.Created[*platform.GroupInvite], error)
 	DeleteGroupInvite(ctx context.Context, input scalar.Delete) (*scalar.Deleted, error)
 	AcceptGroupInvite(ctx context.Context, input AcceptGroupInviteInput) (*scalar.Created[*platform.RoleBinding], error)
+	BatchCreateGroupInvites(ctx context.Context, input map[string]any) (*BatchCreateGroupInvitesPayload, error)
+	BatchDeleteGroupInvites(ctx context.Context, input BatchDeleteGroupInvitesInput) (*BatchDeleteGroupInvitesPayload, error)
 	CreateIdentity(ctx context.Context, input map[string]any) (*scalar.Created[*platform.Identity], error)
 	UpdateIdentity(ctx context.Context, input map[string]any) (*scalar.Updated[*platform.Identity], error)
 	DeleteIdentity(ctx context.Context, input scalar.Delete) (*scalar.Deleted, error)
+	BatchCreateIdentities(ctx context.Context, input map[string]any) (*BatchCreateIdentitiesPayload, error)
+	BatchDeleteIdentities(ctx context.Context, input BatchDeleteIdentitiesInput) (*BatchDeleteIdentitiesPayload, error)
 	CreateIdentityProvider(ctx context.Context, input map[string]any) (*scalar.Created[*platform.IdentityProvider], error)
 	UpdateIdentityProvider(ctx context.Context, input map[string]any) (*scalar.Updated[*platform.IdentityProvider], error)
 	VerifyIdentityProvider(ctx context.Context, input VerifyIdentityProviderInput) (*VerifyIdentityProviderPayload, error)
@@ -515,12 +570,15 @@ type MutationResolver interface {
 	BatchCreateRoleBindings(ctx context.Context, input BatchCreateRoleBindingsInput) (*BatchCreateRoleBindingsPayload, error)
 	UpdateRoleBinding(ctx context.Context, input map[string]any) (*scalar.Updated[*platform.RoleBinding], error)
 	DeleteRoleBinding(ctx context.Context, input scalar.Delete) (*scalar.Deleted, error)
+	ConfirmRoleBindings(ctx context.Context, input ConfirmRoleBindingsInput) (*ConfirmRoleBindingsPayload, error)
 	BatchDeleteRoleBindings(ctx context.Context, input BatchDeleteRoleBindingsInput) (*BatchDeleteRoleBindingsPayload, error)
 	CreateSubscription(ctx context.Context, input map[string]any) (*CreateSubscriptionPayload, error)
 	DeleteSubscription(ctx context.Context, input scalar.Delete) (*scalar.Deleted, error)
 	RotateSubscriptionSecret(ctx context.Context, input RotateSubscriptionSecretInput) (*RotateSubscriptionSecretPayload, error)
 	TestSubscription(ctx context.Context, input TestSubscriptionInput) (*scalar.TestSubscriptionPayload, error)
 	EnableSubscription(ctx context.Context, input EnableSubscriptionInput) (*EnableSubscriptionPayload, error)
+	BatchCreateSubscriptions(ctx context.Context, input map[string]any) (*BatchCreateSubscriptionsPayload, error)
+	BatchDeleteSubscriptions(ctx context.Context, input BatchDeleteSubscriptionsInput) (*BatchDeleteSubscriptionsPayload, error)
 	CreateTag(ctx context.Context, input map[string]any) (*scalar.Created[*platform.Tag], error)
 	DeleteTag(ctx context.Context, input scalar.Delete) (*scalar.Deleted, error)
 	BatchCreateTags(ctx context.Context, input map[string]any) (*BatchCreateTagsPayload, error)
@@ -553,10 +611,12 @@ type QueryResolver interface {
 	Node(ctx context.Context, id platform.UID) (scalar.Node, error)
 	Nodes(ctx context.Context, ids []platform.UID) ([]scalar.Node, error)
 	Viewer(ctx context.Context) (*platform.Actor, error)
+	AccessAt(ctx context.Context, group platform.UID, time platform.Time, first *int, after *string, last *int, before *string) (*scalar.AccessConnection[*platform.AccessGrant], error)
+	AccessChanges(ctx context.Context, within platform.UID, from platform.Time, to platform.Time, identity *platform.UID, actor *string, first *int, after *string, last *int, before *string) (*scalar.AccessConnection[*platform.AccessChange], error)
 	AccountAssociation(ctx context.Context, uid platform.UID) (*platform.AccountAssociation, error)
 	AccountAssociations(ctx context.Context, descendantsOf *platform.UID, childrenOf *platform.UID, where *scalar.AccountAssociationFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) (*scalar.Connection[*platform.AccountAssociation], error)
-	AdvisoryActivity(ctx context.Context, within platform.UID, interval platform.ActivityInterval, from *platform.Time, to *platform.Time) ([]*platform.AdvisoryActivity, error)
-	EventActivity(ctx context.Context, within platform.UID, interval platform.ActivityInterval, from *platform.Time, to *platform.Time, types []string, kinds []string) ([]*platform.EventActivity, error)
+	AdvisoryActivity(ctx context.Context, within platform.UID, interval platform.ActivityInterval, from *platform.Time, to *platform.Time, timeZone string) ([]*platform.AdvisoryActivity, error)
+	EventActivity(ctx context.Context, within platform.UID, interval platform.ActivityInterval, from *platform.Time, to *platform.Time, timeZone string, types []string, kinds []string) ([]*platform.EventActivity, error)
 	Advisory(ctx context.Context, uid platform.UID) (*platform.Advisory, error)
 	Advisories(ctx context.Context, descendantsOf *platform.UID, childrenOf *platform.UID, where *scalar.AdvisoryFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) (*scalar.Connection[*platform.Advisory], error)
 	AdvisorySummary(ctx context.Context, within *platform.UID) (*platform.AdvisorySummary, error)
@@ -564,13 +624,13 @@ type QueryResolver interface {
 	Artifact(ctx context.Context, uid platform.UID) (*platform.Artifact, error)
 	Artifacts(ctx context.Context, where platform.ArtifactFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) (*scalar.Connection[*platform.Artifact], error)
 	ArtifactCounts(ctx context.Context, ecosystems []platform.Ecosystem) ([]*platform.EcosystemCount, error)
-	AuditLog(ctx context.Context, descendantsOf *platform.UID, actor *string, subject *platform.UID, target *platform.UID, types []string, kinds []string, since *platform.Time, until *platform.Time, denied *bool, first *int, after *string, last *int, before *string) (*scalar.AuditLogConnection, error)
+	AuditLog(ctx context.Context, descendantsOf *platform.UID, actor *string, subject *platform.UID, target *platform.UID, types []string, kinds []string, since *platform.Time, until *platform.Time, denied *bool, first *int, after *string, last *int, before *string) (*scalar.RecordConnection[*platform.Event], error)
 	ExternalGroupRoleMapping(ctx context.Context, uid platform.UID) (*platform.ExternalGroupRoleMapping, error)
 	ExternalGroupRoleMappings(ctx context.Context, descendantsOf *platform.UID, childrenOf *platform.UID, where *scalar.ExternalGroupRoleMappingFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) (*scalar.Connection[*platform.ExternalGroupRoleMapping], error)
 	Finding(ctx context.Context, uid platform.UID) (*platform.Finding, error)
 	Findings(ctx context.Context, descendantsOf *platform.UID, childrenOf *platform.UID, where *scalar.FindingFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) (*scalar.Connection[*platform.Finding], error)
 	FindingSummary(ctx context.Context, within *platform.UID) (*platform.FindingSummary, error)
-	FindingActivity(ctx context.Context, within platform.UID, interval platform.ActivityInterval, from *platform.Time, to *platform.Time) ([]*platform.FindingActivity, error)
+	FindingActivity(ctx context.Context, within platform.UID, interval platform.ActivityInterval, from *platform.Time, to *platform.Time, timeZone string) ([]*platform.FindingActivity, error)
 	Group(ctx context.Context, uid *platform.UID, path *string, by *ResourceReference) (*platform.Group, error)
 	Groups(ctx context.Context, descendantsOf *platform.UID, childrenOf *platform.UID, where *scalar.GroupFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) (*scalar.Connection[*platform.Group], error)
 	GroupInvite(ctx context.Context, uid platform.UID) (*platform.GroupInvite, error)
@@ -603,6 +663,7 @@ type QueryResolver interface {
 
 // A RepoResolver reads the fields of Repo that its objects do not hold.
 type RepoResolver interface {
+	Labels(ctx context.Context, objs []*platform.Repo) ([][]*platform.Label, error)
 	Group(ctx context.Context, objs []*platform.Repo) ([]*platform.Group, error)
 	Path(ctx context.Context, objs []*platform.Repo) ([]*string, error)
 	Readme(ctx context.Context, objs []*platform.Repo) ([]*string, error)
@@ -631,6 +692,7 @@ type RoleResolver interface {
 
 // A RoleBindingResolver reads the fields of RoleBinding that its objects do not hold.
 type RoleBindingResolver interface {
+	Reviewer(ctx context.Context, objs []*platform.RoleBinding) ([]*platform.Identity, error)
 	Identity(ctx context.Context, objs []*platform.RoleBinding) ([]*platform.Identity, error)
 	Group(ctx context.Context, objs []*platform.RoleBinding) ([]*platform.Group, error)
 	Role(ctx context.Context, objs []*platform.RoleBinding) ([]*platform.Role, error)
@@ -638,9 +700,19 @@ type RoleBindingResolver interface {
 	ViewerCapabilities(ctx context.Context, objs []*platform.RoleBinding) ([][]platform.Capability, error)
 }
 
+// A RoleBindingConnectionResolver reads the fields of RoleBindingConnection that its objects do not hold.
+type RoleBindingConnectionResolver interface {
+	Facets(ctx context.Context, objs []*scalar.Connection[*platform.RoleBinding]) ([]*platform.RoleBindingFacets, error)
+}
+
+// A RoleFacetResolver reads the fields of RoleFacet that its objects do not hold.
+type RoleFacetResolver interface {
+	Role(ctx context.Context, objs []*platform.Facet[platform.UID]) ([]*platform.Role, error)
+}
+
 // A SubscriptionResolver reads the fields of Subscription that its objects do not hold.
 type SubscriptionResolver interface {
-	Events(ctx context.Context, descendantsOf *platform.UID, types []string, kinds []string, after *string, first *int) (<-chan *platform.Event, error)
+	Events(ctx context.Context, descendantsOf *platform.UID, types []string, kinds []string, actor *string, after *string, first *int) (<-chan *platform.Event, error)
 }
 
 // A TagResolver reads the fields of Tag that its objects do not hold.

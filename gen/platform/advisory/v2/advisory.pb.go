@@ -965,7 +965,15 @@ type ListResolvedVulnsReportsRequest struct {
 	// Start of the period, inclusive. Required.
 	StartTime *timestamppb.Timestamp `protobuf:"bytes,2,opt,name=start_time,json=startTime,proto3" json:"start_time,omitempty"`
 	// End of the period, exclusive. Required.
-	EndTime       *timestamppb.Timestamp `protobuf:"bytes,3,opt,name=end_time,json=endTime,proto3" json:"end_time,omitempty"`
+	EndTime *timestamppb.Timestamp `protobuf:"bytes,3,opt,name=end_time,json=endTime,proto3" json:"end_time,omitempty"`
+	// Maximum number of reports on the page, at most 200; 0 means 50.
+	PageSize int32 `protobuf:"varint,100,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
+	// The next_page_token of the previous page; empty for the first page.
+	PageToken string `protobuf:"bytes,101,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
+	// A field to sort by, optionally followed by " asc" or " desc".
+	OrderBy string `protobuf:"bytes,102,opt,name=order_by,json=orderBy,proto3" json:"order_by,omitempty"`
+	// Number of reports to skip, counted from the page token.
+	Skip          int32 `protobuf:"varint,103,opt,name=skip,proto3" json:"skip,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1021,13 +1029,47 @@ func (x *ListResolvedVulnsReportsRequest) GetEndTime() *timestamppb.Timestamp {
 	return nil
 }
 
+func (x *ListResolvedVulnsReportsRequest) GetPageSize() int32 {
+	if x != nil {
+		return x.PageSize
+	}
+	return 0
+}
+
+func (x *ListResolvedVulnsReportsRequest) GetPageToken() string {
+	if x != nil {
+		return x.PageToken
+	}
+	return ""
+}
+
+func (x *ListResolvedVulnsReportsRequest) GetOrderBy() string {
+	if x != nil {
+		return x.OrderBy
+	}
+	return ""
+}
+
+func (x *ListResolvedVulnsReportsRequest) GetSkip() int32 {
+	if x != nil {
+		return x.Skip
+	}
+	return 0
+}
+
 // The reports that were found.
 type ListResolvedVulnsReportsResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// One report per image and day on which something was fixed.
 	ResolvedVulnsReports []*ResolvedVulnsReport `protobuf:"bytes,1,rep,name=resolved_vulns_reports,json=resolvedVulnsReports,proto3" json:"resolved_vulns_reports,omitempty"`
-	unknownFields        protoimpl.UnknownFields
-	sizeCache            protoimpl.SizeCache
+	// Token for the next page; empty on the last page.
+	NextPageToken string `protobuf:"bytes,100,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
+	// Number of reports on all pages.
+	TotalCount *int64 `protobuf:"varint,101,opt,name=total_count,json=totalCount,proto3,oneof" json:"total_count,omitempty"`
+	// The skip value of the request.
+	Skipped       int32 `protobuf:"varint,102,opt,name=skipped,proto3" json:"skipped,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *ListResolvedVulnsReportsResponse) Reset() {
@@ -1065,6 +1107,27 @@ func (x *ListResolvedVulnsReportsResponse) GetResolvedVulnsReports() []*Resolved
 		return x.ResolvedVulnsReports
 	}
 	return nil
+}
+
+func (x *ListResolvedVulnsReportsResponse) GetNextPageToken() string {
+	if x != nil {
+		return x.NextPageToken
+	}
+	return ""
+}
+
+func (x *ListResolvedVulnsReportsResponse) GetTotalCount() int64 {
+	if x != nil && x.TotalCount != nil {
+		return *x.TotalCount
+	}
+	return 0
+}
+
+func (x *ListResolvedVulnsReportsResponse) GetSkipped() int32 {
+	if x != nil {
+		return x.Skipped
+	}
+	return 0
 }
 
 // Images of one repo.
@@ -2070,15 +2133,25 @@ const file_platform_advisory_v2_advisory_proto_rawDesc = "" +
 	"references\x12>\n" +
 	"\n" +
 	"severities\x18\x05 \x03(\v2\x1e.platform.advisory.v2.SeverityR\n" +
-	"severities\"\xd2\x01\n" +
+	"severities\"\xbd\x02\n" +
 	"\x1fListResolvedVulnsReportsRequest\x12=\n" +
 	"\n" +
 	"image_refs\x18\x01 \x03(\v2\x1e.platform.advisory.v2.ImageRefR\timageRefs\x129\n" +
 	"\n" +
 	"start_time\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampR\tstartTime\x125\n" +
-	"\bend_time\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampR\aendTime\"\x83\x01\n" +
+	"\bend_time\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampR\aendTime\x12\x1b\n" +
+	"\tpage_size\x18d \x01(\x05R\bpageSize\x12\x1d\n" +
+	"\n" +
+	"page_token\x18e \x01(\tR\tpageToken\x12\x19\n" +
+	"\border_by\x18f \x01(\tR\aorderBy\x12\x12\n" +
+	"\x04skip\x18g \x01(\x05R\x04skip\"\xfb\x01\n" +
 	" ListResolvedVulnsReportsResponse\x12_\n" +
-	"\x16resolved_vulns_reports\x18\x01 \x03(\v2).platform.advisory.v2.ResolvedVulnsReportR\x14resolvedVulnsReports\"2\n" +
+	"\x16resolved_vulns_reports\x18\x01 \x03(\v2).platform.advisory.v2.ResolvedVulnsReportR\x14resolvedVulnsReports\x12&\n" +
+	"\x0fnext_page_token\x18d \x01(\tR\rnextPageToken\x12$\n" +
+	"\vtotal_count\x18e \x01(\x03H\x00R\n" +
+	"totalCount\x88\x01\x01\x12\x18\n" +
+	"\askipped\x18f \x01(\x05R\askippedB\x0e\n" +
+	"\f_total_count\"2\n" +
 	"\bImageRef\x12\x12\n" +
 	"\x04repo\x18\x01 \x01(\tR\x04repo\x12\x12\n" +
 	"\x04tags\x18\x02 \x03(\tR\x04tags\"\xcd\x01\n" +
@@ -2269,6 +2342,7 @@ func file_platform_advisory_v2_advisory_proto_init() {
 		(*DocumentEvent_PendingUpstreamFix)(nil),
 	}
 	file_platform_advisory_v2_advisory_proto_msgTypes[6].OneofWrappers = []any{}
+	file_platform_advisory_v2_advisory_proto_msgTypes[9].OneofWrappers = []any{}
 	file_platform_advisory_v2_advisory_proto_msgTypes[18].OneofWrappers = []any{
 		(*Detection_Nvdapi)(nil),
 		(*Detection_Manual)(nil),

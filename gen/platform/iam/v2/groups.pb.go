@@ -167,7 +167,10 @@ type Group struct {
 	// The kind of the organisation.
 	Kind OrgKind `protobuf:"varint,8,opt,name=kind,proto3,enum=platform.iam.v2.OrgKind" json:"kind,omitempty"`
 	// The status of the organisation. Output only.
-	Status        OrgStatus `protobuf:"varint,9,opt,name=status,proto3,enum=platform.iam.v2.OrgStatus" json:"status,omitempty"`
+	Status OrgStatus `protobuf:"varint,9,opt,name=status,proto3,enum=platform.iam.v2.OrgStatus" json:"status,omitempty"`
+	// What people group groups by, such as the owner or the cost centre: at most 64 values by their keys. Keys and values have the form of
+	// those of Kubernetes.
+	Labels        map[string]string `protobuf:"bytes,100,rep,name=labels,proto3" json:"labels,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -263,6 +266,13 @@ func (x *Group) GetStatus() OrgStatus {
 		return x.Status
 	}
 	return OrgStatus_ORG_STATUS_UNSPECIFIED
+}
+
+func (x *Group) GetLabels() map[string]string {
+	if x != nil {
+		return x.Labels
+	}
+	return nil
 }
 
 // Identifies a group.
@@ -374,7 +384,9 @@ type ListGroupsRequest struct {
 	Skip int32 `protobuf:"varint,6,opt,name=skip,proto3" json:"skip,omitempty"`
 	// Only items whose names and descriptions contain all of these words, in any order and ignoring case. A word of three
 	// letters or more matches anywhere, and a shorter one only at the start of a word.
-	Query         *string `protobuf:"bytes,100,opt,name=query,proto3,oneof" json:"query,omitempty"`
+	Query *string `protobuf:"bytes,100,opt,name=query,proto3,oneof" json:"query,omitempty"`
+	// Only items with all of these labels, at most 16. Each is key=value, or a key for any value.
+	Labels        []string `protobuf:"bytes,101,rep,name=labels,proto3" json:"labels,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -456,6 +468,13 @@ func (x *ListGroupsRequest) GetQuery() string {
 		return *x.Query
 	}
 	return ""
+}
+
+func (x *ListGroupsRequest) GetLabels() []string {
+	if x != nil {
+		return x.Labels
+	}
+	return nil
 }
 
 // One page of groups.
@@ -645,7 +664,7 @@ var File_platform_iam_v2_groups_proto protoreflect.FileDescriptor
 
 const file_platform_iam_v2_groups_proto_rawDesc = "" +
 	"\n" +
-	"\x1cplatform/iam/v2/groups.proto\x12\x0fplatform.iam.v2\x1a\x1bgoogle/protobuf/empty.proto\x1a google/protobuf/field_mask.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1bplatform/uidp/v2/uidp.proto\"\xdf\x03\n" +
+	"\x1cplatform/iam/v2/groups.proto\x12\x0fplatform.iam.v2\x1a\x1bgoogle/protobuf/empty.proto\x1a google/protobuf/field_mask.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1bplatform/uidp/v2/uidp.proto\"\xd6\x04\n" +
 	"\x05Group\x12\x10\n" +
 	"\x03uid\x18\x01 \x01(\tR\x03uid\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12 \n" +
@@ -657,14 +676,18 @@ const file_platform_iam_v2_groups_proto_rawDesc = "" +
 	"\vupdate_time\x18\a \x01(\v2\x1a.google.protobuf.TimestampR\n" +
 	"updateTime\x12,\n" +
 	"\x04kind\x18\b \x01(\x0e2\x18.platform.iam.v2.OrgKindR\x04kind\x122\n" +
-	"\x06status\x18\t \x01(\x0e2\x1a.platform.iam.v2.OrgStatusR\x06status\x1aA\n" +
+	"\x06status\x18\t \x01(\x0e2\x1a.platform.iam.v2.OrgStatusR\x06status\x12:\n" +
+	"\x06labels\x18d \x03(\v2\".platform.iam.v2.Group.LabelsEntryR\x06labels\x1aA\n" +
 	"\x13ResourceLimitsEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
-	"\x05value\x18\x02 \x01(\x05R\x05value:\x028\x01\"#\n" +
+	"\x05value\x18\x02 \x01(\x05R\x05value:\x028\x01\x1a9\n" +
+	"\vLabelsEntry\x12\x10\n" +
+	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
+	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"#\n" +
 	"\x0fGetGroupRequest\x12\x10\n" +
 	"\x03uid\x18\x01 \x01(\tR\x03uid\"&\n" +
 	"\x12DeleteGroupRequest\x12\x10\n" +
-	"\x03uid\x18\x01 \x01(\tR\x03uid\"\xe9\x01\n" +
+	"\x03uid\x18\x01 \x01(\tR\x03uid\"\x81\x02\n" +
 	"\x11ListGroupsRequest\x120\n" +
 	"\x04uidp\x18\x01 \x01(\v2\x1c.platform.uidp.v2.UIDPFilterR\x04uidp\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12\x1b\n" +
@@ -673,7 +696,8 @@ const file_platform_iam_v2_groups_proto_rawDesc = "" +
 	"page_token\x18\x04 \x01(\tR\tpageToken\x12\x19\n" +
 	"\border_by\x18\x05 \x01(\tR\aorderBy\x12\x12\n" +
 	"\x04skip\x18\x06 \x01(\x05R\x04skip\x12\x19\n" +
-	"\x05query\x18d \x01(\tH\x00R\x05query\x88\x01\x01B\b\n" +
+	"\x05query\x18d \x01(\tH\x00R\x05query\x88\x01\x01\x12\x16\n" +
+	"\x06labels\x18e \x03(\tR\x06labelsB\b\n" +
 	"\x06_query\"\xbc\x01\n" +
 	"\x12ListGroupsResponse\x12.\n" +
 	"\x06groups\x18\x01 \x03(\v2\x16.platform.iam.v2.GroupR\x06groups\x12&\n" +
@@ -722,7 +746,7 @@ func file_platform_iam_v2_groups_proto_rawDescGZIP() []byte {
 }
 
 var file_platform_iam_v2_groups_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
-var file_platform_iam_v2_groups_proto_msgTypes = make([]protoimpl.MessageInfo, 8)
+var file_platform_iam_v2_groups_proto_msgTypes = make([]protoimpl.MessageInfo, 9)
 var file_platform_iam_v2_groups_proto_goTypes = []any{
 	(OrgKind)(0),                  // 0: platform.iam.v2.OrgKind
 	(OrgStatus)(0),                // 1: platform.iam.v2.OrgStatus
@@ -734,37 +758,39 @@ var file_platform_iam_v2_groups_proto_goTypes = []any{
 	(*CreateGroupRequest)(nil),    // 7: platform.iam.v2.CreateGroupRequest
 	(*UpdateGroupRequest)(nil),    // 8: platform.iam.v2.UpdateGroupRequest
 	nil,                           // 9: platform.iam.v2.Group.ResourceLimitsEntry
-	(*timestamppb.Timestamp)(nil), // 10: google.protobuf.Timestamp
-	(*v2.UIDPFilter)(nil),         // 11: platform.uidp.v2.UIDPFilter
-	(*fieldmaskpb.FieldMask)(nil), // 12: google.protobuf.FieldMask
-	(*emptypb.Empty)(nil),         // 13: google.protobuf.Empty
+	nil,                           // 10: platform.iam.v2.Group.LabelsEntry
+	(*timestamppb.Timestamp)(nil), // 11: google.protobuf.Timestamp
+	(*v2.UIDPFilter)(nil),         // 12: platform.uidp.v2.UIDPFilter
+	(*fieldmaskpb.FieldMask)(nil), // 13: google.protobuf.FieldMask
+	(*emptypb.Empty)(nil),         // 14: google.protobuf.Empty
 }
 var file_platform_iam_v2_groups_proto_depIdxs = []int32{
 	9,  // 0: platform.iam.v2.Group.resource_limits:type_name -> platform.iam.v2.Group.ResourceLimitsEntry
-	10, // 1: platform.iam.v2.Group.create_time:type_name -> google.protobuf.Timestamp
-	10, // 2: platform.iam.v2.Group.update_time:type_name -> google.protobuf.Timestamp
+	11, // 1: platform.iam.v2.Group.create_time:type_name -> google.protobuf.Timestamp
+	11, // 2: platform.iam.v2.Group.update_time:type_name -> google.protobuf.Timestamp
 	0,  // 3: platform.iam.v2.Group.kind:type_name -> platform.iam.v2.OrgKind
 	1,  // 4: platform.iam.v2.Group.status:type_name -> platform.iam.v2.OrgStatus
-	11, // 5: platform.iam.v2.ListGroupsRequest.uidp:type_name -> platform.uidp.v2.UIDPFilter
-	2,  // 6: platform.iam.v2.ListGroupsResponse.groups:type_name -> platform.iam.v2.Group
-	2,  // 7: platform.iam.v2.CreateGroupRequest.group:type_name -> platform.iam.v2.Group
-	2,  // 8: platform.iam.v2.UpdateGroupRequest.group:type_name -> platform.iam.v2.Group
-	12, // 9: platform.iam.v2.UpdateGroupRequest.update_mask:type_name -> google.protobuf.FieldMask
-	3,  // 10: platform.iam.v2.GroupsService.GetGroup:input_type -> platform.iam.v2.GetGroupRequest
-	4,  // 11: platform.iam.v2.GroupsService.DeleteGroup:input_type -> platform.iam.v2.DeleteGroupRequest
-	5,  // 12: platform.iam.v2.GroupsService.ListGroups:input_type -> platform.iam.v2.ListGroupsRequest
-	7,  // 13: platform.iam.v2.GroupsService.CreateGroup:input_type -> platform.iam.v2.CreateGroupRequest
-	8,  // 14: platform.iam.v2.GroupsService.UpdateGroup:input_type -> platform.iam.v2.UpdateGroupRequest
-	2,  // 15: platform.iam.v2.GroupsService.GetGroup:output_type -> platform.iam.v2.Group
-	13, // 16: platform.iam.v2.GroupsService.DeleteGroup:output_type -> google.protobuf.Empty
-	6,  // 17: platform.iam.v2.GroupsService.ListGroups:output_type -> platform.iam.v2.ListGroupsResponse
-	2,  // 18: platform.iam.v2.GroupsService.CreateGroup:output_type -> platform.iam.v2.Group
-	2,  // 19: platform.iam.v2.GroupsService.UpdateGroup:output_type -> platform.iam.v2.Group
-	15, // [15:20] is the sub-list for method output_type
-	10, // [10:15] is the sub-list for method input_type
-	10, // [10:10] is the sub-list for extension type_name
-	10, // [10:10] is the sub-list for extension extendee
-	0,  // [0:10] is the sub-list for field type_name
+	10, // 5: platform.iam.v2.Group.labels:type_name -> platform.iam.v2.Group.LabelsEntry
+	12, // 6: platform.iam.v2.ListGroupsRequest.uidp:type_name -> platform.uidp.v2.UIDPFilter
+	2,  // 7: platform.iam.v2.ListGroupsResponse.groups:type_name -> platform.iam.v2.Group
+	2,  // 8: platform.iam.v2.CreateGroupRequest.group:type_name -> platform.iam.v2.Group
+	2,  // 9: platform.iam.v2.UpdateGroupRequest.group:type_name -> platform.iam.v2.Group
+	13, // 10: platform.iam.v2.UpdateGroupRequest.update_mask:type_name -> google.protobuf.FieldMask
+	3,  // 11: platform.iam.v2.GroupsService.GetGroup:input_type -> platform.iam.v2.GetGroupRequest
+	4,  // 12: platform.iam.v2.GroupsService.DeleteGroup:input_type -> platform.iam.v2.DeleteGroupRequest
+	5,  // 13: platform.iam.v2.GroupsService.ListGroups:input_type -> platform.iam.v2.ListGroupsRequest
+	7,  // 14: platform.iam.v2.GroupsService.CreateGroup:input_type -> platform.iam.v2.CreateGroupRequest
+	8,  // 15: platform.iam.v2.GroupsService.UpdateGroup:input_type -> platform.iam.v2.UpdateGroupRequest
+	2,  // 16: platform.iam.v2.GroupsService.GetGroup:output_type -> platform.iam.v2.Group
+	14, // 17: platform.iam.v2.GroupsService.DeleteGroup:output_type -> google.protobuf.Empty
+	6,  // 18: platform.iam.v2.GroupsService.ListGroups:output_type -> platform.iam.v2.ListGroupsResponse
+	2,  // 19: platform.iam.v2.GroupsService.CreateGroup:output_type -> platform.iam.v2.Group
+	2,  // 20: platform.iam.v2.GroupsService.UpdateGroup:output_type -> platform.iam.v2.Group
+	16, // [16:21] is the sub-list for method output_type
+	11, // [11:16] is the sub-list for method input_type
+	11, // [11:11] is the sub-list for extension type_name
+	11, // [11:11] is the sub-list for extension extendee
+	0,  // [0:11] is the sub-list for field type_name
 }
 
 func init() { file_platform_iam_v2_groups_proto_init() }
@@ -780,7 +806,7 @@ func file_platform_iam_v2_groups_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_platform_iam_v2_groups_proto_rawDesc), len(file_platform_iam_v2_groups_proto_rawDesc)),
 			NumEnums:      2,
-			NumMessages:   8,
+			NumMessages:   9,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -640,15 +640,17 @@ type IdentityProvider_OIDC struct {
 	Issuer string `protobuf:"bytes,1,opt,name=issuer,proto3" json:"issuer,omitempty"`
 	// The client id under which this service is registered. Required.
 	ClientId string `protobuf:"bytes,2,opt,name=client_id,json=clientId,proto3" json:"client_id,omitempty"`
-	// The secret of that client. It is never shown.
+	// The secret of that client. It is never shown, and not used: tokens are
+	// checked by the keys of the issuer.
 	ClientSecret string `protobuf:"bytes,3,opt,name=client_secret,json=clientSecret,proto3" json:"client_secret,omitempty"`
-	// Scopes to request in addition to openid, profile and email.
+	// Scopes that clients request in addition to openid, profile and email.
+	// They are kept for clients; the service starts no sign-ins itself.
 	AdditionalScopes []string `protobuf:"bytes,4,rep,name=additional_scopes,json=additionalScopes,proto3" json:"additional_scopes,omitempty"`
 	// The claim that lists the groups of a person.
 	GroupsClaim string `protobuf:"bytes,5,opt,name=groups_claim,json=groupsClaim,proto3" json:"groups_claim,omitempty"`
 	// Which claim identifies a person. Cannot be changed.
 	CorrelationRule IdentityProvider_OIDC_CorrelationRule `protobuf:"varint,6,opt,name=correlation_rule,json=correlationRule,proto3,enum=platform.iam.v2.IdentityProvider_OIDC_CorrelationRule" json:"correlation_rule,omitempty"`
-	// Whether sign-ins use PKCE.
+	// Whether clients use PKCE. It is kept for them.
 	PkceEnabled   bool `protobuf:"varint,7,opt,name=pkce_enabled,json=pkceEnabled,proto3" json:"pkce_enabled,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

@@ -43,7 +43,13 @@ type RoleBinding struct {
 	// The uid of the role. Input only.
 	RoleUid string `protobuf:"bytes,7,opt,name=role_uid,json=roleUid,proto3" json:"role_uid,omitempty"`
 	// From this time on the binding gives nothing. It must be in the future. Without it, the binding never expires.
-	ExpireTime    *timestamppb.Timestamp `protobuf:"bytes,100,opt,name=expire_time,json=expireTime,proto3" json:"expire_time,omitempty"`
+	ExpireTime *timestamppb.Timestamp `protobuf:"bytes,100,opt,name=expire_time,json=expireTime,proto3" json:"expire_time,omitempty"`
+	// When somebody last confirmed the role binding in an access review. Absent if nobody has since it last changed. Output only.
+	ReviewTime *timestamppb.Timestamp `protobuf:"bytes,101,opt,name=review_time,json=reviewTime,proto3" json:"review_time,omitempty"`
+	// Who confirmed it: the uid of an identity, or the subject of a token. Output only.
+	Reviewer string `protobuf:"bytes,102,opt,name=reviewer,proto3" json:"reviewer,omitempty"`
+	// What the reviewer noted. Output only.
+	ReviewNote    string `protobuf:"bytes,103,opt,name=review_note,json=reviewNote,proto3" json:"review_note,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -132,6 +138,27 @@ func (x *RoleBinding) GetExpireTime() *timestamppb.Timestamp {
 		return x.ExpireTime
 	}
 	return nil
+}
+
+func (x *RoleBinding) GetReviewTime() *timestamppb.Timestamp {
+	if x != nil {
+		return x.ReviewTime
+	}
+	return nil
+}
+
+func (x *RoleBinding) GetReviewer() string {
+	if x != nil {
+		return x.Reviewer
+	}
+	return ""
+}
+
+func (x *RoleBinding) GetReviewNote() string {
+	if x != nil {
+		return x.ReviewNote
+	}
+	return ""
 }
 
 // The fields of the identity that a role binding shows.
@@ -851,7 +878,7 @@ var File_platform_iam_v2_role_bindings_proto protoreflect.FileDescriptor
 
 const file_platform_iam_v2_role_bindings_proto_rawDesc = "" +
 	"\n" +
-	"#platform/iam/v2/role_bindings.proto\x12\x0fplatform.iam.v2\x1a\x1bgoogle/protobuf/empty.proto\x1a google/protobuf/field_mask.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1bplatform/uidp/v2/uidp.proto\"\x88\x03\n" +
+	"#platform/iam/v2/role_bindings.proto\x12\x0fplatform.iam.v2\x1a\x1bgoogle/protobuf/empty.proto\x1a google/protobuf/field_mask.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1bplatform/uidp/v2/uidp.proto\"\x82\x04\n" +
 	"\vRoleBinding\x12\x10\n" +
 	"\x03uid\x18\x01 \x01(\tR\x03uid\x12@\n" +
 	"\bidentity\x18\x02 \x01(\v2$.platform.iam.v2.RoleBindingIdentityR\bidentity\x127\n" +
@@ -862,7 +889,12 @@ const file_platform_iam_v2_role_bindings_proto_rawDesc = "" +
 	"\fidentity_uid\x18\x06 \x01(\tR\videntityUid\x12\x19\n" +
 	"\brole_uid\x18\a \x01(\tR\aroleUid\x12;\n" +
 	"\vexpire_time\x18d \x01(\v2\x1a.google.protobuf.TimestampR\n" +
-	"expireTime\"\xa5\x01\n" +
+	"expireTime\x12;\n" +
+	"\vreview_time\x18e \x01(\v2\x1a.google.protobuf.TimestampR\n" +
+	"reviewTime\x12\x1a\n" +
+	"\breviewer\x18f \x01(\tR\breviewer\x12\x1f\n" +
+	"\vreview_note\x18g \x01(\tR\n" +
+	"reviewNote\"\xa5\x01\n" +
 	"\x13RoleBindingIdentity\x12\x10\n" +
 	"\x03uid\x18\x01 \x01(\tR\x03uid\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12 \n" +
@@ -957,30 +989,31 @@ var file_platform_iam_v2_role_bindings_proto_depIdxs = []int32{
 	3,  // 2: platform.iam.v2.RoleBinding.role:type_name -> platform.iam.v2.RoleBindingRole
 	12, // 3: platform.iam.v2.RoleBinding.create_time:type_name -> google.protobuf.Timestamp
 	12, // 4: platform.iam.v2.RoleBinding.expire_time:type_name -> google.protobuf.Timestamp
-	0,  // 5: platform.iam.v2.CreateRoleBindingRequest.role_binding:type_name -> platform.iam.v2.RoleBinding
-	13, // 6: platform.iam.v2.ListRoleBindingsRequest.uidp:type_name -> platform.uidp.v2.UIDPFilter
-	0,  // 7: platform.iam.v2.ListRoleBindingsResponse.role_bindings:type_name -> platform.iam.v2.RoleBinding
-	0,  // 8: platform.iam.v2.UpdateRoleBindingRequest.role_binding:type_name -> platform.iam.v2.RoleBinding
-	14, // 9: platform.iam.v2.UpdateRoleBindingRequest.update_mask:type_name -> google.protobuf.FieldMask
-	4,  // 10: platform.iam.v2.BatchCreateRoleBindingsRequest.requests:type_name -> platform.iam.v2.CreateRoleBindingRequest
-	0,  // 11: platform.iam.v2.BatchCreateRoleBindingsResponse.role_bindings:type_name -> platform.iam.v2.RoleBinding
-	6,  // 12: platform.iam.v2.RoleBindingsService.GetRoleBinding:input_type -> platform.iam.v2.GetRoleBindingRequest
-	4,  // 13: platform.iam.v2.RoleBindingsService.CreateRoleBinding:input_type -> platform.iam.v2.CreateRoleBindingRequest
-	5,  // 14: platform.iam.v2.RoleBindingsService.DeleteRoleBinding:input_type -> platform.iam.v2.DeleteRoleBindingRequest
-	7,  // 15: platform.iam.v2.RoleBindingsService.ListRoleBindings:input_type -> platform.iam.v2.ListRoleBindingsRequest
-	10, // 16: platform.iam.v2.RoleBindingsService.BatchCreateRoleBindings:input_type -> platform.iam.v2.BatchCreateRoleBindingsRequest
-	9,  // 17: platform.iam.v2.RoleBindingsService.UpdateRoleBinding:input_type -> platform.iam.v2.UpdateRoleBindingRequest
-	0,  // 18: platform.iam.v2.RoleBindingsService.GetRoleBinding:output_type -> platform.iam.v2.RoleBinding
-	0,  // 19: platform.iam.v2.RoleBindingsService.CreateRoleBinding:output_type -> platform.iam.v2.RoleBinding
-	15, // 20: platform.iam.v2.RoleBindingsService.DeleteRoleBinding:output_type -> google.protobuf.Empty
-	8,  // 21: platform.iam.v2.RoleBindingsService.ListRoleBindings:output_type -> platform.iam.v2.ListRoleBindingsResponse
-	11, // 22: platform.iam.v2.RoleBindingsService.BatchCreateRoleBindings:output_type -> platform.iam.v2.BatchCreateRoleBindingsResponse
-	0,  // 23: platform.iam.v2.RoleBindingsService.UpdateRoleBinding:output_type -> platform.iam.v2.RoleBinding
-	18, // [18:24] is the sub-list for method output_type
-	12, // [12:18] is the sub-list for method input_type
-	12, // [12:12] is the sub-list for extension type_name
-	12, // [12:12] is the sub-list for extension extendee
-	0,  // [0:12] is the sub-list for field type_name
+	12, // 5: platform.iam.v2.RoleBinding.review_time:type_name -> google.protobuf.Timestamp
+	0,  // 6: platform.iam.v2.CreateRoleBindingRequest.role_binding:type_name -> platform.iam.v2.RoleBinding
+	13, // 7: platform.iam.v2.ListRoleBindingsRequest.uidp:type_name -> platform.uidp.v2.UIDPFilter
+	0,  // 8: platform.iam.v2.ListRoleBindingsResponse.role_bindings:type_name -> platform.iam.v2.RoleBinding
+	0,  // 9: platform.iam.v2.UpdateRoleBindingRequest.role_binding:type_name -> platform.iam.v2.RoleBinding
+	14, // 10: platform.iam.v2.UpdateRoleBindingRequest.update_mask:type_name -> google.protobuf.FieldMask
+	4,  // 11: platform.iam.v2.BatchCreateRoleBindingsRequest.requests:type_name -> platform.iam.v2.CreateRoleBindingRequest
+	0,  // 12: platform.iam.v2.BatchCreateRoleBindingsResponse.role_bindings:type_name -> platform.iam.v2.RoleBinding
+	6,  // 13: platform.iam.v2.RoleBindingsService.GetRoleBinding:input_type -> platform.iam.v2.GetRoleBindingRequest
+	4,  // 14: platform.iam.v2.RoleBindingsService.CreateRoleBinding:input_type -> platform.iam.v2.CreateRoleBindingRequest
+	5,  // 15: platform.iam.v2.RoleBindingsService.DeleteRoleBinding:input_type -> platform.iam.v2.DeleteRoleBindingRequest
+	7,  // 16: platform.iam.v2.RoleBindingsService.ListRoleBindings:input_type -> platform.iam.v2.ListRoleBindingsRequest
+	10, // 17: platform.iam.v2.RoleBindingsService.BatchCreateRoleBindings:input_type -> platform.iam.v2.BatchCreateRoleBindingsRequest
+	9,  // 18: platform.iam.v2.RoleBindingsService.UpdateRoleBinding:input_type -> platform.iam.v2.UpdateRoleBindingRequest
+	0,  // 19: platform.iam.v2.RoleBindingsService.GetRoleBinding:output_type -> platform.iam.v2.RoleBinding
+	0,  // 20: platform.iam.v2.RoleBindingsService.CreateRoleBinding:output_type -> platform.iam.v2.RoleBinding
+	15, // 21: platform.iam.v2.RoleBindingsService.DeleteRoleBinding:output_type -> google.protobuf.Empty
+	8,  // 22: platform.iam.v2.RoleBindingsService.ListRoleBindings:output_type -> platform.iam.v2.ListRoleBindingsResponse
+	11, // 23: platform.iam.v2.RoleBindingsService.BatchCreateRoleBindings:output_type -> platform.iam.v2.BatchCreateRoleBindingsResponse
+	0,  // 24: platform.iam.v2.RoleBindingsService.UpdateRoleBinding:output_type -> platform.iam.v2.RoleBinding
+	19, // [19:25] is the sub-list for method output_type
+	13, // [13:19] is the sub-list for method input_type
+	13, // [13:13] is the sub-list for extension type_name
+	13, // [13:13] is the sub-list for extension extendee
+	0,  // [0:13] is the sub-list for field type_name
 }
 
 func init() { file_platform_iam_v2_role_bindings_proto_init() }

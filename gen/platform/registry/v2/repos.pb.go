@@ -116,7 +116,10 @@ type Repo struct {
 	// Creation time. Output only.
 	CreateTime *timestamppb.Timestamp `protobuf:"bytes,11,opt,name=create_time,json=createTime,proto3" json:"create_time,omitempty"`
 	// Time of the last change. Output only.
-	UpdateTime    *timestamppb.Timestamp `protobuf:"bytes,12,opt,name=update_time,json=updateTime,proto3" json:"update_time,omitempty"`
+	UpdateTime *timestamppb.Timestamp `protobuf:"bytes,12,opt,name=update_time,json=updateTime,proto3" json:"update_time,omitempty"`
+	// What people group repos by, such as the owner or the environment: at most 64 values by their keys. Keys and values have the form of
+	// those of Kubernetes.
+	Labels        map[string]string `protobuf:"bytes,100,rep,name=labels,proto3" json:"labels,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -217,6 +220,13 @@ func (x *Repo) GetCreateTime() *timestamppb.Timestamp {
 func (x *Repo) GetUpdateTime() *timestamppb.Timestamp {
 	if x != nil {
 		return x.UpdateTime
+	}
+	return nil
+}
+
+func (x *Repo) GetLabels() map[string]string {
+	if x != nil {
+		return x.Labels
 	}
 	return nil
 }
@@ -555,7 +565,9 @@ type ListReposRequest struct {
 	// Only items in one of these bundles.
 	Bundles []string `protobuf:"bytes,102,rep,name=bundles,proto3" json:"bundles,omitempty"`
 	// Only items with one of these aliases.
-	Aliases       []string `protobuf:"bytes,103,rep,name=aliases,proto3" json:"aliases,omitempty"`
+	Aliases []string `protobuf:"bytes,103,rep,name=aliases,proto3" json:"aliases,omitempty"`
+	// Only items with all of these labels, at most 16. Each is key=value, or a key for any value.
+	Labels        []string `protobuf:"bytes,104,rep,name=labels,proto3" json:"labels,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -656,6 +668,13 @@ func (x *ListReposRequest) GetBundles() []string {
 func (x *ListReposRequest) GetAliases() []string {
 	if x != nil {
 		return x.Aliases
+	}
+	return nil
+}
+
+func (x *ListReposRequest) GetLabels() []string {
+	if x != nil {
+		return x.Labels
 	}
 	return nil
 }
@@ -893,7 +912,7 @@ var File_platform_registry_v2_repos_proto protoreflect.FileDescriptor
 
 const file_platform_registry_v2_repos_proto_rawDesc = "" +
 	"\n" +
-	" platform/registry/v2/repos.proto\x12\x14platform.registry.v2\x1a\x1bgoogle/protobuf/empty.proto\x1a google/protobuf/field_mask.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1bplatform/uidp/v2/uidp.proto\"\xa7\x03\n" +
+	" platform/registry/v2/repos.proto\x12\x14platform.registry.v2\x1a\x1bgoogle/protobuf/empty.proto\x1a google/protobuf/field_mask.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1bplatform/uidp/v2/uidp.proto\"\xa2\x04\n" +
 	"\x04Repo\x12\x10\n" +
 	"\x03uid\x18\x01 \x01(\tR\x03uid\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12 \n" +
@@ -907,7 +926,11 @@ const file_platform_registry_v2_repos_proto_rawDesc = "" +
 	"\vcreate_time\x18\v \x01(\v2\x1a.google.protobuf.TimestampR\n" +
 	"createTime\x12;\n" +
 	"\vupdate_time\x18\f \x01(\v2\x1a.google.protobuf.TimestampR\n" +
-	"updateTime\"\x96\x02\n" +
+	"updateTime\x12>\n" +
+	"\x06labels\x18d \x03(\v2&.platform.registry.v2.Repo.LabelsEntryR\x06labels\x1a9\n" +
+	"\vLabelsEntry\x12\x10\n" +
+	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
+	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"\x96\x02\n" +
 	"\n" +
 	"SyncConfig\x12\x16\n" +
 	"\x06source\x18\x01 \x01(\tR\x06source\x12\x1f\n" +
@@ -929,7 +952,7 @@ const file_platform_registry_v2_repos_proto_rawDesc = "" +
 	"\x11UpdateRepoRequest\x12.\n" +
 	"\x04repo\x18\x01 \x01(\v2\x1a.platform.registry.v2.RepoR\x04repo\x12;\n" +
 	"\vupdate_mask\x18\x02 \x01(\v2\x1a.google.protobuf.FieldMaskR\n" +
-	"updateMask\"\xe3\x02\n" +
+	"updateMask\"\xfb\x02\n" +
 	"\x10ListReposRequest\x120\n" +
 	"\x04uidp\x18\x01 \x01(\v2\x1c.platform.uidp.v2.UIDPFilterR\x04uidp\x12\x17\n" +
 	"\x04name\x18\x02 \x01(\tH\x00R\x04name\x88\x01\x01\x12\x1b\n" +
@@ -941,7 +964,8 @@ const file_platform_registry_v2_repos_proto_rawDesc = "" +
 	"\x05query\x18d \x01(\tH\x01R\x05query\x88\x01\x01\x127\n" +
 	"\x05tiers\x18e \x03(\x0e2!.platform.registry.v2.CatalogTierR\x05tiers\x12\x18\n" +
 	"\abundles\x18f \x03(\tR\abundles\x12\x18\n" +
-	"\aaliases\x18g \x03(\tR\aaliasesB\a\n" +
+	"\aaliases\x18g \x03(\tR\aaliases\x12\x16\n" +
+	"\x06labels\x18h \x03(\tR\x06labelsB\a\n" +
 	"\x05_nameB\b\n" +
 	"\x06_query\"\xbd\x01\n" +
 	"\x11ListReposResponse\x120\n" +
@@ -995,7 +1019,7 @@ func file_platform_registry_v2_repos_proto_rawDescGZIP() []byte {
 }
 
 var file_platform_registry_v2_repos_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_platform_registry_v2_repos_proto_msgTypes = make([]protoimpl.MessageInfo, 11)
+var file_platform_registry_v2_repos_proto_msgTypes = make([]protoimpl.MessageInfo, 12)
 var file_platform_registry_v2_repos_proto_goTypes = []any{
 	(CatalogTier)(0),                // 0: platform.registry.v2.CatalogTier
 	(*Repo)(nil),                    // 1: platform.registry.v2.Repo
@@ -1009,44 +1033,46 @@ var file_platform_registry_v2_repos_proto_goTypes = []any{
 	(*RepoReadme)(nil),              // 9: platform.registry.v2.RepoReadme
 	(*GetRepoReadmeRequest)(nil),    // 10: platform.registry.v2.GetRepoReadmeRequest
 	(*UpdateRepoReadmeRequest)(nil), // 11: platform.registry.v2.UpdateRepoReadmeRequest
-	(*timestamppb.Timestamp)(nil),   // 12: google.protobuf.Timestamp
-	(*fieldmaskpb.FieldMask)(nil),   // 13: google.protobuf.FieldMask
-	(*v2.UIDPFilter)(nil),           // 14: platform.uidp.v2.UIDPFilter
-	(*emptypb.Empty)(nil),           // 15: google.protobuf.Empty
+	nil,                             // 12: platform.registry.v2.Repo.LabelsEntry
+	(*timestamppb.Timestamp)(nil),   // 13: google.protobuf.Timestamp
+	(*fieldmaskpb.FieldMask)(nil),   // 14: google.protobuf.FieldMask
+	(*v2.UIDPFilter)(nil),           // 15: platform.uidp.v2.UIDPFilter
+	(*emptypb.Empty)(nil),           // 16: google.protobuf.Empty
 }
 var file_platform_registry_v2_repos_proto_depIdxs = []int32{
 	0,  // 0: platform.registry.v2.Repo.catalog_tier:type_name -> platform.registry.v2.CatalogTier
 	2,  // 1: platform.registry.v2.Repo.sync_config:type_name -> platform.registry.v2.SyncConfig
-	12, // 2: platform.registry.v2.Repo.create_time:type_name -> google.protobuf.Timestamp
-	12, // 3: platform.registry.v2.Repo.update_time:type_name -> google.protobuf.Timestamp
-	12, // 4: platform.registry.v2.SyncConfig.expiration_time:type_name -> google.protobuf.Timestamp
-	1,  // 5: platform.registry.v2.CreateRepoRequest.repo:type_name -> platform.registry.v2.Repo
-	1,  // 6: platform.registry.v2.UpdateRepoRequest.repo:type_name -> platform.registry.v2.Repo
-	13, // 7: platform.registry.v2.UpdateRepoRequest.update_mask:type_name -> google.protobuf.FieldMask
-	14, // 8: platform.registry.v2.ListReposRequest.uidp:type_name -> platform.uidp.v2.UIDPFilter
-	0,  // 9: platform.registry.v2.ListReposRequest.tiers:type_name -> platform.registry.v2.CatalogTier
-	1,  // 10: platform.registry.v2.ListReposResponse.repos:type_name -> platform.registry.v2.Repo
-	9,  // 11: platform.registry.v2.UpdateRepoReadmeRequest.repo_readme:type_name -> platform.registry.v2.RepoReadme
-	13, // 12: platform.registry.v2.UpdateRepoReadmeRequest.update_mask:type_name -> google.protobuf.FieldMask
-	3,  // 13: platform.registry.v2.ReposService.GetRepo:input_type -> platform.registry.v2.GetRepoRequest
-	5,  // 14: platform.registry.v2.ReposService.CreateRepo:input_type -> platform.registry.v2.CreateRepoRequest
-	6,  // 15: platform.registry.v2.ReposService.UpdateRepo:input_type -> platform.registry.v2.UpdateRepoRequest
-	4,  // 16: platform.registry.v2.ReposService.DeleteRepo:input_type -> platform.registry.v2.DeleteRepoRequest
-	7,  // 17: platform.registry.v2.ReposService.ListRepos:input_type -> platform.registry.v2.ListReposRequest
-	10, // 18: platform.registry.v2.ReposService.GetRepoReadme:input_type -> platform.registry.v2.GetRepoReadmeRequest
-	11, // 19: platform.registry.v2.ReposService.UpdateRepoReadme:input_type -> platform.registry.v2.UpdateRepoReadmeRequest
-	1,  // 20: platform.registry.v2.ReposService.GetRepo:output_type -> platform.registry.v2.Repo
-	1,  // 21: platform.registry.v2.ReposService.CreateRepo:output_type -> platform.registry.v2.Repo
-	1,  // 22: platform.registry.v2.ReposService.UpdateRepo:output_type -> platform.registry.v2.Repo
-	15, // 23: platform.registry.v2.ReposService.DeleteRepo:output_type -> google.protobuf.Empty
-	8,  // 24: platform.registry.v2.ReposService.ListRepos:output_type -> platform.registry.v2.ListReposResponse
-	9,  // 25: platform.registry.v2.ReposService.GetRepoReadme:output_type -> platform.registry.v2.RepoReadme
-	9,  // 26: platform.registry.v2.ReposService.UpdateRepoReadme:output_type -> platform.registry.v2.RepoReadme
-	20, // [20:27] is the sub-list for method output_type
-	13, // [13:20] is the sub-list for method input_type
-	13, // [13:13] is the sub-list for extension type_name
-	13, // [13:13] is the sub-list for extension extendee
-	0,  // [0:13] is the sub-list for field type_name
+	13, // 2: platform.registry.v2.Repo.create_time:type_name -> google.protobuf.Timestamp
+	13, // 3: platform.registry.v2.Repo.update_time:type_name -> google.protobuf.Timestamp
+	12, // 4: platform.registry.v2.Repo.labels:type_name -> platform.registry.v2.Repo.LabelsEntry
+	13, // 5: platform.registry.v2.SyncConfig.expiration_time:type_name -> google.protobuf.Timestamp
+	1,  // 6: platform.registry.v2.CreateRepoRequest.repo:type_name -> platform.registry.v2.Repo
+	1,  // 7: platform.registry.v2.UpdateRepoRequest.repo:type_name -> platform.registry.v2.Repo
+	14, // 8: platform.registry.v2.UpdateRepoRequest.update_mask:type_name -> google.protobuf.FieldMask
+	15, // 9: platform.registry.v2.ListReposRequest.uidp:type_name -> platform.uidp.v2.UIDPFilter
+	0,  // 10: platform.registry.v2.ListReposRequest.tiers:type_name -> platform.registry.v2.CatalogTier
+	1,  // 11: platform.registry.v2.ListReposResponse.repos:type_name -> platform.registry.v2.Repo
+	9,  // 12: platform.registry.v2.UpdateRepoReadmeRequest.repo_readme:type_name -> platform.registry.v2.RepoReadme
+	14, // 13: platform.registry.v2.UpdateRepoReadmeRequest.update_mask:type_name -> google.protobuf.FieldMask
+	3,  // 14: platform.registry.v2.ReposService.GetRepo:input_type -> platform.registry.v2.GetRepoRequest
+	5,  // 15: platform.registry.v2.ReposService.CreateRepo:input_type -> platform.registry.v2.CreateRepoRequest
+	6,  // 16: platform.registry.v2.ReposService.UpdateRepo:input_type -> platform.registry.v2.UpdateRepoRequest
+	4,  // 17: platform.registry.v2.ReposService.DeleteRepo:input_type -> platform.registry.v2.DeleteRepoRequest
+	7,  // 18: platform.registry.v2.ReposService.ListRepos:input_type -> platform.registry.v2.ListReposRequest
+	10, // 19: platform.registry.v2.ReposService.GetRepoReadme:input_type -> platform.registry.v2.GetRepoReadmeRequest
+	11, // 20: platform.registry.v2.ReposService.UpdateRepoReadme:input_type -> platform.registry.v2.UpdateRepoReadmeRequest
+	1,  // 21: platform.registry.v2.ReposService.GetRepo:output_type -> platform.registry.v2.Repo
+	1,  // 22: platform.registry.v2.ReposService.CreateRepo:output_type -> platform.registry.v2.Repo
+	1,  // 23: platform.registry.v2.ReposService.UpdateRepo:output_type -> platform.registry.v2.Repo
+	16, // 24: platform.registry.v2.ReposService.DeleteRepo:output_type -> google.protobuf.Empty
+	8,  // 25: platform.registry.v2.ReposService.ListRepos:output_type -> platform.registry.v2.ListReposResponse
+	9,  // 26: platform.registry.v2.ReposService.GetRepoReadme:output_type -> platform.registry.v2.RepoReadme
+	9,  // 27: platform.registry.v2.ReposService.UpdateRepoReadme:output_type -> platform.registry.v2.RepoReadme
+	21, // [21:28] is the sub-list for method output_type
+	14, // [14:21] is the sub-list for method input_type
+	14, // [14:14] is the sub-list for extension type_name
+	14, // [14:14] is the sub-list for extension extendee
+	0,  // [0:14] is the sub-list for field type_name
 }
 
 func init() { file_platform_registry_v2_repos_proto_init() }
@@ -1062,7 +1088,7 @@ func file_platform_registry_v2_repos_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_platform_registry_v2_repos_proto_rawDesc), len(file_platform_registry_v2_repos_proto_rawDesc)),
 			NumEnums:      1,
-			NumMessages:   11,
+			NumMessages:   12,
 			NumExtensions: 0,
 			NumServices:   1,
 		},
