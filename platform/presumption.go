@@ -136,11 +136,14 @@ func (x *Presumption) Confirm() { x.transition(isPending, isProven) }
 // and so does the request.
 func (x *Presumption) Fail(ctx context.Context, err error) {
 	if ctx.Err() != nil {
-		x.transition(isPending, isPresumed)
+		x.Release()
 		return
 	}
 	_ = x.finish(isFailed, err)
 }
+
+// Release lets another call take the proof, because this one could neither confirm nor refute.
+func (x *Presumption) Release() { x.transition(isPending, isPresumed) }
 
 // Err returns an error once the presumption is refuted or cannot be proven.
 func (x *Presumption) Err() error {

@@ -69,7 +69,12 @@ func (p *presumptionProof) Resolve(ctx context.Context, next dbconn.Conn, err er
 		return err
 	case p.comparing: // a right has changed, perhaps that of another caller
 		p.found, p.statement = signIns{}, p.readAll()
-		if failed := next.Run(ctx, &p.statement); failed != nil {
+		failed := next.Run(ctx, &p.statement)
+		switch {
+		case failed != nil && err != nil: // a transaction that has failed reads nothing more
+			p.presumption.Release()
+			return err
+		case failed != nil:
 			p.presumption.Fail(ctx, failed)
 			return failed
 		}
