@@ -112,8 +112,8 @@ func (f *forest) createOrganisation(name string, n int) platform.UID {
 			all = append(all, g)
 		}
 	}
-	for _, g := range all {
-		g.Labels = pick(f.d, someLabels)
+	for i, g := range all {
+		g.Labels = someLabels[i%len(someLabels)]
 	}
 	f.groups = append(f.groups, all...)
 	return root.UID
@@ -136,7 +136,7 @@ func (f *forest) furnish(group platform.UID) {
 		f.roles = append(f.roles, &platform.Role{UID: f.d.below(group), Name: name, CreateTime: f.randomTime(), UpdateTime: f.randomTime(), Capabilities: pick(f.d, [][]platform.Capability{{platform.CapRepoList}, {platform.CapRepoList, platform.CapTagList}, nil})})
 	}
 	for _, name := range f.distinct(repoNames, some(4)) {
-		r := &platform.Repo{UID: f.d.below(group), Name: name, CreateTime: f.randomTime(), UpdateTime: f.randomTime(), Labels: pick(f.d, someLabels)}
+		r := &platform.Repo{UID: f.d.below(group), Name: name, CreateTime: f.randomTime(), UpdateTime: f.randomTime(), Labels: someLabels[len(f.repos)%len(someLabels)]}
 		f.repos = append(f.repos, r)
 		for _, tag := range f.distinct(tagNames, some(5)) {
 			f.tags = append(f.tags, f.tag(r.UID, tag))
