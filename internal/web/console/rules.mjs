@@ -39,7 +39,6 @@ const scalars = { ID: 'text', String: 'text', Boolean: 'yes', Duration: 'duratio
 
 function fieldOf(field, place) {
   const inner = getNullableType(field.type), named = getNamedType(inner);
-  if (isListType(inner) && isInputObjectType(named)) return;
   return {
     type: isListType(inner) ? 'list' : isEnumType(named) ? 'choice' : scalars[named.name] ?? 'text',
     ...(isNonNullType(field.type) && { required: true }),
@@ -55,6 +54,7 @@ function fieldsOf(input, prefix = '') {
   for (const field of Object.values(input.getFields())) {
     const place = prefix + field.name, inner = getNullableType(field.type);
     if (['updateMask', 'where'].includes(place)) continue; // A form sends the fields that differ, so it needs no mask; and no form has a filter.
+    if (isListType(inner) && isInputObjectType(getNamedType(inner))) continue; // No form has a list of objects.
     if (isInputObjectType(inner)) Object.assign(fields, fieldsOf(inner, place + '.'));
     else fields[place] = fieldOf(field, `${input.name}.${field.name}`);
   }
