@@ -60,6 +60,23 @@ export const changes: Record<string, Change> = {
    }
   }
  },
+ "Confirm": {
+  "needs": [],
+  "fields": {
+   "uids": {
+    "type": "list",
+    "required": true,
+    "about": "Their uids, 1 to 100, each once.",
+    "leastItems": 1,
+    "mostItems": 100
+   },
+   "note": {
+    "type": "text",
+    "about": "Why, at most 8192 bytes.",
+    "mostBytes": 8192
+   }
+  }
+ },
  "CreateGroup": {
   "needs": [
    "groups.create"
@@ -377,6 +394,20 @@ export const changes: Record<string, Change> = {
     "about": "Types of the events to send, such as dev.atrium.api.iam.group.created.v1, iam.group.created or IAM_GROUP_CREATED, at most 100; all where absent. The refusal of another lists those there are in its metadata.",
     "mostItems": 100
    },
+   "conditions.within": {
+    "type": "list",
+    "about": "Uids of groups, repos and other resources in the group of the subscription, at most 100. Everything below them counts too.",
+    "mostItems": 100
+   },
+   "conditions.actors": {
+    "type": "list",
+    "about": "Who made the changes: uids of identities, or names of an operator's commands, at most 100.",
+    "mostItems": 100
+   },
+   "conditions.includeDenied": {
+    "type": "yes",
+    "about": "true: denied changes are sent too, once for equal ones within a minute. Their type ends in `.denied.v1`, and their data has the reason as\n`denied`. Needs groups.update on the group, as the audit log does."
+   },
    "findings.minSeverity": {
     "type": "choice",
     "about": "The rating must be this one or a worse one, of UNKNOWN, NONE, LOW, MEDIUM, HIGH and CRITICAL.",
@@ -557,6 +588,25 @@ export const changes: Record<string, Change> = {
     "type": "text",
     "required": true,
     "about": "Its uid."
+   }
+  }
+ },
+ "UnbindAll": {
+  "needs": [
+   "role_bindings.delete"
+  ],
+  "fields": {
+   "uids": {
+    "type": "list",
+    "required": true,
+    "about": "Their uids, 1 to 100, each once.",
+    "leastItems": 1,
+    "mostItems": 100
+   },
+   "note": {
+    "type": "text",
+    "about": "Why, at most 8192 bytes. The events then have it as `reviewNote`, and the caller as `reviewer`.",
+    "mostBytes": 8192
    }
   }
  },
