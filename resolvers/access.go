@@ -14,7 +14,7 @@ type (
 	accessChanges struct{}
 )
 
-func (r root) AccessGrant() graph.AccessGrantResolver { return accessGrants{r.p} }
+func (r root) AccessGrant() graph.AccessGrantResolver { return accessGrants(r) }
 
 func (root) AccessChange() graph.AccessChangeResolver { return accessChanges{} }
 

@@ -163,7 +163,7 @@ func (j judge) judge(c call) {
 	if isList {
 		j.judgeScope(c)
 	}
-	if len(j.rpc.capabilities) > 0 && c.target != "" && !(isList && isGraph) {
+	if len(j.rpc.capabilities) > 0 && c.target != "" && (!isList || !isGraph) {
 		j.judgeMissing(c, got, holds)
 	}
 }

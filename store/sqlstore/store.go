@@ -178,7 +178,10 @@ func (s *Store) Write(ctx context.Context, unit func(platform.Tx) error) error {
 	recorded := 0
 	err := s.engine.Write(ctx, func(conn *dbconn.Tx) error {
 		tx := &transaction{tables: tables{conn, conn, s.dialect}, conn: conn, slot: randomSlot(s.dialect), deltas: deltas{}}
-		if err := cmp.Or(unit(tx), platform.Prove(ctx)); err != nil {
+		if err := unit(tx); err != nil {
+			return err
+		}
+		if err := platform.Prove(ctx); err != nil { // unless the statements of unit have proven the caller
 			return err
 		}
 		recorded = 0
