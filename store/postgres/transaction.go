@@ -128,10 +128,7 @@ func (t *transaction) Commit(ctx context.Context, statements ...*dbconn.Statemen
 
 // end gives the connection back. It undoes a transaction that was not committed.
 func (t *transaction) end(ctx context.Context) {
-	if t.pooled == nil {
-		return
-	}
-	if server := t.pooled.Conn().PgConn(); !server.IsClosed() && server.TxStatus() != isIdle {
+	if t.isOpen() {
 		w := t.engine.breaker.await(ctx, t.engine.responseTimeout)
 		defer w.cancel()
 		_, err := t.pooled.Exec(w.within, "ROLLBACK")
@@ -140,11 +137,22 @@ func (t *transaction) end(ctx context.Context) {
 	t.release()
 }
 
+// isOpen reports whether the server may still be in the transaction.
+func (t *transaction) isOpen() bool {
+	if t.pooled == nil {
+		return false
+	}
+	server := t.pooled.Conn().PgConn()
+	return !server.IsClosed() && server.TxStatus() != isIdle
+}
+
 // isIdle is the status of a connection without a transaction.
 const isIdle = 'I'
 
-// release gives the connection back. The pool closes one that is still in a transaction.
+// release gives the connection back, if there is one. The pool closes one that is still in a transaction.
 func (t *transaction) release() {
-	t.pooled.Release()
+	if t.pooled != nil {
+		t.pooled.Release()
+	}
 	t.pooled, t.failed = nil, nil
 }

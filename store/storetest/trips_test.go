@@ -35,14 +35,14 @@ func TestChangesTakeFewRoundTrips(t *testing.T) {
 		act   func(ctx context.Context, n int) error
 	}{
 		{"a new group", 3, func(ctx context.Context, n int) error {
-			made, err := far.Groups.Create(ctx, root, named[*platform.Group](n))
+			made, err := far.Groups.Create(ctx, root, inputOfName[*platform.Group](n))
 			if err == nil {
 				group = made.UID
 			}
 			return err
 		}},
 		{"a new repo", 2, func(ctx context.Context, n int) error {
-			made, err := far.Repos.Create(ctx, group, named[*platform.Repo](n))
+			made, err := far.Repos.Create(ctx, group, inputOfName[*platform.Repo](n))
 			if err == nil {
 				repo = made.UID
 			}
@@ -57,7 +57,7 @@ func TestChangesTakeFewRoundTrips(t *testing.T) {
 			return err
 		}},
 		{"a new tag", 3, func(ctx context.Context, n int) error {
-			made, err := far.Tags.Create(ctx, repo, tagged(n))
+			made, err := far.Tags.Create(ctx, repo, inputOfTag(n))
 			if err == nil {
 				tag = made.UID
 			}
@@ -66,7 +66,7 @@ func TestChangesTakeFewRoundTrips(t *testing.T) {
 		{"the end of a tag", 3, func(ctx context.Context, _ int) error { return far.Tags.Delete(ctx, tag) }},
 		{"100 new tags", 8, func(ctx context.Context, n int) error {
 			made, err := far.Tags.CreateBatch(ctx, times(100, func(i int) platform.BatchRequest[*platform.Tag] {
-				return platform.BatchRequest[*platform.Tag]{UID: repo, Input: tagged(1000*(n+1) + i)}
+				return platform.BatchRequest[*platform.Tag]{UID: repo, Input: inputOfTag(1000*(n+1) + i)}
 			}))
 			tags = nil
 			for _, tag := range made {
@@ -111,9 +111,9 @@ func TestChangesTakeFewRoundTrips(t *testing.T) {
 	}
 }
 
-// named returns the input of a resource whose name contains a number.
-func named[T any](n int) fieldmask.Input[T] { return input[T](fmt.Sprintf(`{"name": "n%d"}`, n)) }
+// inputOfName returns the input of a resource whose name contains a number.
+func inputOfName[T any](n int) fieldmask.Input[T] { return input[T](fmt.Sprintf(`{"name": "n%d"}`, n)) }
 
-func tagged(n int) fieldmask.Input[*platform.Tag] {
+func inputOfTag(n int) fieldmask.Input[*platform.Tag] {
 	return tagInput(fmt.Sprint("t", n), fmt.Sprintf("sha256:%064x", n))
 }
