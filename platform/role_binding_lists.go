@@ -21,7 +21,7 @@ func (s RoleBindings) ListEach(ctx context.Context, req ListRequest[*RoleBinding
 // capabilities returns what a caller needs besides the right to list role bindings. A condition on a capability needs
 // nothing more: who may list role bindings may ask what they give.
 func (f *RoleBindingFilter) capabilities() []Capability {
-	if f.IdentityKinds == nil {
+	if f.IdentityKinds == nil && f.IdentityLastSeenBefore.IsZero() {
 		return nil
 	}
 	return []Capability{CapIdentityList}

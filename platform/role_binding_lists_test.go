@@ -10,14 +10,13 @@ import (
 )
 
 // The kind of an identity is what only those learn who may list identities.
-func TestAFilterByKindsOfIdentitiesNeedsTheRightToListThem(t *testing.T) {
+func TestAFilterByIdentitiesNeedsTheRightToListThem(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		team := w.group(acme.uid)
 		lists := w.with(w.role(acme.uid, platform.CapRoleBindingsList), team, acme.uid)
 		both := w.with(w.role(acme.uid, platform.CapRoleBindingsList, platform.CapIdentityList), team, acme.uid)
-		filter := &platform.RoleBindingFilter{IdentityKinds: []platform.IdentityKind{platform.IdentityKindClaimMatch}}
-		req := platform.ListRequest[*platform.RoleBindingFilter]{Filter: filter, Parts: platform.PartItems}
+		var req platform.ListRequest[*platform.RoleBindingFilter]
 		for what, read := range map[string]func(ctx org) error{
 			"the list": func(o org) error { _, err := w.p.RoleBindings.List(o.owner, req); return err },
 			"what counts": func(o org) error {
@@ -33,11 +32,17 @@ func TestAFilterByKindsOfIdentitiesNeedsTheRightToListThem(t *testing.T) {
 				return errs[0]
 			},
 		} {
-			err := refusal(t, what, read(org{owner: lists}), platform.CodePermissionDenied)
-			if got := err.Metadata["capability"]; got != string(platform.CapIdentityList) {
-				t.Errorf("%s: the error names %s as missing, want identity.list", what, got)
+			for _, filter := range []platform.RoleBindingFilter{
+				{IdentityKinds: []platform.IdentityKind{platform.IdentityKindClaimMatch}},
+				{IdentityLastSeenBefore: platform.At(w.now())},
+			} {
+				req = platform.ListRequest[*platform.RoleBindingFilter]{Filter: &filter, Parts: platform.PartItems}
+				err := refusal(t, what, read(org{owner: lists}), platform.CodePermissionDenied)
+				if got := err.Metadata["capability"]; got != string(platform.CapIdentityList) {
+					t.Errorf("%s: the error names %s as missing, want identity.list", what, got)
+				}
+				must(t, read(org{owner: both}))
 			}
-			must(t, read(org{owner: both}))
 		}
 	})
 }

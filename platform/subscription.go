@@ -169,7 +169,7 @@ func (s Subscriptions) CreateBatch(ctx context.Context, requests []SubscriptionR
 	}
 	made, err := s.createBatch(ctx, plain, func(tx Tx, i int, made *Subscription) (*Subscription, error) {
 		if err := requests[i].authorizeDenied(ctx); err != nil {
-			return nil, addIndex(err, listOfRequests, i)
+			return nil, err
 		}
 		return s.insertWithSecret(ctx, tx, made, requests[i])
 	})
@@ -359,7 +359,9 @@ func (c *EventConditions) check(group UID, v *violations) {
 	if len(c.Actors) > maxConditionScopes {
 		v.add("conditions.actors", "must be at most %d", maxConditionScopes)
 	}
-	v.checkFilter("conditions.actors", c.Actors...)
+	for _, actor := range c.Actors {
+		v.checkText("conditions.actors", actor, maxActorBytes)
+	}
 }
 
 // areMet reports whether an event meets the conditions. Without conditions, denied changes do not.

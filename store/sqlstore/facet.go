@@ -61,15 +61,23 @@ func (r *reader[T, F]) countBy(filter F, scopes []platform.Scope, joined string,
 	})}
 }
 
-// addCount adds a count to that of a value.
-func addCount[V comparable](to []platform.Facet[V], value V, count int64) []platform.Facet[V] {
-	for i := range to {
-		if to[i].Value == value {
-			to[i].Count += count
-			return to
-		}
+// A counting adds up how often the values of facets occur. It has the place of each value in its list.
+type counting[V comparable] map[facetValue[V]]int
+
+type facetValue[V comparable] struct {
+	of    *[]platform.Facet[V]
+	value V
+}
+
+// add adds a count to that of a value.
+func (c counting[V]) add(of *[]platform.Facet[V], value V, count int64) {
+	at, known := c[facetValue[V]{of, value}]
+	if !known {
+		at = len(*of)
+		c[facetValue[V]{of, value}] = at
+		*of = append(*of, platform.Facet[V]{Value: value})
 	}
-	return append(to, platform.Facet[V]{Value: value, Count: count})
+	(*of)[at].Count += count
 }
 
 // emptyEach returns n values to count in.
@@ -84,9 +92,11 @@ func emptyEach[C any](n int) []*C {
 // FacetRoleBindings counts role bindings by role and group.
 func (s tables) FacetRoleBindings(ctx context.Context, filter *platform.RoleBindingFilter, scopes []platform.Scope) ([]*platform.RoleBindingFacets, error) {
 	facets := emptyEach[platform.RoleBindingFacets](len(scopes))
+	uids := counting[platform.UID]{}
 	var role, group platform.UID
 	run := newReader(roleBindings, s).countBy(filter, scopes, "", []string{"t.role", "t.parent"}, []any{keyOf(&role), keyOf(&group)}, func(i int, n int64) {
-		facets[i].Role, facets[i].Group = addCount(facets[i].Role, role, n), addCount(facets[i].Group, group, n)
+		uids.add(&facets[i].Role, role, n)
+		uids.add(&facets[i].Group, group, n)
 	})
 	return facets, s.runAll(ctx, run)
 }
@@ -103,10 +113,12 @@ var kindOfIdentity = func() string {
 // FacetIdentities counts identities by kind and group.
 func (s tables) FacetIdentities(ctx context.Context, filter *platform.IdentityFilter, scopes []platform.Scope) ([]*platform.IdentityFacets, error) {
 	facets := emptyEach[platform.IdentityFacets](len(scopes))
+	kinds, groups := counting[platform.IdentityKind]{}, counting[platform.UID]{}
 	var kind string
 	var group platform.UID
 	run := newReader(identities, s).countBy(filter, scopes, "", []string{kindOfIdentity, "t.parent"}, []any{&kind, keyOf(&group)}, func(i int, n int64) {
-		facets[i].Kind, facets[i].Group = addCount(facets[i].Kind, platform.IdentityKind(kind), n), addCount(facets[i].Group, group, n)
+		kinds.add(&facets[i].Kind, platform.IdentityKind(kind), n)
+		groups.add(&facets[i].Group, group, n)
 	})
 	return facets, s.runAll(ctx, run)
 }

@@ -269,16 +269,17 @@ var findingFacets = []string{"substr(t.severity, 1, 1)", "t.state", "t.ecosystem
 // FacetFindings counts findings by severity, state, ecosystem, repo and group.
 func (s tables) FacetFindings(ctx context.Context, filter *platform.FindingFilter, scopes []platform.Scope) ([]*platform.FindingFacets, error) {
 	facets := emptyEach[platform.FindingFacets](len(scopes))
+	ratings, states, texts, uids := counting[platform.SeverityRating]{}, counting[platform.FindingState]{}, counting[string]{}, counting[platform.UID]{}
 	var rank, state, ecosystem string
 	var repo platform.UID
 	run := newReader(findings, s).countBy(filter, scopes, "", findingFacets, []any{&rank, &state, &ecosystem, keyOf(&repo)}, func(i int, n int64) {
 		rating, _ := platform.ParseSeverityKey(rank)
 		f := facets[i]
-		f.Severity = addCount(f.Severity, rating, n)
-		f.State = addCount(f.State, platform.FindingState(state), n)
-		f.Ecosystem = addCount(f.Ecosystem, ecosystem, n)
-		f.Repo = addCount(f.Repo, repo, n)
-		f.Group = addCount(f.Group, repo.Parent(), n)
+		ratings.add(&f.Severity, rating, n)
+		states.add(&f.State, platform.FindingState(state), n)
+		texts.add(&f.Ecosystem, ecosystem, n)
+		uids.add(&f.Repo, repo, n)
+		uids.add(&f.Group, repo.Parent(), n)
 	})
 	return facets, s.runAll(ctx, run)
 }

@@ -10,16 +10,18 @@ import (
 func (s tables) FacetRepos(ctx context.Context, filter *platform.RepoFilter, scopes []platform.Scope) ([]*platform.RepoFacets, error) {
 	facets := emptyEach[platform.RepoFacets](len(scopes))
 	r := newReader(repos, s)
+	tiers, texts, groups := counting[platform.CatalogTier]{}, counting[string]{}, counting[platform.UID]{}
 	var tier, bundle, label string
 	var group platform.UID
 	run := r.countBy(filter, scopes, "", []string{"t.catalog_tier", "t.parent"}, []any{&tier, keyOf(&group)}, func(i int, n int64) {
-		facets[i].Tier, facets[i].Group = addCount(facets[i].Tier, platform.CatalogTier(tier), n), addCount(facets[i].Group, group, n)
+		tiers.add(&facets[i].Tier, platform.CatalogTier(tier), n)
+		groups.add(&facets[i].Group, group, n)
 	})
 	run = append(run, r.countBy(filter, scopes, " CROSS JOIN "+s.dialect.Elements("t.bundles"), []string{"e.value"}, []any{&bundle}, func(i int, n int64) {
-		facets[i].Bundle = addCount(facets[i].Bundle, bundle, n)
+		texts.add(&facets[i].Bundle, bundle, n)
 	})...)
 	run = append(run, r.countBy(filter, scopes, " JOIN repo_label v ON v.uid = t.uid AND v.alias LIKE '%=%'", []string{"v.alias"}, []any{&label}, func(i int, n int64) {
-		facets[i].Label = addCount(facets[i].Label, label, n)
+		texts.add(&facets[i].Label, label, n)
 	})...)
 	return facets, s.runAll(ctx, run)
 }

@@ -79,6 +79,9 @@ func (s *Store) Status(ctx context.Context, most int) (*Status, error) {
 
 // nameTenants reads the names of organisations. One that was deleted meanwhile has none.
 func (s *Store) nameTenants(ctx context.Context, tenants []Tenant) error {
+	if len(tenants) == 0 {
+		return nil
+	}
 	run := make([]*dbconn.Statement, len(tenants))
 	for i := range tenants {
 		run[i] = newStatement(s.dialect).add("SELECT t.name FROM grp t WHERE t.uid = ?", tenants[i].Organisation).

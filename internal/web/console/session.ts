@@ -231,6 +231,7 @@ export async function signIn(at: SignInProvider, silently = false) {
 async function finishSignIn(kept: SignInUnderWay | null) {
   const answer = new URLSearchParams(location.search || location.hash.slice(1));
   if (!kept || !select(kept.issuer) || answer.get('state') !== kept.state) throw new Error('it was not started in this tab; sign in again');
+  checkIssuer(answer.get('iss'), kept.issuer);
   if (answer.has('error')) {
     if (/_required$/.test(answer.get('error')!)) throw new SignInRequired();
     throw new Error(answer.get('error_description') ?? answer.get('error')!);
@@ -244,9 +245,16 @@ async function finishSignIn(kept: SignInUnderWay | null) {
   navigate(kept.back, { replace: true });
 }
 
+/** Fails if an answer names another issuer than the one that was asked (RFC 9207): a provider could pass on what it got from another. */
+function checkIssuer(answered: string | null, asked: string) {
+  if (answered && answered.replace(/\/$/, '') !== asked.replace(/\/$/, '')) throw new Error('another provider has answered than the one that was chosen; sign in again');
+}
+
 /** Returns an ID token in the form of an answer. Its nonce proves that it belongs to the sign-in of this tab. */
 function tokensOf(token: string, nonce: string): Tokens {
-  if (claimsOf(token).nonce !== nonce) throw new Error('the ID token of the provider is not of this sign-in; sign in again');
+  const { nonce: given, iss } = claimsOf(token);
+  if (given !== nonce) throw new Error('the ID token of the provider is not of this sign-in; sign in again');
+  checkIssuer(iss as string, provider!.issuer);
   return { access_token: token, id_token: token };
 }
 
