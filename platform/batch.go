@@ -184,13 +184,16 @@ func (r *resources[T, F]) updateBatch(ctx context.Context, requests []BatchReque
 func (r *resources[T, F]) removeBatch(ctx context.Context, uids []UID) error {
 	return r.changeBatchBy(ctx, uids, "deleted", func(tx Tx, sorted []UID) (int, error) {
 		rows, err := r.rows(tx).DeleteAll(ctx, sorted)
-		if err != nil {
+		switch {
+		case errors.Is(err, ErrNotFound), errors.Is(err, ErrReferenced):
 			return len(rows), err
+		case err != nil:
+			return noRow, err
 		}
 		for i, row := range rows {
 			tx.Record(r.p.event(ctx, r.kind.Event, "deleted", sorted[i], r.kind.Group(row), row))
 		}
-		return 0, nil
+		return noRow, nil
 	})
 }
 
@@ -203,12 +206,15 @@ func (r *resources[T, F]) removeBatchChecked(ctx context.Context, uids []UID, ch
 				return i, err
 			}
 		}
-		return 0, nil
+		return noRow, nil
 	})
 }
 
+// noRow is the index for an error that no resource has caused.
+const noRow = -1
+
 // changeBatchBy authorises a batch for a caller who may delete all of it, and lets change act on it in the
-// order of UIDs. After an error, change returns the index of the resource that caused it. The verb is
+// order of UIDs. After an error, change returns the index of the resource that caused it, or noRow. The verb is
 // that of the events of denied changes.
 func (r *resources[T, F]) changeBatchBy(ctx context.Context, uids []UID, verb string, change func(Tx, []UID) (int, error)) error {
 	err := checkBatch(ctx, listOfUIDs, len(uids), func(i int) error {
@@ -221,13 +227,16 @@ func (r *resources[T, F]) changeBatchBy(ctx context.Context, uids []UID, verb st
 	if err != nil {
 		return r.kind.addArea(err)
 	}
-	sorted, failing := slices.Sorted(slices.Values(uids)), 0
+	sorted, failing := slices.Sorted(slices.Values(uids)), noRow
 	err = r.p.store.Write(ctx, func(tx Tx) (err error) {
 		failing, err = change(tx, sorted)
 		return err
 	})
-	uid := sorted[failing]
-	return r.kind.addArea(addIndex(r.removeError(ctx, uid, err), listOfUIDs, slices.Index(uids, uid)))
+	if err != nil && failing != noRow {
+		uid := sorted[failing]
+		err = addIndex(r.removeError(ctx, uid, err), listOfUIDs, slices.Index(uids, uid))
+	}
+	return r.kind.addArea(err)
 }
 
 // allowChange accepts every change.

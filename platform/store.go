@@ -218,7 +218,8 @@ type RowWriter[T any] interface {
 	// ErrReferenced if another row refers to it.
 	Delete(ctx context.Context, uid UID) (T, error)
 	// DeleteAll does so with many rows, with as many round trips, and returns them in the
-	// order of uids. After an error, it returns the rows before the one that caused it.
+	// order of uids. After ErrNotFound and ErrReferenced, it returns the rows before the one that
+	// caused it.
 	DeleteAll(ctx context.Context, uids []UID) ([]T, error)
 }
 

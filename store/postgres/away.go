@@ -31,6 +31,13 @@ func findResponseTimeout(given *pgx.ConnConfig) time.Duration {
 	return limit + answerMargin
 }
 
+// findLockTimeout returns how long a statement may wait for a lock. Without a limit for locks, that of
+// statements ends the wait.
+func findLockTimeout(given *pgx.ConnConfig) time.Duration {
+	limit := parseTimeout(cmp.Or(given.RuntimeParams["lock_timeout"], limits["lock_timeout"]))
+	return cmp.Or(limit, findResponseTimeout(given))
+}
+
 // timeUnits are the units of PostgreSQL, in milliseconds.
 var timeUnits = map[string]float64{"us": 0.001, "": 1, "ms": 1, "s": 1000, "min": 60_000, "h": 3_600_000, "d": 86_400_000}
 

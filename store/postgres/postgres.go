@@ -99,6 +99,7 @@ type Engine struct {
 	pool            *pgpool.Pool
 	begin           string        // statement that limits a transaction that writes, right after its BEGIN
 	responseTimeout time.Duration // maximum time without a response; 0 means no limit
+	lockTimeout     time.Duration // how much longer a response may take for each lock
 	breaker         *breaker      // stops what would be sent to a silent server
 	standbys        *standbys     // nil means that there are none
 }
@@ -129,7 +130,7 @@ func Open(ctx context.Context, url string, o Options) (*Engine, error) {
 		pool.Close()
 		return nil, err
 	}
-	e := &Engine{conn: conn{querier: pool, prepares: pool.Prepares, plansOnce: pool.PlansOnce}, pool: pool, responseTimeout: findResponseTimeout(given)}
+	e := &Engine{conn: conn{querier: pool, prepares: pool.Prepares, plansOnce: pool.PlansOnce}, pool: pool, responseTimeout: findResponseTimeout(given), lockTimeout: findLockTimeout(given)}
 	e.breaker = newBreaker(pool.Answers, pool.Reset)
 	forWriting := map[string]string{}
 	maps.Copy(forWriting, pool.Limits)

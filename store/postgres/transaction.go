@@ -25,7 +25,7 @@ type transaction struct {
 // Run sends all statements at once and reads their results.
 func (t *transaction) Run(ctx context.Context, statements ...*dbconn.Statement) error {
 	platform.TraceOf(ctx).NoteStatements(len(statements))
-	w := t.engine.breaker.await(ctx, t.timeout)
+	w := t.engine.breaker.await(ctx, t.limit(statements))
 	defer w.cancel()
 	if t.pooled != nil {
 		_, err := t.send(w.within, t.plan(statements))
@@ -34,16 +34,35 @@ func (t *transaction) Run(ctx context.Context, statements ...*dbconn.Statement) 
 	return w.end(translate(t.begin(w.within, t.plan(statements))))
 }
 
+// limit returns the maximum time without a response to statements. PostgreSQL limits the wait for each
+// lock by itself, also for the one with which a transaction begins.
+func (t *transaction) limit(statements []*dbconn.Statement) time.Duration {
+	limit := t.timeout
+	if limit == 0 {
+		return 0
+	}
+	if t.pooled == nil {
+		limit += t.engine.lockTimeout
+	}
+	for _, s := range statements {
+		if s.Waits {
+			limit += t.engine.lockTimeout
+		}
+	}
+	return limit
+}
+
 // begin begins the transaction and sends its first statements. If the connection is lost before
-// any row has arrived, it does so again with a new one.
+// any row has arrived, or a migration has outdated its prepared statements, it does so again with a new one.
 func (t *transaction) begin(ctx context.Context, statements []*dbconn.Statement) error {
 	first := append([]*dbconn.Statement{{SQL: beginTransaction}, {SQL: t.engine.begin}}, statements...)
 	rows, err := t.beginOn(ctx, first)
-	if rows == 0 && isConnectionLost(translate(err)) {
-		t.engine.pool.Reset() // the others are likely to be lost too
+	if rows == 0 && (isConnectionLost(translate(err)) || isOutgrown(err)) {
+		t.engine.pool.Reset() // the others are likely to be lost or outdated too
 		t.release()
 		_, err = t.beginOn(ctx, first)
 	}
+	t.failed = translate(err) // also if there is no connection: nothing may begin again without these statements
 	return err
 }
 

@@ -266,12 +266,12 @@ func (w *writer[T, F]) Update(ctx context.Context, row T, fields ...string) erro
 	}
 	err := w.conn.Run(ctx, run...)
 	switch {
+	case run[0].Done && len(stored) == 0 && run[0].Affected == 0: // its aliases would be those of nothing
+		return platform.ErrNotFound
 	case errors.Is(err, dbconn.ErrForeignKey):
 		return platform.ErrNoParent
 	case err != nil:
 		return err
-	case len(stored) == 0:
-		return platform.ErrNotFound
 	}
 	w.assign(row, stored[0])
 	w.addTask(row, fields)
@@ -356,7 +356,10 @@ func (w *writer[T, F]) DeleteAll(ctx context.Context, uids []platform.UID) ([]T,
 		w.count(row, -1)
 		w.addTask(row, nil)
 	}
-	return rows, err
+	if err != nil { // of no row
+		return nil, err
+	}
+	return rows, nil
 }
 
 // readAllForUpdate reads rows in the order of their UIDs in the argument, and locks them until

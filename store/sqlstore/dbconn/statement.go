@@ -13,6 +13,7 @@ type Statement struct {
 
 	Plan  Plan // how often PostgreSQL should plan the statement
 	Slow  bool // whether it counts rows or searches for words: the other calls of a level do not wait for two of them
+	Waits bool // whether it waits for a lock, so that its round trip can take longer
 	Quick bool // whether it only finds a few rows by their keys, so that it may share a round trip with other requests
 
 	// Several requests may run copies of one statement. Original is that statement; nil means

@@ -27,7 +27,7 @@ func (t *Tx) addLock(sql, name string) {
 		return
 	}
 	t.locked = append(t.locked, sql+name)
-	t.locks = append(t.locks, &Statement{SQL: sql, Args: []any{name}})
+	t.locks = append(t.locks, &Statement{SQL: sql, Args: []any{name}, Waits: true})
 }
 
 // Run runs statements. The proof comes first, so that a caller who is somebody else waits for no lock.
