@@ -985,7 +985,7 @@ export type RoleBindingFilter = {
   expiring?: RoleBindingExpiry | null | undefined;
   /** Only those that were made at this time or later. */
   createdSince?: string | null | undefined;
-  /** Only those of identities without a request since this time, including those never seen. */
+  /** Only those of identities without a request since this time, including those never seen. Needs identity.list: bindings of other identities are left out. */
   identityLastSeenBefore?: string | null | undefined;
   /** Only those that were made before this time and that nobody has confirmed since: what is left of an access review that began then. */
   unreviewedSince?: string | null | undefined;
