@@ -123,10 +123,7 @@ func (r AccessRequest) check(ctx context.Context, v *violations) (limit int, err
 	if err := v.err(); err != nil {
 		return 0, err
 	}
-	_, err = require(ctx, r.Group, CapRoleBindingsList)
-	if err == nil && !ActorOf(ctx).Can(CapGroupsUpdate, r.Group) {
-		err = ActorOf(ctx).permissionError(CapGroupsUpdate, r.Group)
-	}
+	_, err = require(ctx, r.Group, CapRoleBindingsList, CapGroupsUpdate)
 	return limit, err
 }
 

@@ -120,9 +120,9 @@
 // the operation, as REST and gRPC do with their bodies.
 // Repos.Create is resources.create (write.go): authorizeCreate checks the rights and
 // the fields (fieldmask, check.go). insert then calls Write (store/sqlstore/store.go), which
-// proves the caller and opens a transaction. It writes the row (store/sqlstore/write.go) and
-// records its event. The event and the counters are written last, in one round trip, before
-// the commit.
+// opens a transaction. Its first round trip begins it, proves the caller and writes the row
+// (store/sqlstore/write.go, store/sqlstore/dbconn/tx.go). insert records the event, which is written
+// last, in one round trip with the counters and the commit.
 //
 // An event on its way to a webhook. Webhooks.Relay (webhook_relay.go) reads new events and
 // writes a delivery for each subscription that wants one. claimDue (internal/webhook/worker.go)
@@ -138,7 +138,7 @@
 // changed. If something has, internal/auth drops the response and runs the handler again, for the
 // caller as it is now. So a handler may run twice. What follows for whoever writes one:
 //
-//   - It has no effect except through Store.Write, which proves the caller before anything else, and
+//   - It has no effect except through Store.Write, which commits nothing before the caller is proven, and
 //     through the response, which is held back until then. It sends no message, counts nothing and
 //     keeps nothing in memory.
 //   - What it decides from the grants of the caller before its first read may be decided again, with

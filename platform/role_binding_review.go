@@ -30,7 +30,7 @@ func (s RoleBindings) Confirm(ctx context.Context, uids []UID, note string) ([]*
 			}
 			confirmed[slices.Index(uids, uid)] = b
 		}
-		return 0, nil
+		return noRow, nil
 	})
 	if err != nil {
 		return nil, err

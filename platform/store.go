@@ -169,8 +169,8 @@ type Tx interface {
 
 	// Lock locks root exclusively until the transaction ends. LockShared locks it
 	// shared: it waits for exclusive locks, not for other shared ones. The lock is taken
-	// before anything else of the transaction is read or written, which reports an error of
-	// the lock, such as ErrLocked.
+	// before the next statement of the transaction runs, and that reports an error of the lock,
+	// such as ErrLocked.
 	Lock(root UID)
 	LockShared(root UID)
 
