@@ -330,6 +330,10 @@ func (d *randomDocument) value(typ *ast.Type, depth int) any {
 			if valid := d.validValues(definition.Name, f.Name); len(valid) > 0 && !d.isCareless {
 				object[f.Name] = valid[d.rand.IntN(len(valid))]
 			}
+			// Of several resources that are refused, the first in the order of UIDs is named, which are random.
+			if list, _ := object[f.Name].([]any); f.Name == "uids" && len(list) > 1 {
+				object[f.Name] = list[:1]
+			}
 		}
 		return object
 	case typ.NamedType == "Int":
@@ -343,9 +347,12 @@ func (d *randomDocument) value(typ *ast.Type, depth int) any {
 	}
 }
 
-// validValues returns values that a field of an input can have: a new name, or uids of
-// what exists.
+// validValues returns values that a field of an input can have: a new name, a part of a label, or
+// uids of what exists.
 func (d *randomDocument) validValues(input, field string) []string {
+	if input == "LabelInput" {
+		return []string{"team", "env", "x"}
+	}
 	switch field {
 	case "name":
 		return []string{d.name("name-")}
