@@ -252,9 +252,10 @@ func (t *table[T, F]) addBranch(s *statement, b platform.Branch, how accessPath,
 		case r.root != "":
 			s.add(" AND t.root = ?", r.root)
 		}
-		// Rows that are read by their UIDs need no confirmation: a row of another scope
-		// gets a UID that no row has.
-		if prefix := r.prefix(); prefix != "" && (!how.keysOnly || r.column != "parent_key") {
+		// Rows that are found by their key and read by their UIDs need no confirmation: the few
+		// of another scope with the same key get UIDs that no row has.
+		isSure := how.keysOnly && !how.byWords && r.column == "parent_key"
+		if prefix := r.prefix(); prefix != "" && !isSure {
 			s.add(" AND "+confirm(prefix+" = ?"), restOf(r.uid))
 		}
 		if r.inside != "" {

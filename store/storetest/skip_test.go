@@ -36,6 +36,21 @@ func TestSkippedPagesOfLongListsAreTheSameFromBothEnds(t *testing.T) {
 	})
 }
 
+// The index of words finds the rows of an organisation. A skip must count only those of the group.
+func TestASkipInASearchCountsOnlyRowsOfItsGroup(t *testing.T) {
+	onEachEngine(t, func(t *testing.T, w *world) {
+		k, callers := longList(w)
+		ctx := w.contextAs(callers[0])
+		req := platform.ListRequest[*platform.RepoFilter]{UIDP: platform.UIDFilter{ChildrenOf: k.f.groups[1].UID}, OrderBy: "create_time desc", PageSize: 200}
+		all := k.list(t, ctx, req)
+		req.Filter, req.PageSize = &platform.RepoFilter{Query: "repo"}, 20
+		for _, skip := range []int{1, 7, len(all) - 1} {
+			req.Skip = skip
+			k.checkSkip(t, ctx, all, req)
+		}
+	})
+}
+
 // longList creates 2,600 repos in 40 groups. Its callers see them through one scope, some
 // scopes, and more scopes than one statement reads.
 func longList(w *world) (*kind[*platform.Repo, *platform.RepoFilter], []string) {
