@@ -22,7 +22,7 @@ const (
 
 	// Feeds are woken in batches with a pause between them, so that requests can
 	// proceed: Go polls the network only when no other goroutine can run.
-	wakeBatch = 32
+	wakeBatch = 128
 	wakePause = time.Millisecond
 
 	// maxCatchUps limits how many feeds read from the store at the same time.
@@ -39,7 +39,7 @@ type broadcast struct {
 	clock        func() time.Time
 	callers      feedCallers
 	anchor       eventAnchor
-	reads        atomic.Int64  // number of reads of events: see feedCallers.currentActor
+	reads        atomic.Int64  // number of reads of events: see feedCallers.join
 	catchUpSlots chan struct{} // holds one element for each feed that reads from the store
 
 	lock      sync.Mutex

@@ -37,7 +37,8 @@ type feedCaller struct {
 
 	asked  *grantRead // the last read that was requested
 	grants []grant
-	read   int64 // the grants are newer than the events of this read and of earlier reads
+	read   int64  // the grants are newer than the events of this read and of earlier reads
+	burst  *Burst // what its feeds share while they deliver with these grants; nil between bursts
 
 	confirmLock sync.Mutex
 	isConfirmed bool // whether the token had its identities when the first feed was opened
@@ -198,12 +199,11 @@ func (h *feedCallers) forget(one *feedCaller) {
 	}
 }
 
-// currentActor returns the actor with grants that were read after the given read
-// of events. Thus an event that was recorded after a grant was revoked is not
-// delivered.
-func (h *feedCallers) currentActor(ctx context.Context, one *feedCaller, a *Actor, read int64) (*Actor, error) {
+// join returns the burst of a caller, whose grants were read after the given read of events. Thus
+// an event that was recorded after a grant was revoked is not delivered.
+func (h *feedCallers) join(ctx context.Context, one *feedCaller, a *Actor, read int64) (*Burst, error) {
 	if a.operator != "" {
-		return a, nil
+		return newBurst(a), nil
 	}
 	h.lock.Lock()
 	defer h.lock.Unlock()
@@ -221,9 +221,23 @@ func (h *feedCallers) currentActor(ctx context.Context, one *feedCaller, a *Acto
 	if one.isSignedOut {
 		return nil, errSignedOut
 	}
-	fresh := *a
-	fresh.grants = one.grants
-	return &fresh, nil
+	if one.burst == nil {
+		fresh := *a
+		fresh.grants = one.grants
+		one.burst = newBurst(&fresh)
+		burst := one.burst
+		time.AfterFunc(burstLife, func() { h.endBurst(one, burst) })
+	}
+	return one.burst, nil
+}
+
+// endBurst lets later events of a caller begin another burst.
+func (h *feedCallers) endBurst(one *feedCaller, b *Burst) {
+	h.lock.Lock()
+	defer h.lock.Unlock()
+	if one.burst == b {
+		one.burst = nil
+	}
 }
 
 // requestRead returns a read of grants that begins, or began, after the given
@@ -293,7 +307,7 @@ func (h *feedCallers) readNow() bool {
 		return false
 	}
 	for i, one := range now.asking {
-		one.grants, one.read = held[i], now.read
+		one.grants, one.read, one.burst = held[i], now.read, nil
 	}
 	return true
 }

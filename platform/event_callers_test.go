@@ -3,7 +3,10 @@ package platform
 import (
 	"context"
 	"errors"
+	"sync/atomic"
 	"testing"
+	"testing/synctest"
+	"time"
 )
 
 // A newVersions has another version for each organisation and issuer at each read.
@@ -40,3 +43,51 @@ func TestALostIdentityIsNotForgottenAfterAFailure(t *testing.T) {
 		}
 	}
 }
+
+// Feeds that deliver at about the same time share a burst. One that delivers later, or with grants
+// that were read later, does not get what others have read before.
+func TestTheFeedsOfACallerShareABurst(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		h := &feedCallers{open: map[string]*feedCaller{}}
+		one, other := &feedCaller{key: "one", read: 5}, &feedCaller{key: "other", read: 5}
+		join := func(caller *feedCaller) *Burst {
+			t.Helper()
+			burst, err := h.join(t.Context(), caller, &Actor{Subject: caller.key}, 5)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return burst
+		}
+		first := join(one)
+		if join(one) != first || join(other) == first {
+			t.Error("want one burst for each caller")
+		}
+		if e := (&Event{ID: "1"}); first.add(e) != first.add(e) || first.add(e).Burst != first || e.Burst != nil || len(first.Events()) != 1 {
+			t.Error("want one copy of an event in a burst")
+		}
+		time.Sleep(burstLife / 2)
+		if join(one) != first {
+			t.Error("want the same burst soon afterwards")
+		}
+		time.Sleep(burstLife)
+		second := join(one)
+		if second == first {
+			t.Error("want another burst later")
+		}
+		h.store, h.now, h.reads = noGrants{}, &grantRead{asking: []*feedCaller{one}}, new(atomic.Int64)
+		one.actor = &Actor{}
+		h.lock.Lock()
+		h.readNow()
+		h.lock.Unlock()
+		one.read = 5
+		if join(one) == second {
+			t.Error("want another burst with grants that were read later")
+		}
+	})
+}
+
+// noGrants has no grants.
+type noGrants struct{ Reader }
+
+func (noGrants) Grants(context.Context, []UID) ([]Grant, error) { return nil, nil }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"math"
 	"slices"
-	"sync"
 
 	"atrium/platform/fieldmask"
 )
@@ -245,19 +244,18 @@ func (f *Feed) deliver(ctx context.Context, caller *feedCaller, events []*Event,
 	if !slices.ContainsFunc(events, isNew) {
 		return nil
 	}
-	if f.actor, err = f.p.broadcast.callers.currentActor(ctx, caller, f.actor, read); err != nil {
+	burst, err := f.p.broadcast.callers.join(ctx, caller, f.actor, read)
+	if err != nil {
 		return err
 	}
-	maySee := func(e *Event) bool { return isNew(e) && f.actor.maySeeEvent(e) }
-	burst := &Burst{Actor: f.actor}
+	f.actor = burst.Actor
+	var own []*Event
 	for _, e := range events {
-		if maySee(e) && len(burst.Events) != f.left {
-			own := *e // other feeds get the same event
-			own.Burst = burst
-			burst.Events = append(burst.Events, &own)
+		if isNew(e) && f.actor.maySeeEvent(e) && len(own) != f.left {
+			own = append(own, burst.add(e))
 		}
 	}
-	for _, e := range burst.Events {
+	for _, e := range own {
 		f.at = e.Position
 		if err := yield(e); err != nil {
 			return err
@@ -268,23 +266,6 @@ func (f *Feed) deliver(ctx context.Context, caller *feedCaller, events []*Event,
 	}
 	f.at = events[len(events)-1].Position
 	return nil
-}
-
-// A Burst holds the events that a live feed delivers together. Objects that they
-// refer to can be read together too, with the grants of the caller at that time.
-type Burst struct {
-	Actor  *Actor
-	Events []*Event
-
-	once sync.Once
-	kept any
-}
-
-// Memoize returns the value that begin returns, and calls begin only once for all
-// events of a burst.
-func (b *Burst) Memoize(begin func() any) any {
-	b.once.Do(func() { b.kept = begin() })
-	return b.kept
 }
 
 func (r EventRequest) wants(e *Event) bool {

@@ -33,6 +33,7 @@ func Connect(p *platform.Platform) (graph.ResolverRoot, execute.EngineOptions) {
 		Start:  func(ctx context.Context) context.Context { return withReads(ctx, p) },
 		IsHeld: isHeld, Gather: p.Gather, Count: countBytes,
 		StartEvent: func(ctx context.Context, event any) context.Context { return withBurst(ctx, p, event) },
+		Memoize:    func(event, key any, begin func() any) any { return event.(*platform.Event).Memoize(key, begin) },
 	}
 }
 

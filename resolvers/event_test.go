@@ -1,6 +1,7 @@
 package resolvers
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
@@ -91,10 +92,7 @@ func TestTheResourceOfAnEventNeedsTheRightToRead(t *testing.T) {
 // statements that it took.
 func (w *world) follow(ctx context.Context, query string) (events []answer, statements int64) {
 	w.t.Helper()
-	presenter := newPresenter(slog.New(slog.DiscardHandler))
-	settings := endpoint.DefaultSettings()
-	settings.Limits = limit.Limits{}
-	handler := serveEngine(NewEngine(w.p, nil), presenter, settings, func(context.Context) error { return nil })
+	handler := w.serveFeeds()
 	body, _ := json.Marshal(map[string]any{"query": query})
 	r := httptest.NewRequest(http.MethodPost, "/graphql", bytes.NewReader(body))
 	r.Header.Set("Content-Type", "application/json")
@@ -112,6 +110,13 @@ func (w *world) follow(ctx context.Context, query string) (events []answer, stat
 		}
 	}
 	return events, cost.Statements.Load()
+}
+
+// serveFeeds returns a handler of operations without limits.
+func (w *world) serveFeeds() http.Handler {
+	settings := endpoint.DefaultSettings()
+	settings.Limits = limit.Limits{}
+	return serveEngine(NewEngine(w.p, nil), newPresenter(slog.New(slog.DiscardHandler)), settings, func(context.Context) error { return nil })
 }
 
 func (w *world) actor(subject string) context.Context {
@@ -164,6 +169,66 @@ func TestTheResourcesOfABurstOfEventsAreReadOnce(t *testing.T) {
 			e.expectSuccess().expect("events.resource.name", fmt.Sprintf("r%02d", i)).expect("events.groupNode.name", "acme").expect("events.actor.identity.name", "owner")
 		}
 	})
+}
+
+// Live feeds of one caller share what they read and answer. They get the first event after they have
+// opened, or before, and all get the second one together. Each must get what its own document
+// selects, and callers with other rights only what they may see.
+func TestLiveFeedsOfOneCallerGetWhatTheySelect(t *testing.T) {
+	t.Parallel()
+	storetest.EachURL(t, func(t *testing.T, url string) {
+		w := newWorldAt(t, url)
+		w.member(w.org, "ann", w.role(w.org, "groups", platform.CapGroupsList, platform.CapRepoList))
+		handler, newest := w.serveFeeds(), w.ask(`{ auditLog(first: 1) { nodes { id } } }`).text("auditLog.nodes.0.id")
+		var feeds []func() string
+		for _, c := range []struct{ subject, selected string }{
+			{theOwner, "resource { ... on Repo { name } }"},
+			{theOwner, "resource { ... on Repo { name } }"},
+			{theOwner, "resource { ... on Repo { name aliases } }"},
+			{theOwner, "actor { identity { name } }"},
+			{"ann", "actor { identity { name } }"},
+		} {
+			feeds = append(feeds, w.listen(handler, c.subject, `subscription { events(after: "`+newest+`") { `+c.selected+` } }`))
+		}
+		const create = `mutation($org: ID!, $name: String!) { createRepo(input: {parent: $org, name: $name, aliases: ["x"]}) { repo { uid } } }`
+		for _, name := range []string{"a", "b"} {
+			w.ask(create, "org", w.org, "name", name)
+			for i, want := range []string{
+				`{"resource":{"name":"` + name + `"}}`, `{"resource":{"name":"` + name + `"}}`, `{"resource":{"name":"` + name + `","aliases":["x"]}}`,
+				`{"actor":{"identity":{"name":"owner"}}}`, `{"actor":{"identity":null}}`,
+			} {
+				if got := feeds[i](); !strings.Contains(got, `"data":{"events":`+want+`}`) {
+					t.Errorf("feed %d got %s, want %s", i, got, want)
+				}
+			}
+		}
+	})
+}
+
+// listen opens a subscription of a caller, and returns a function that returns its next event.
+func (w *world) listen(handler http.Handler, subject, query string) (next func() string) {
+	w.t.Helper()
+	caller := platform.ActorOf(w.actor(subject))
+	server := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+		handler.ServeHTTP(rw, r.WithContext(platform.WithActor(r.Context(), caller)))
+	}))
+	w.t.Cleanup(server.Close)
+	body, _ := json.Marshal(map[string]any{"query": query})
+	r, _ := http.NewRequestWithContext(w.t.Context(), http.MethodPost, server.URL, bytes.NewReader(body))
+	r.Header.Set("Content-Type", "application/json")
+	r.Header.Set("Accept", "text/event-stream")
+	response := must(server.Client().Do(r))(w.t)
+	w.t.Cleanup(func() { _ = response.Body.Close() })
+	lines := bufio.NewScanner(response.Body)
+	return func() string {
+		for lines.Scan() {
+			if data, found := strings.CutPrefix(lines.Text(), "data: "); found {
+				return data
+			}
+		}
+		w.t.Fatalf("%s ended: %v", query, lines.Err())
+		return ""
+	}
 }
 
 // A caller who lost a grant after opening a feed must not see the resources of its

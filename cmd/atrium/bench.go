@@ -25,6 +25,7 @@ type benchCommand struct {
 	EmptyDatabaseURL string        `name:"empty-database-url" secret:"" placeholder:"URL" help:"Empty PostgreSQL database to measure with; it is filled. Default: a temporary SQLite file."`
 	Repos            int           `default:"1000" help:"Repos of the organisation that is created, each with 12 tags."`
 	Connections      int           `default:"8" help:"Connections that send requests at the same time."`
+	Sockets          int           `default:"200" help:"Websockets that receive the same events."`
 	Duration         time.Duration `default:"5s" help:"How long each workload is sent."`
 }
 
@@ -32,6 +33,7 @@ type benchCommand struct {
 const (
 	maxBenchRepos       = 100_000
 	maxBenchConnections = 500
+	maxBenchSockets     = 5000
 	maxBenchDuration    = 5 * time.Minute
 )
 
@@ -44,6 +46,9 @@ func (c *benchCommand) check(f *faults) {
 	}
 	if c.Connections < 1 || c.Connections > maxBenchConnections {
 		f.add("connections", "must be from 1 to %d", maxBenchConnections)
+	}
+	if c.Sockets < 1 || c.Sockets > maxBenchSockets {
+		f.add("sockets", "must be from 1 to %d", maxBenchSockets)
 	}
 	if c.Duration <= 0 || c.Duration > maxBenchDuration {
 		f.add("duration", "must be above 0, and at most %s", maxBenchDuration)
@@ -72,10 +77,10 @@ func (c *benchCommand) run(ctx context.Context, p program) error {
 	if err != nil {
 		return err
 	}
-	measured := &benchServer{url: url, core: core}
+	measured := &benchServer{url: url, core: core, sockets: c.Sockets}
 	defer measured.stop()
 	return bench.Run(ctx, bench.Options{
-		Repos: c.Repos, Connections: c.Connections, Duration: c.Duration,
+		Repos: c.Repos, Connections: c.Connections, Sockets: c.Sockets, Duration: c.Duration,
 		Platform: core, Size: s.Size, Start: measured.start,
 	}, p.stdout)
 }
@@ -85,6 +90,7 @@ func (c *benchCommand) run(ctx context.Context, p program) error {
 type benchServer struct {
 	url     string
 	core    *platform.Platform
+	sockets int // that a caller may open
 	process *exec.Cmd // nil until it was started
 }
 
@@ -99,7 +105,8 @@ func (b *benchServer) start(ctx context.Context, sink string) (bench.Server, err
 	if err != nil {
 		return bench.Server{}, err
 	}
-	b.process = exec.CommandContext(ctx, program, "serve", "--dev", "--addr", "127.0.0.1:0", "--metrics-addr", "127.0.0.1:0", "--private-sink", sink, "--log-format", "json")
+	b.process = exec.CommandContext(ctx, program, "serve", "--dev", "--addr", "127.0.0.1:0", "--metrics-addr", "127.0.0.1:0", "--private-sink", sink, "--log-format", "json",
+		"--graphql-limit", fmt.Sprintf("sockets=%d", b.sockets), "--graphql-limit", fmt.Sprintf("subscriptions=%d", b.sockets))
 	b.process.Cancel = func() error { return b.process.Process.Signal(syscall.SIGTERM) }
 	// Other settings of the environment are for another server.
 	b.process.Env = append(slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "ATRIUM_") }), "ATRIUM_DATABASE_URL="+b.url)

@@ -10,6 +10,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -21,6 +22,7 @@ type Options struct {
 	Repos       int           // of the organisation
 	Connections int           // that send requests at the same time
 	Duration    time.Duration // of each workload
+	Sockets     int           // that receive events
 
 	// Platform has the database, whose size in bytes Size returns.
 	Platform *platform.Platform
@@ -64,6 +66,9 @@ func Run(ctx context.Context, o Options, out io.Writer) error {
 			return err
 		}
 	}
+	if err := l.measureWatchers(ctx, &t); err != nil {
+		return err
+	}
 	return errors.Join(l.measureDeliveries(ctx, &t, sink.URL, receiver), t.err)
 }
 
@@ -77,6 +82,18 @@ func (t *table) print(format string, values ...any) {
 	if t.err == nil {
 		_, t.err = fmt.Fprintf(t.out, format, values...)
 	}
+}
+
+// printLine prints what a request costs in seconds of CPU time, and how long requests took, which it sorts. 0 means that
+// a rate is not known.
+func (t *table) printLine(name string, rate, cpu float64, took []time.Duration, after usage) {
+	slices.Sort(took)
+	shown := ""
+	if rate > 0 {
+		shown = fmt.Sprintf("%.0f", rate)
+	}
+	ms := func(d time.Duration) float64 { return float64(d.Microseconds()) / 1e3 }
+	t.print("%-28s %12s %8.3f %8.1f %8.1f %10.0f\n", name, shown, cpu*1e3, ms(took[len(took)/2]), ms(took[len(took)*99/100]), after.memory/1e6)
 }
 
 // A receiver counts the deliveries of webhooks.

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -36,31 +35,31 @@ func newLoad(o Options, s Server, d *Data) *load {
 	return &load{o: o, server: s, data: d, http: &http.Client{Timeout: time.Minute, Transport: &http.Transport{MaxIdleConnsPerHost: o.Connections}}}
 }
 
-// post sends a document of GraphQL, or JSON to another path.
-func (l *load) post(ctx context.Context, path, body string) error {
+// post sends a document of GraphQL, or JSON to another path, and returns the answer.
+func (l *load) post(ctx context.Context, path, body string) ([]byte, error) {
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, l.server.URL+path, strings.NewReader(body))
 	if err != nil {
-		return err
+		return nil, err
 	}
 	r.Header.Set("Content-Type", "application/json")
 	return l.do(r)
 }
 
-// do sends a request, which must succeed.
-func (l *load) do(r *http.Request) error {
+// do sends a request, which must succeed, and returns the answer.
+func (l *load) do(r *http.Request) ([]byte, error) {
 	r.Header.Set("Authorization", "Bearer "+l.server.Token)
 	response, err := l.http.Do(r)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	body, err := io.ReadAll(response.Body)
 	if err := errors.Join(err, response.Body.Close()); err != nil {
-		return err
+		return nil, err
 	}
 	if response.StatusCode != http.StatusOK || bytes.Contains(body, []byte(`"errors":`)) {
-		return fmt.Errorf("the server answered %s: %.300s", response.Status, body)
+		return nil, fmt.Errorf("the server answered %s: %.300s", response.Status, body)
 	}
-	return nil
+	return body, nil
 }
 
 // sender returns a function that sends one request of a workload.
@@ -71,7 +70,7 @@ func (l *load) sender(w Workload) func(context.Context) error {
 		if strings.Contains(w.Query, "$repo") {
 			body = fmt.Sprintf(`{"query":%q,"variables":{"repo":%q}}`, w.Query, l.data.Repo)
 		}
-		return func(ctx context.Context) error { return l.post(ctx, "/graphql", body) }
+		return func(ctx context.Context) error { _, err := l.post(ctx, "/graphql", body); return err }
 	case strings.HasSuffix(w.Name, "by gRPC"):
 		return l.grpcPage()
 	}
@@ -80,7 +79,8 @@ func (l *load) sender(w Workload) func(context.Context) error {
 		if err != nil {
 			return err
 		}
-		return l.do(r)
+		_, err = l.do(r)
+		return err
 	}
 }
 
@@ -111,10 +111,8 @@ func (l *load) measure(ctx context.Context, t *table, name string, send func(con
 	if err != nil {
 		return err
 	}
-	slices.Sort(took)
-	n, ms := len(took), func(d time.Duration) float64 { return float64(d.Microseconds()) / 1e3 }
-	t.print("%-28s %12.0f %8.3f %8.1f %8.1f %10.0f\n", name, float64(n)/elapsed,
-		(after.cpu-before.cpu)*1e3/float64(n), ms(took[n/2]), ms(took[n*99/100]), after.memory/1e6)
+	n := float64(len(took))
+	t.printLine(name, n/elapsed, (after.cpu-before.cpu)/n, took, after)
 	return nil
 }
 
@@ -147,21 +145,25 @@ func sendUntil(ctx context.Context, end time.Time, send func(context.Context) er
 	return took, nil
 }
 
+// createRepo creates a repo with a new name.
+func (l *load) createRepo(ctx context.Context) error {
+	const mutation = `mutation($input: CreateRepoInput!) { createRepo(input: $input) { repo { uid } } }`
+	_, err := l.post(ctx, "/graphql", fmt.Sprintf(`{"query":%q,"variables":{"input":{"parent":%q,"name":"made-%d"}}}`, mutation, l.data.Organisation, l.made.Add(1)))
+	return err
+}
+
 // measureDeliveries creates repos, and waits until the sink has received an event of each.
 func (l *load) measureDeliveries(ctx context.Context, t *table, sink string, r *receiver) error {
 	subscription := fmt.Sprintf(`{"sink": %q, "types": ["dev.atrium.api.platform.registry.repo.created.v1"]}`, sink)
-	if err := l.post(ctx, "/events/v2/subscriptions/"+string(l.data.Organisation), subscription); err != nil {
+	if _, err := l.post(ctx, "/events/v2/subscriptions/"+string(l.data.Organisation), subscription); err != nil {
 		return err
 	}
-	began := time.Now()
-	err := l.measure(ctx, t, "create a repo", func(ctx context.Context) error {
-		const mutation = `mutation($input: CreateRepoInput!) { createRepo(input: $input) { repo { uid } } }`
-		return l.post(ctx, "/graphql", fmt.Sprintf(`{"query":%q,"variables":{"input":{"parent":%q,"name":"made-%d"}}}`, mutation, l.data.Organisation, l.made.Add(1)))
-	})
+	began, others := time.Now(), l.made.Load()
+	err := l.measure(ctx, t, "create a repo", l.createRepo)
 	if err != nil {
 		return err
 	}
-	made := l.made.Load()
+	made := l.made.Load() - others
 	for late := time.Now().Add(deliveryWait); r.arrived.Load() < made; time.Sleep(time.Millisecond) {
 		if ctx.Err() != nil || time.Now().After(late) {
 			return errors.Join(fmt.Errorf("only %d of %d events were delivered", r.arrived.Load(), made), ctx.Err())

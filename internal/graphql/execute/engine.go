@@ -51,6 +51,9 @@ type EngineOptions struct {
 	// StartEvent returns the context for answering an event of a subscription. nil
 	// means the context of the response.
 	StartEvent func(ctx context.Context, event any) context.Context
+	// Memoize returns the value that begin has returned for an event of a subscription and a key,
+	// to all subscriptions that get the event with the same rights. nil shares nothing.
+	Memoize func(event, key any, begin func() any) any
 	// Around is called before a field is read for all of its objects. It returns the
 	// context of the read and a function that is called at its end. It may be nil.
 	Around func(ctx context.Context, object, field string, objects int) (context.Context, func(error))
@@ -71,6 +74,9 @@ func NewEngine(s *Schema, o EngineOptions) Engine {
 		o.Gather = func(int) (func(context.Context) context.Context, func()) {
 			return func(ctx context.Context) context.Context { return ctx }, func() {}
 		}
+	}
+	if o.Memoize == nil {
+		o.Memoize = func(_, _ any, begin func() any) any { return begin() }
 	}
 	return &engine{schema: s, EngineOptions: o}
 }
@@ -132,12 +138,14 @@ func (e *engine) Subscribe(ctx context.Context, operation *graphql.OperationCont
 		graphql.AddError(entered, err)
 		return nil
 	}
+	key := newEqualOperations(p, operation)
 	return func(ctx context.Context) ([]byte, bool) {
 		event, ok := source(ctx)
 		if !ok {
 			return nil, false
 		}
-		return e.answerEvent(ctx, operation, p, event), true
+		shared, _ := e.Memoize(event, key, func() any { return &sharedData{} }).(*sharedData)
+		return shared.get(ctx, func() []byte { return e.answerEvent(ctx, operation, p, event) }), true
 	}
 }
 

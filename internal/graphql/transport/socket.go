@@ -250,13 +250,15 @@ func (s *socket) receive(ctx context.Context) (received message, refused *closur
 	return received, nil
 }
 
-// send writes one message and reports whether that succeeded. A client that does not
-// read in time is disconnected.
+// send sends one message and reports whether that succeeded.
 func (s *socket) send(ctx context.Context, m message) bool {
 	data, err := json.Marshal(m)
-	if err != nil {
-		return false
-	}
+	return err == nil && s.write(ctx, data)
+}
+
+// write writes one message and reports whether that succeeded. A client that does not read in time is
+// disconnected.
+func (s *socket) write(ctx context.Context, data []byte) bool {
 	ctx, cancel := s.writeContext(ctx)
 	defer cancel()
 	return s.conn.Write(ctx, websocket.MessageText, data) == nil

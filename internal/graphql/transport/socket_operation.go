@@ -2,6 +2,8 @@ package transport
 
 import (
 	"context"
+	"encoding/json"
+	"slices"
 	"sync"
 
 	"atrium/internal/graphql/limit"
@@ -16,6 +18,7 @@ import (
 // A socketOperation is an operation on a websocket that has not ended.
 type socketOperation struct {
 	id     string
+	next   []byte // what each of its messages with a response begins with
 	cancel context.CancelFunc
 }
 
@@ -25,7 +28,8 @@ func (s *socket) subscribe(ctx context.Context, received message) *closure {
 		return &closure{closeInvalid, "Invalid message received"}
 	}
 	ctx, cancel := context.WithCancel(ctx)
-	op := &socketOperation{received.ID, cancel}
+	id, _ := json.Marshal(received.ID) // a string can be encoded
+	op := &socketOperation{received.ID, slices.Concat([]byte(`{"id":`), id, []byte(`,"type":"next","payload":`)), cancel}
 	free, err := s.register(op)
 	if !free {
 		cancel()
@@ -94,7 +98,7 @@ func (s *socket) execute(ctx context.Context, op *socketOperation, raw *graphql.
 		if !isSubscription {
 			leave() // the work is done, and the client may be slow to read
 		}
-		if !s.isRunning(op) || !s.send(ctx, message{ID: op.id, Type: "next", Payload: encode(response)}) {
+		if !s.isRunning(op) || !s.sendNext(ctx, op, response) {
 			return
 		}
 	}
@@ -102,6 +106,12 @@ func (s *socket) execute(ctx context.Context, op *socketOperation, raw *graphql.
 	if s.release(op) && ctx.Err() == nil {
 		s.send(ctx, message{ID: op.id, Type: "complete"})
 	}
+}
+
+// sendNext sends a response of an operation. It reports whether that succeeded.
+func (s *socket) sendNext(ctx context.Context, op *socketOperation, response *graphql.Response) bool {
+	before, data, after := encodeParts(response)
+	return s.write(ctx, slices.Concat(op.next, before, data, after, []byte{'}'}))
 }
 
 // admit asks Options.Admit whether the operation may run.
