@@ -292,7 +292,7 @@ func (s GroupInvites) bindInvited(ctx context.Context, tx Tx, actor *Actor, invi
 	if err != nil {
 		return nil, err
 	}
-	if err := checkBindings(ctx, tx, identity, bound.ruleKey()); err != nil {
+	if err := checkBindings(ctx, tx, map[UID]RuleKey{identity: bound.ruleKey()}); err != nil {
 		return nil, err
 	}
 	if err := s.p.RoleBindings.recordBound(ctx, tx, bindings, "created"); err != nil {

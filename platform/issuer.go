@@ -3,7 +3,9 @@ package platform
 import (
 	"context"
 	"fmt"
+	"maps"
 	"regexp"
+	"slices"
 )
 
 // Identity providers, and rules with patterns, let many callers of an issuer act
@@ -92,7 +94,7 @@ func (p *Platform) admitRule(ctx context.Context, tx Tx, uid UID, i *Identity) e
 	if n >= rulesOfKey {
 		return failedPrecondition("TOO_MANY_RULES", i.subjectField(), fmt.Sprintf("an organisation may have %d identities for the same issuer and subject, or for the same issuer and start of a subject pattern; make the patterns' literal starts longer, or delete identities", rulesOfKey))
 	}
-	if err := checkBindings(ctx, tx, uid, key); err != nil {
+	if err := checkBindings(ctx, tx, map[UID]RuleKey{uid: key}); err != nil {
 		return err
 	}
 	if !key.hasPattern() || p.namesTenant(m) {
@@ -110,16 +112,23 @@ func (p *Platform) admitRule(ctx context.Context, tx Tx, uid UID, i *Identity) e
 // somebody who knows nothing of the organisation.
 const bindingsOfKey = 1000
 
-// checkBindings fails if the identity uid, whose rule has a key, has too many role bindings
-// together with the others that have the key.
-func checkBindings(ctx context.Context, tx Tx, uid UID, key RuleKey) error {
-	if key == (RuleKey{}) {
-		return nil // no token reads the bindings
-	}
-	n, err := tx.CountBindings(ctx, uid.Root(), key, uid, bindingsOfKey+1)
-	if err != nil || n <= bindingsOfKey {
+// checkBindings fails if one of these identities has too many role bindings, together with the others
+// whose rule has its key.
+func checkBindings(ctx context.Context, tx Tx, keys map[UID]RuleKey) error {
+	maps.DeleteFunc(keys, func(_ UID, key RuleKey) bool { return key == (RuleKey{}) }) // no token reads the bindings
+	counts, err := tx.CountBindings(ctx, keys, bindingsOfKey+1)
+	if err != nil {
 		return err
 	}
+	for _, uid := range slices.Sorted(maps.Keys(counts)) {
+		if counts[uid] > bindingsOfKey {
+			return tooManyBindings(uid)
+		}
+	}
+	return nil
+}
+
+func tooManyBindings(uid UID) error {
 	return failedPrecondition("TOO_MANY_BINDINGS", string(uid), fmt.Sprintf("an organisation may have %d role bindings for identities with the same issuer and subject, or with the same issuer and start of a subject pattern; bind roles on groups further up, or delete bindings", bindingsOfKey))
 }
 

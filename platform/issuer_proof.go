@@ -29,9 +29,9 @@ type IssuerReads interface {
 	// static keys for its issuer and subject, except one identity.
 	CountRules(ctx context.Context, root UID, key RuleKey, without UID) (int, error)
 
-	// CountBindings counts the role bindings of one identity and of the others that CountRules
-	// counts. It counts no more than most.
-	CountBindings(ctx context.Context, root UID, key RuleKey, identity UID, most int) (int, error)
+	// CountBindings counts the role bindings of each identity, together with the others that CountRules
+	// counts for its key, in one round trip. It counts no more than most.
+	CountBindings(ctx context.Context, keys map[UID]RuleKey, most int) (map[UID]int, error)
 
 	// HasOwner reports whether an owner of an organisation, whose role binding never expires, has
 	// a rule or static keys, or is a user of an identity provider. It leaves out one role binding, or the rule and the

@@ -234,23 +234,18 @@ func (s RoleBindings) createAll(ctx context.Context, parent UID, ins []fieldmask
 	var made []*RoleBinding
 	err = s.writeInPlaceOfExpired(ctx, parent, func() []*RoleBinding { return bindings }, func(tx Tx) error {
 		made = make([]*RoleBinding, len(bindings))
-		keys := map[UID]RuleKey{}
 		for i, b := range bindings {
-			row := *b // b stays unchanged, because the transaction can be retried
-			made[i] = &row
-			bound, err := s.checkMayBind(ctx, tx, parent, b)
-			if err != nil {
-				return err
-			}
-			keys[bound.UID] = bound.ruleKey()
+			made[i] = new(*b) // b stays unchanged, because the transaction can be retried
+		}
+		keys, err := s.checkMayBind(ctx, tx, parent, bindings...)
+		if err != nil {
+			return err
 		}
 		if err := s.rows(tx).Insert(ctx, made...); err != nil {
 			return err
 		}
-		for identity, key := range keys {
-			if err := checkBindings(ctx, tx, identity, key); err != nil {
-				return err
-			}
+		if err := checkBindings(ctx, tx, keys); err != nil {
+			return err
 		}
 		return s.recordBound(ctx, tx, made, verb)
 	})
@@ -328,16 +323,29 @@ func (b *RoleBinding) checkReach(group UID, prefix string, v *violations) {
 	roleReference.checkReach(v, prefix+"roleUid", b.RoleUID, group)
 }
 
-// checkMayBind fails unless the identity and the role exist and the caller holds
-// what the role grants. It returns the identity.
-func (s RoleBindings) checkMayBind(ctx context.Context, tx Tx, group UID, b *RoleBinding) (*Identity, error) {
+// checkMayBind fails unless the identities and the roles of bindings exist and the caller holds what the
+// roles grant on group. It returns the keys of the identities.
+func (s RoleBindings) checkMayBind(ctx context.Context, tx Tx, group UID, bindings ...*RoleBinding) (map[UID]RuleKey, error) {
 	// The lock must precede the reads, so that their results stay valid until commit.
 	tx.Lock(group.Root())
-	identity, err := s.p.Identities.getRow(ctx, tx, b.IdentityUID)
+	var holders, given []UID
+	for _, b := range bindings {
+		holders, given = append(holders, b.IdentityUID), append(given, b.RoleUID)
+	}
+	identities, err := s.p.Identities.getRows(ctx, tx, holders)
 	if err != nil {
 		return nil, err
 	}
-	return identity, s.p.Roles.requireMayGrant(ctx, tx, "roleUid", b.RoleUID, group, b.ExpireTime)
+	roles, err := s.p.Roles.getRows(ctx, tx, given)
+	if err != nil {
+		return nil, err
+	}
+	keys, grants := map[UID]RuleKey{}, make([]Grant, len(bindings))
+	for i, b := range bindings {
+		keys[b.IdentityUID] = identities[b.IdentityUID].ruleKey()
+		grants[i] = Grant{Group: group, Capabilities: roles[b.RoleUID].Capabilities, ExpireTime: b.ExpireTime}
+	}
+	return keys, requireMayGrantAll(ctx, tx, grants)
 }
 
 // findDuplicate returns the error that names the binding which exists already. place returns
@@ -399,7 +407,7 @@ func (s RoleBindings) Update(ctx context.Context, uid UID, in fieldmask.Input[*R
 		if next.checkReach(uid.Parent(), "", &v); len(v) > 0 {
 			return v.err()
 		}
-		bound, err := s.checkMayBind(ctx, tx, uid.Parent(), next)
+		keys, err := s.checkMayBind(ctx, tx, uid.Parent(), next)
 		if err != nil {
 			return err
 		}
@@ -408,7 +416,7 @@ func (s RoleBindings) Update(ctx context.Context, uid UID, in fieldmask.Input[*R
 			return err
 		}
 		if next.IdentityUID != current.Identity.UID {
-			if err := checkBindings(ctx, tx, bound.UID, bound.ruleKey()); err != nil {
+			if err := checkBindings(ctx, tx, keys); err != nil {
 				return err
 			}
 		}

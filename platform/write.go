@@ -143,6 +143,24 @@ func (r *resources[T, F]) getRow(ctx context.Context, from Reader, uid UID) (zer
 	return rows[0], nil
 }
 
+// getRows reads resources by their UIDs, each of which must exist. It does not check the rights of the caller.
+func (r *resources[T, F]) getRows(ctx context.Context, from Reader, uids []UID) (map[UID]T, error) {
+	rows, err := r.table(from).Get(ctx, Keys{uids: slices.Compact(slices.Sorted(slices.Values(uids)))})
+	if err != nil {
+		return nil, err
+	}
+	found := make(map[UID]T, len(rows))
+	for _, row := range rows {
+		found[r.kind.UID(row)] = row
+	}
+	for _, uid := range uids {
+		if _, isFound := found[uid]; !isFound {
+			return nil, r.kind.notFound(uid)
+		}
+	}
+	return found, nil
+}
+
 // writeInTx stores the fields of an authorised change in a transaction and records
 // its event. A change without fields changes nothing.
 func (r *resources[T, F]) writeInTx(ctx context.Context, tx Tx, uid UID, accepted *fieldmask.Change[T], check func(Tx, *fieldmask.Change[T]) error) (zero T, _ error) {

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"atrium/platform"
+	"atrium/store/sqlstore/dbconn"
 )
 
 const proofColumns = "v.root, v.issuer, v.method, v.verify_time, v.check_time"
@@ -90,14 +91,25 @@ func (s tables) CountRules(ctx context.Context, root platform.UID, key platform.
 	return int(n), err
 }
 
-// CountBindings counts the role bindings of an identity, and of those with a key.
-func (s tables) CountBindings(ctx context.Context, root platform.UID, key platform.RuleKey, identity platform.UID, most int) (int, error) {
-	var n int64
-	q := newStatement(s.dialect).addSlow("SELECT COUNT(*) FROM (SELECT 1 FROM (SELECT uid FROM identity WHERE match_rule = ? AND root = ?", ruleText(key), root)
-	q.add(" UNION SELECT uid FROM identity WHERE static_rule = ? AND static_rule <> '' AND root = ? UNION SELECT uid FROM identity WHERE uid = ?) i", ruleText(key), root, identity)
-	q.add(" JOIN role_binding b ON b.identity = i.uid LIMIT ?) bound", int64(most))
-	err := s.conn.Run(ctx, q.build(func(scan func(...any) error) error { return scan(&n) }))
-	return int(n), err
+// CountBindings counts the role bindings of each identity, and of those with its key.
+func (s tables) CountBindings(ctx context.Context, keys map[platform.UID]platform.RuleKey, most int) (map[platform.UID]int, error) {
+	counts := make(map[platform.UID]int, len(keys))
+	var run []*dbconn.Statement
+	for identity, key := range keys {
+		q := newStatement(s.dialect).addSlow("SELECT COUNT(*) FROM (SELECT 1 FROM (SELECT uid FROM identity WHERE match_rule = ? AND root = ?", ruleText(key), identity.Root())
+		q.add(" UNION SELECT uid FROM identity WHERE static_rule = ? AND static_rule <> '' AND root = ? UNION SELECT uid FROM identity WHERE uid = ?) i", ruleText(key), identity.Root(), identity)
+		q.add(" JOIN role_binding b ON b.identity = i.uid LIMIT ?) bound", int64(most))
+		run = append(run, q.build(func(scan func(...any) error) error {
+			var n int64
+			err := scan(&n)
+			counts[identity] = int(n)
+			return err
+		}))
+	}
+	if len(run) == 0 {
+		return counts, nil
+	}
+	return counts, s.conn.Run(ctx, run...)
 }
 
 // HasOwner reports whether an organisation has a lasting owner who could sign in. The UID without is

@@ -29,6 +29,9 @@ func TestChangesTakeFewRoundTrips(t *testing.T) {
 	root := org.Group.UID
 	var group, repo, tag, identity, binding platform.UID
 	var tags []platform.UID
+	people := must[[]*platform.Identity](t)(far.Identities.CreateBatch(far.Presume(t.Context(), claims, last), times(75, func(i int) platform.BatchRequest[*platform.Identity] {
+		return platform.BatchRequest[*platform.Identity]{UID: root, Input: input[*platform.Identity](fmt.Sprintf(`{"name": "p%d", "claimMatch": {"issuer": %q, "subject": "p%d"}}`, i, issuer, i))}
+	})))
 	changes := []struct {
 		name  string
 		trips int
@@ -87,6 +90,12 @@ func TestChangesTakeFewRoundTrips(t *testing.T) {
 			if err == nil {
 				binding = made.UID
 			}
+			return err
+		}},
+		{"25 new bindings", 9, func(ctx context.Context, n int) error {
+			_, err := far.RoleBindings.CreateBatch(ctx, platform.BindingBatch{Parent: group, RoleUID: platform.ViewerRole, Requests: times(25, func(i int) platform.BatchRequest[*platform.RoleBinding] {
+				return platform.BatchRequest[*platform.RoleBinding]{Input: bindInput(people[25*n+i].UID, platform.ViewerRole)}
+			})})
 			return err
 		}},
 		{"the end of a binding", 5, func(ctx context.Context, _ int) error { return far.RoleBindings.Delete(ctx, binding) }},
