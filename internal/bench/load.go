@@ -14,8 +14,10 @@ import (
 	"sync/atomic"
 	"time"
 
-	"atrium/client"
+	"connectrpc.com/connect"
+
 	registryv2 "atrium/gen/platform/registry/v2"
+	"atrium/gen/platform/registry/v2/registryv2connect"
 	uidpv2 "atrium/gen/platform/uidp/v2"
 )
 
@@ -84,13 +86,17 @@ func (l *load) sender(w Workload) func(context.Context) error {
 	}
 }
 
+// grpcPage makes the client of one procedure, because package client would add those of all procedures to the program, which
+// are 4 MB.
 func (l *load) grpcPage() func(context.Context) error {
-	c, err := client.New(l.server.URL, client.Options{Token: client.StaticToken(l.server.Token), Attempts: 1})
+	protocols := new(http.Protocols)
+	protocols.SetUnencryptedHTTP2(true)
+	list := connect.NewClient[registryv2.ListReposRequest, registryv2.ListReposResponse](
+		&http.Client{Transport: &http.Transport{Protocols: protocols}}, l.server.URL+registryv2connect.ReposServiceListReposProcedure, connect.WithGRPC())
 	return func(ctx context.Context) error {
-		if err != nil {
-			return err
-		}
-		_, err := c.Repos.ListRepos(ctx, &registryv2.ListReposRequest{Uidp: &uidpv2.UIDPFilter{ChildrenOf: string(l.data.Organisation)}, PageSize: 50})
+		r := connect.NewRequest(&registryv2.ListReposRequest{Uidp: &uidpv2.UIDPFilter{ChildrenOf: string(l.data.Organisation)}, PageSize: 50})
+		r.Header().Set("Authorization", "Bearer "+l.server.Token)
+		_, err := list.CallUnary(ctx, r)
 		return err
 	}
 }
