@@ -9,6 +9,7 @@ import (
 	"encoding/json"
 	"maps"
 	"strings"
+	"sync"
 
 	"github.com/vektah/gqlparser/v2/ast"
 )
@@ -28,9 +29,9 @@ func unpackSources(packed []byte) (sources []*ast.Source) {
 // ClientSchema is the schema as clients see it by introspection: without what
 // federation adds for gateways, which ask for that by `_service { sdl }`, and
 // without what is not served.
-func ClientSchema() *ast.Schema { return clientSchema }
+func ClientSchema() *ast.Schema { return clientSchema() }
 
-var clientSchema = hideFederation(parsedSchema)
+var clientSchema = sync.OnceValue(func() *ast.Schema { return hideFederation(parsedSchema()) })
 
 func hideFederation(whole *ast.Schema) *ast.Schema {
 	shown := *whole

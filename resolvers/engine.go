@@ -44,7 +44,7 @@ func Limits() analysis.Schema {
 		Parts:             []string{"SeverityCount", "FindingCount"},
 		ListRows:          listRows,
 		IndexedConditions: indexedConditions, SortedOrders: sortedOrders, CountedLists: countedLists, ScannedFields: scannedFields,
-		LongFields: longFields, UniqueNames: uniqueNames, Watched: slices.Collect(maps.Keys(costlyFields)),
+		LongFields: withCapabilities(longFields), UniqueNames: uniqueNames, Watched: slices.Collect(maps.Keys(costlyFields)),
 	}
 }
 

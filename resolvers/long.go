@@ -2,6 +2,7 @@ package resolvers
 
 import (
 	"context"
+	"maps"
 
 	"github.com/99designs/gqlgen/graphql"
 
@@ -12,15 +13,16 @@ import (
 
 // longFields maps scalar fields that can be long to their cost: about 1 for each
 // 16 KiB. Those that are read for each object, or with a read of their own, cost at least 1.
-var longFields = withCapabilities(map[string]int{
+var longFields = map[string]int{
 	"Repo.readme": 16, "VulnerabilityMetadata.details": 4, "AdvisoryEvent.findings": 4, "Event.body": 4,
 	"EventChange.before": 1, "EventChange.after": 1, "Group.path": 1, "Repo.path": 1,
 	"Identity.effectiveCapabilities": 1, "AccessGrant.capabilities": 1, "AccessChange.addedCapabilities": 1, "AccessChange.removedCapabilities": 1, "Identity.can": 1, "Query.lookupIdentity": 1,
-})
+}
 
-// withCapabilities adds the cost of viewerCapabilities, a list, for each type
+// withCapabilities returns costs with that of viewerCapabilities, a list, for each type
 // that has the field.
 func withCapabilities(costs map[string]int) map[string]int {
+	costs = maps.Clone(costs)
 	for name, object := range graph.Schema().Types {
 		if object.Fields.ForName("viewerCapabilities") != nil {
 			costs[name+".viewerCapabilities"] = 1
