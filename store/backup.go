@@ -21,6 +21,9 @@ func Backup(ctx context.Context, url, to string) error {
 	if !embedded {
 		return errNotAFile
 	}
+	if err := sqlite.CheckOrigin(ctx, path); err != nil {
+		return err
+	}
 	return sqlite.Backup(ctx, path, to, func(copied string) error {
 		return checkOrigin(ctx, copied, path, "name another with --database-url")
 	})

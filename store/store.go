@@ -132,14 +132,23 @@ type MigrationStep = dbconn.MigrationStep
 // MigrationState describes one migration.
 type MigrationState = dbconn.MigrationState
 
-// Migrations lists the migrations and whether they have been applied. If a newer
+// Migrations lists the migrations and whether they have been applied, and changes nothing. If a newer
 // program has applied others, it returns both the list and an error.
 func Migrations(ctx context.Context, url string) (states []MigrationState, err error) {
 	err = useMigrator(ctx, url, func(engine dbconn.Engine, m *dbconn.Migrator) error {
+		s := sqlstore.New(engine)
+		migrated, err := s.IsMigrated(ctx)
+		if err != nil {
+			return err
+		}
+		if !migrated { // Asking for the status would make the table of migrations.
+			states = m.Known()
+			return nil
+		}
 		if states, err = m.Status(ctx); err != nil {
 			return err
 		}
-		return sqlstore.New(engine).CheckMigratable(ctx)
+		return s.CheckMigratable(ctx)
 	})
 	return states, err
 }

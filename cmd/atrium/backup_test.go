@@ -131,7 +131,7 @@ func TestABackupIsOfADatabaseOfAtrium(t *testing.T) {
 	}
 	empty, text := writeFile(t, "empty.db", ""), writeFile(t, "text.db", strings.Repeat("no database ", 200))
 	for source, want := range map[string]string{
-		empty: empty + " is a SQLite database, but not one of Atrium; name another with --database-url",
+		empty: "there is no database " + empty + "; create it with `atrium migrate up`, or name another with --database-url",
 		text:  text + " is not a SQLite database",
 	} {
 		for _, args := range [][]string{{"backup", "--overwrite", good}, {"backup", fresh}} {

@@ -83,10 +83,10 @@ func (d *databaseFlags) openExisting(ctx context.Context, o platform.Options) (*
 	return d.open(ctx, o)
 }
 
-// exists fails if there is no database. A mistyped path must not become a new file.
+// exists fails if there is no database, or only an empty file. A mistyped path must not become a new file.
 func (d *databaseFlags) exists() error {
 	if path, embedded := d.file(); embedded {
-		if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+		if info, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) || err == nil && info.Size() == 0 {
 			return fmt.Errorf("there is no database %s; create it with `atrium migrate up`, or name another with --database-url", path)
 		}
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"database/sql"
 	"net/http"
 	"os"
@@ -185,5 +186,50 @@ func TestTwoServersOnOneFileAreRefused(t *testing.T) {
 	}
 	if err := start(t, url).end(); err != nil { // The file is no longer locked.
 		t.Error(err)
+	}
+}
+
+// The attack is an operator who names the database of another program, or a database that is still empty. A command that only
+// asks, or that needs existing data, must leave it as it was; and no command may put the tables of Atrium into it.
+func TestADatabaseOfAnotherProgramStaysAsItIs(t *testing.T) {
+	t.Parallel()
+	other := filepath.Join(t.TempDir(), "bookmarks.db")
+	execute(t, "sqlite:"+other, "CREATE TABLE bookmark (url TEXT)")
+	for file, want := range map[string]string{
+		other:                        other + " is a SQLite database, but not one of Atrium; name another with --database-url",
+		writeFile(t, "empty.db", ""): "there is no database ",
+	} {
+		before, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		commands := []string{"status", "migrate status", "issuers list", "token", "recount", "export audit", "backup " + t.TempDir() + "/copy.db", "repair", "serve --no-migrate --addr 127.0.0.1:0"}
+		if file == other {
+			commands = append(commands, "migrate up", "bootstrap --org acme --issuer https://issuer.example --subject me", "serve --addr 127.0.0.1:0")
+		}
+		for _, args := range commands {
+			if _, _, err := atrium(t, map[string]string{"ATRIUM_DATABASE_URL": "sqlite:" + file}, strings.Fields(args)...); exitCode(err) != 1 || !strings.Contains(err.Error(), want) {
+				t.Errorf("%s of %s: %v, want an error with %q", args, file, err, want)
+			}
+			if after, err := os.ReadFile(file); err != nil || !bytes.Equal(before, after) {
+				t.Fatalf("%s has changed %s, which has %d bytes now, from %d (%v)", args, file, len(after), len(before), err)
+			}
+		}
+	}
+}
+
+// The roles of some databases may read only.
+func TestAskingForTheMigrationsMakesNoTable(t *testing.T) {
+	t.Parallel()
+	url := storetest.EmptyPostgres(t)
+	if out := mustRun(t, url, "migrate", "status"); !strings.Contains(out, "00001 schema         pending") {
+		t.Errorf("it prints\n%s", out)
+	}
+	if _, _, err := atrium(t, map[string]string{"ATRIUM_DATABASE_URL": url}, "status"); exitCode(err) != 1 || !strings.Contains(err.Error(), "run `atrium migrate up`") {
+		t.Errorf("the status: %v, want an error that names `atrium migrate up`", err)
+	}
+	tables := 0
+	if err := openRaw(t, url).QueryRowContext(t.Context(), "SELECT count(*) FROM pg_tables WHERE schemaname = 'public'").Scan(&tables); err != nil || tables != 0 {
+		t.Errorf("the database has %d tables (%v), want none", tables, err)
 	}
 }

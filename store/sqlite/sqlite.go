@@ -87,9 +87,13 @@ var _ dbconn.Engine = (*Engine)(nil)
 
 const maxReaders = 8
 
-// Open opens or creates the file at path. Only its owner may read a new file.
+// Open opens or creates the file at path. Only its owner may read a new file. It fails, and changes nothing, if another program
+// made the database.
 func Open(ctx context.Context, path string) (*Engine, error) {
 	if err := dbfile.Create(path); err != nil {
+		return nil, err
+	}
+	if err := CheckOrigin(ctx, path); err != nil {
 		return nil, err
 	}
 	writer, err := connect(path, "&_txlock=immediate")
@@ -107,6 +111,22 @@ func Open(ctx context.Context, path string) (*Engine, error) {
 	reader.SetMaxOpenConns(maxReaders)
 	reader.SetMaxIdleConns(maxReaders)
 	return &Engine{conn: conn{reader}, reader: reader, writer: writer, path: path}, nil
+}
+
+// CheckOrigin fails if a file has tables, but not that of our migrations. Opening it for writing would change the mode of its log.
+// What cannot be read is for the caller to explain.
+func CheckOrigin(ctx context.Context, path string) error {
+	db, err := sql.Open("sqlite", "file:"+(&url.URL{Path: path}).EscapedPath()+"?mode=ro&_pragma=busy_timeout(5000)")
+	if err != nil {
+		return err
+	}
+	defer func() { _ = db.Close() }()
+	isOurs := false
+	err = db.QueryRowContext(ctx, "SELECT coalesce(max(name = 'goose_db_version'), 1) FROM sqlite_master WHERE type = 'table'").Scan(&isOurs)
+	if err == nil && !isOurs {
+		return fmt.Errorf("%s is a SQLite database, but not one of Atrium; name another with --database-url", path)
+	}
+	return nil
 }
 
 // filePatience is how long Open waits for other processes that open or close the file at the

@@ -117,16 +117,25 @@ type MigrationState struct {
 	AppliedAt time.Time // zero means that the migration is not applied
 }
 
-// Status lists all migrations in order.
+// Known lists all migrations in order, as those of a database without any.
+func (m *Migrator) Known() []MigrationState {
+	var states []MigrationState
+	for _, s := range m.provider.ListSources() {
+		_, name, _ := strings.Cut(strings.TrimSuffix(path.Base(s.Path), ".sql"), "_")
+		states = append(states, MigrationState{Version: s.Version, Name: name})
+	}
+	return states
+}
+
+// Status lists all migrations in order. It makes the table of migrations, if the database has none.
 func (m *Migrator) Status(ctx context.Context) ([]MigrationState, error) {
 	found, err := m.provider.Status(ctx)
 	if err != nil {
 		return nil, err
 	}
-	states := make([]MigrationState, len(found))
+	states := m.Known()
 	for i, s := range found {
-		_, name, _ := strings.Cut(strings.TrimSuffix(path.Base(s.Source.Path), ".sql"), "_")
-		states[i] = MigrationState{s.Source.Version, name, s.State == goose.StateApplied, s.AppliedAt.UTC()}
+		states[i].Applied, states[i].AppliedAt = s.State == goose.StateApplied, s.AppliedAt.UTC()
 	}
 	return states, nil
 }
