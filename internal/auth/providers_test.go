@@ -12,8 +12,8 @@ import (
 	"atrium/platform"
 )
 
-// A providerCase imitates what a provider gives, as its public documentation shows it. The
-// issuer is path below the URL of a test server.
+// A providerCase imitates what a provider gives, as its public documentation shows it: Microsoft's references of the claims of access
+// tokens, those of Okta, Auth0 and Google, and the source of Dex (server/oauth2.go). The issuer is path below the URL of a test server.
 type providerCase struct {
 	path     string // of the issuer
 	keysPath string
@@ -34,7 +34,11 @@ const jwtHeader = `{"typ":"JWT","alg":"RS256","kid":"k1"}`
 func providerCases() map[string]providerCase {
 	entra := map[string]any{
 		"sub": "AAAAAAAAAAAAAAAAAAAAAIkzqFVrSaSaFHy782bbtaQ", "oid": "00000000-0000-0000-66f3-3332eca7ea81", "tid": "9122040d-6c67-4c5b-b112-36a304b66dad",
-		"aud": appID, "azp": appID, "azpacr": "0", "ver": "2.0", "scp": "access", "uti": "0123", "rh": "0.ARoA", "nbf": json.Number("1774619000"), "groups": []string{"b4d1a9a1-6f1e-4a3c-9a53-4a9d7f5f3a11"},
+		"aud": appID, "azp": appID, "azpacr": "0", "ver": "2.0", "name": "Ada", "preferred_username": "ada@example.com", "scp": "access", "uti": "0123", "aio": "AXQAi", "rh": "0.ARoA", "nbf": json.Number("1774619000"), "groups": []string{"b4d1a9a1-6f1e-4a3c-9a53-4a9d7f5f3a11"},
+	}
+	entraOld := map[string]any{ // version 1 has another issuer, another audience and other names
+		"sub": entra["sub"], "oid": entra["oid"], "tid": entra["tid"], "aud": "api://" + appID, "appid": appID, "appidacr": "0", "acr": "1", "amr": []string{"pwd"}, "ver": "1.0", "scp": "access", "uti": "0123", "nbf": json.Number("1774619000"),
+		"idp": "https://sts.windows.net/9122040d-6c67-4c5b-b112-36a304b66dad/", "unique_name": "ada@example.com", "upn": "ada@example.com", "ipaddr": "192.0.2.1",
 	}
 	entraKey := map[string]any{"x5t": "k1", "x5c": []string{"MIIC"}, "cloud_instance_name": "microsoftonline.com", "issuer": "https://login.microsoftonline.com/{tenantid}/v2.0"}
 	auth0 := map[string]any{"sub": "auth0|5f7c8ec7c33c6c004bbafe82", "aud": []string{apiAudience, "https://acme.eu.auth0.com/userinfo"}, "azp": "my_client_id", "scope": "openid profile email", "permissions": []string{}, "https://acme.example.com/groups": []string{"developers"}}
@@ -45,18 +49,20 @@ func providerCases() map[string]providerCase {
 		"scope": "openid email profile", "email_verified": true, "preferred_username": "ada", "email": "ada@example.com", "groups": []string{"/developers"},
 	}
 	google := map[string]any{"azp": appID, "aud": appID, "sub": "110169484474386276334", "hd": "example.com", "email": "ada@example.com", "email_verified": true, "at_hash": "HK6E_P6Dh8Y93mRNtsDB1Q", "nonce": "n", "name": "Ada", "picture": "https://lh3.example/p", "given_name": "Ada"}
-	dex := map[string]any{"sub": "CgNhZGESBWxvY2Fs", "aud": appID, "at_hash": "x", "email": "ada@example.com", "email_verified": true, "groups": []string{"developers"}, "name": "ada", "federated_claims": map[string]any{"connector_id": "ldap", "user_id": "ada"}}
+	dex := map[string]any{"sub": "CgNhZGESBWxvY2Fs", "aud": appID, "email": "ada@example.com", "email_verified": true, "groups": []string{"developers"}, "name": "Ada", "preferred_username": "ada"}
 	node := map[string]any{"jti": "Qk2", "sub": "ada", "scope": "openid", "client_id": "console", "aud": apiAudience}
 	use := map[string]any{"use": "sig"}
 	full := map[string]any{"use": "sig", "alg": "RS256"}
 	return map[string]providerCase{
 		"Entra ID, version 2":                   {"/9122040d/v2.0", "/9122040d/discovery/v2.0/keys", mergeClaims(entraKey, use), jwtHeader, entra, ""},
 		"Entra ID, for Graph":                   {"/9122040d/v2.0", "/9122040d/discovery/v2.0/keys", mergeClaims(entraKey, use), `{"typ":"JWT","nonce":"x","alg":"RS256","x5t":"k1","kid":"k1"}`, mergeClaims(entra, map[string]any{"aud": "00000003-0000-0000-c000-000000000000"}), "the token's aud does not name this service"},
-		"Entra ID, the URI of the API":          {"/9122040d/v2.0", "/9122040d/discovery/v2.0/keys", mergeClaims(entraKey, use), jwtHeader, mergeClaims(entra, map[string]any{"aud": "api://" + appID}), "the token's aud does not name this service"},
+		"Entra ID, version 1":                   {"/9122040d/", "/common/discovery/keys", mergeClaims(entraKey, use), `{"typ":"JWT","alg":"RS256","x5t":"k1","kid":"k1"}`, entraOld, "the token's aud does not name this service"},
 		"Auth0, whose issuer ends with a slash": {"/", "/.well-known/jwks.json", full, jwtHeader, auth0, ""},
 		"Auth0, profile of RFC 9068":            {"/", "/.well-known/jwks.json", full, `{"typ":"at+jwt","alg":"RS256","kid":"k1"}`, mergeClaims(auth0, map[string]any{"client_id": "my_client_id", "jti": "73W"}), ""},
 		"Okta, an authorization server":         {"/oauth2/default", "/oauth2/default/v1/keys", full, `{"kid":"k1","alg":"RS256"}`, okta, ""},
-		"Okta, the server of the organisation":  {"/", "/oauth2/v1/keys", full, `{"kid":"k1","alg":"RS256"}`, mergeClaims(okta, map[string]any{"aud": "https://acme.okta.com"}), "the token's aud does not name this service"},
+		"Okta, the server of the organisation":  {"", "/oauth2/v1/keys", full, `{"kid":"k1","typ":"application/okta-internal-at+jwt","alg":"RS256"}`, mergeClaims(okta, map[string]any{"aud": "https://acme.okta.com"}), "okta-internal-at+jwt is only for Okta itself; ask the issuer"},
+		"Okta, the same without a type":         {"", "/oauth2/v1/keys", full, `{"kid":"k1","alg":"RS256"}`, mergeClaims(okta, map[string]any{"aud": "https://acme.okta.com"}), "the token's aud does not name this service"},
+		"Okta, an ID token":                     {"", "/oauth2/v1/keys", full, `{"kid":"k1","alg":"RS256"}`, mergeClaims(okta, map[string]any{"aud": appID, "cid": nil, "scp": nil, "jti": "ID.radCQMOQUmyv", "amr": []string{"pwd"}, "idp": "00o1gg", "preferred_username": "ada@example.com", "at_hash": "fPlsvVszI29LU2UhDyJ9vg", "sub": "00u1gib5imj6MTJ0P0g4"}), ""},
 		"Google, an ID token":                   {"", "/oauth2/v3/certs", full, jwtHeader, google, ""},
 		"Keycloak":                              {"/realms/acme", "/realms/acme/protocol/openid-connect/certs", full, jwtHeader, keycloak, ""},
 		"Keycloak, without an audience mapper":  {"/realms/acme", "/realms/acme/protocol/openid-connect/certs", full, jwtHeader, mergeClaims(keycloak, map[string]any{"aud": "account"}), "the token's aud does not name this service"},
