@@ -354,6 +354,30 @@ await check('people choose among providers, also one that gives an ID token in p
   await tab.context().close();
 }, 60);
 
+await check('an answer of another provider than the one that was asked is refused, and its code is sent to nobody', async () => {
+  const tab = await page.context().browser().newContext().then((context) => context.newPage());
+  const redeemed = [];
+  let named = {};
+  tab.on('request', (request) => { if (request.url() === issuer + '/token') redeemed.push(request.postData()); });
+  // A provider that works for an attacker would send a reader back like this, with a code that another provider has given.
+  await tab.route((url) => url.href.startsWith(issuer + '/auth?'), (route) => {
+    const state = new URL(route.request().url()).searchParams.get('state');
+    return route.fulfill({ status: 302, headers: { Location: `${other}/console/~signed-in?` + new URLSearchParams({ code: 'of-another', state, ...named }) } });
+  });
+  for (const answer of [{ iss: google.issuer }, { iss: '' }, {}]) { // The provider of this suite says that it always names itself.
+    named = answer;
+    await tab.goto(other + '/console');
+    await tab.getByRole('button', { name: `Continue with ${host}` }).click();
+    await tab.getByRole('alert').getByText('another provider has answered').waitFor();
+  }
+  assert.deepEqual(redeemed, []);
+  named = { iss: issuer };
+  await tab.getByRole('button', { name: `Continue with ${host}` }).click();
+  await tab.getByRole('alert').getByText(/grant request is invalid/).waitFor(); // Only this code came to the provider.
+  assert.equal(redeemed.length, 1);
+  await tab.close();
+}, 60);
+
 await check('who signs out also ends the session at the provider', async () => {
   const tab = await page.context().browser().newContext().then((context) => context.newPage());
   await tab.goto(other + '/console');

@@ -19,7 +19,7 @@ export interface Session {
   expired: boolean; // It says whether the session has expired while a form is open, so that the reader must sign in again.
 }
 
-interface Endpoints { authorization_endpoint: string; token_endpoint: string; end_session_endpoint?: string }
+interface Endpoints { authorization_endpoint: string; token_endpoint: string; end_session_endpoint?: string; authorization_response_iss_parameter_supported?: boolean }
 interface SignInUnderWay { issuer: string; verifier: string; state: string; back: string }
 interface Tokens { access_token: string; id_token?: string; refresh_token?: string; expires_in?: number; error?: string; error_description?: string }
 
@@ -231,7 +231,8 @@ export async function signIn(at: SignInProvider, silently = false) {
 async function finishSignIn(kept: SignInUnderWay | null) {
   const answer = new URLSearchParams(location.search || location.hash.slice(1));
   if (!kept || !select(kept.issuer) || answer.get('state') !== kept.state) throw new Error('it was not started in this tab; sign in again');
-  checkIssuer(answer.get('iss'), kept.issuer);
+  const { authorization_response_iss_parameter_supported: isNamed } = await discover(provider!);
+  checkIssuer(answer.get('iss') ?? (isNamed ? '' : undefined), kept.issuer);
   if (answer.has('error')) {
     if (/_required$/.test(answer.get('error')!)) throw new SignInRequired();
     throw new Error(answer.get('error_description') ?? answer.get('error')!);
@@ -245,16 +246,19 @@ async function finishSignIn(kept: SignInUnderWay | null) {
   navigate(kept.back, { replace: true });
 }
 
-/** Fails if an answer names another issuer than the one that was asked (RFC 9207): a provider could pass on what it got from another. */
-function checkIssuer(answered: string | null, asked: string) {
-  if (answered && answered.replace(/\/$/, '') !== asked.replace(/\/$/, '')) throw new Error('another provider has answered than the one that was chosen; sign in again');
+/**
+ * Fails if an answer names another issuer than the one that was asked, or none although this one always names itself (RFC 9207). All
+ * providers share one redirect URI, so that one could pass on what it got from another.
+ */
+function checkIssuer(answered: string | undefined, asked: string) {
+  if (answered !== undefined && answered.replace(/\/$/, '') !== asked.replace(/\/$/, '')) throw new Error('another provider has answered than the one that was chosen; sign in again');
 }
 
 /** Returns an ID token in the form of an answer. Its nonce proves that it belongs to the sign-in of this tab. */
 function tokensOf(token: string, nonce: string): Tokens {
   const { nonce: given, iss } = claimsOf(token);
   if (given !== nonce) throw new Error('the ID token of the provider is not of this sign-in; sign in again');
-  checkIssuer(iss as string, provider!.issuer);
+  checkIssuer(String(iss), provider!.issuer);
   return { access_token: token, id_token: token };
 }
 
