@@ -52,7 +52,7 @@ func SubgraphSDL(domain string) string {
 func (c *Config) graphql(p *platform.Platform, verifier *auth.Verifier, admitting *admission.Controller, closing <-chan struct{}) http.Handler {
 	presenter := &resolvers.Presenter{Errors: apierror.Errors{ServiceDomain: c.ServiceDomain, Logger: c.Logger}, RequestID: requestID}
 	settings := c.GraphQL
-	if !c.NoConsole {
+	if !c.NoConsole && settings.Trusted != nil {
 		settings.Trusted = settings.Trusted.With(web.ConsoleDocuments())
 	}
 	options := graphql.Options{
@@ -74,7 +74,7 @@ func (c *Config) graphql(p *platform.Platform, verifier *auth.Verifier, admittin
 	}
 	observe := c.recorder.fieldObserver()
 	whole, domains := graphql.New(resolvers.NewEngine(p, observe), options), map[string]http.Handler{}
-	for _, domain := range c.servedDomains() {
+	for _, domain := range c.servedDomains() { // Most servers are asked for the whole graph only.
 		domains[graphPath+"/"+domain] = lazyHandler(func() http.Handler {
 			return graphql.New(resolvers.NewDomainEngine(p, domain, observe), options)
 		})
@@ -96,8 +96,7 @@ func (c *Config) servedDomains() []string {
 	return c.Domains
 }
 
-// lazyHandler returns a handler that is made by the first request: most servers are asked for the
-// whole graph only.
+// lazyHandler returns a handler that is made by the first request.
 func lazyHandler(build func() http.Handler) http.Handler {
 	built := sync.OnceValue(build)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { built().ServeHTTP(w, r) })

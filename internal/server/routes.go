@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"sync"
 
 	"atrium/internal/apierror"
 	"atrium/internal/auth"
@@ -48,10 +49,12 @@ func (c *Config) routes(p *platform.Platform, verifier *auth.Verifier, admitting
 	remote.Ready, remote.Aliases = ready, c.PackageAliases
 	services := rpc.New(p, remote)
 	procedures := c.V2beta1.announce(admitted(services))
-	home, playground, reference, pages := c.home(dev), c.playground(dev), c.reference(dev), guide(c.links())
+	// Making the pages costs more than all the rest, and most servers are asked for few of them.
+	home, pages := lazyHandler(func() http.Handler { return c.home(dev) }), lazyHandler(func() http.Handler { return guide(c.links()) })
+	playground, reference := lazyHandler(func() http.Handler { return c.playground(dev) }), lazyHandler(func() http.Handler { return c.reference(dev) })
 	console := http.NotFoundHandler()
 	if !c.NoConsole {
-		console = c.console(dev)
+		console = lazyHandler(func() http.Handler { return c.console(dev) })
 	}
 	description := compressResponses(rest.Description(options))
 	byPath := map[string]http.Handler{
@@ -142,14 +145,14 @@ func readOnly(next http.Handler) http.Handler {
 
 // sdl serves the schema as text to callers who may read it.
 func (c *Config) sdl(refuse errorWriter) http.Handler {
-	content := resolvers.SDL()
+	content := sync.OnceValue(resolvers.SDL)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if err := c.mayReadSDL(r.Context()); err != nil {
 			refuse(w, r, err)
 			return
 		}
 		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
-		_, _ = io.WriteString(w, content)
+		_, _ = io.WriteString(w, content())
 	})
 }
 

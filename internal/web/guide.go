@@ -71,7 +71,9 @@ func newGuidePage(files fs.FS, name string, tables map[string]Table) *guidePage 
 	}
 	body := string(source)
 	for marker, table := range tables {
-		body = strings.ReplaceAll(body, "<p>{{"+marker+"}}</p>", table.render())
+		if marker = "<p>{{" + marker + "}}</p>"; strings.Contains(body, marker) {
+			body = strings.ReplaceAll(body, marker, table.render())
+		}
 	}
 	heading, _, _ := strings.Cut(body, "</h1>")
 	_, title, _ := strings.Cut(heading, ">")
