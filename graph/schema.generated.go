@@ -10,6 +10,8 @@ import (
 	"context"
 	_ "embed"
 	"errors"
+	"slices"
+	"sync"
 
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/99designs/gqlgen/graphql/introspection"
@@ -18,11 +20,11 @@ import (
 )
 
 // Schema is the schema as it is served.
-func Schema() *ast.Schema { return parsedSchema }
+func Schema() *ast.Schema { return parsedSchema() }
 
 // NewSchema tells the executor how the fields of the schema are read.
 func NewSchema(resolvers ResolverRoot) *execute.Schema {
-	return &execute.Schema{Schema: parsedSchema, Objects: map[string]*execute.Object{
+	return &execute.Schema{Schema: parsedSchema(), Objects: map[string]*execute.Object{
 		"AcceptGroupInvitePayload":                    fieldsAcceptGroupInvitePayload(resolvers),
 		"AcceptTermsPayload":                          fieldsAcceptTermsPayload(resolvers),
 		"AccessChange":                                fieldsAccessChange(resolvers),
@@ -767,7 +769,7 @@ func (ec *executionContext) IntrospectSchema() (*introspection.Schema, error) {
 	if ec.DisableIntrospection {
 		return nil, errIntrospection
 	}
-	return introspection.WrapSchema(clientSchema), nil
+	return introspection.WrapSchema(clientSchema()), nil
 }
 
 // IntrospectType reads __type.
@@ -775,14 +777,16 @@ func (ec *executionContext) IntrospectType(name string) (*introspection.Type, er
 	if ec.DisableIntrospection {
 		return nil, errIntrospection
 	}
-	return introspection.WrapTypeFromDef(clientSchema, clientSchema.Types[name]), nil
+	return introspection.WrapTypeFromDef(clientSchema(), clientSchema().Types[name]), nil
 }
 
 var errIntrospection = errors.New("introspection disabled")
 
-var parsedSchema = gqlparser.MustLoadSchema(sources...)
+// parsedSchema parses the schema once, and only if it is needed: most commands of the program do not serve it.
+var parsedSchema = sync.OnceValue(func() *ast.Schema { return gqlparser.MustLoadSchema(unpackSources(packedSources)...) })
 
 //go:embed schema.json.gz
 var packedSources []byte
 
-var sources = unpackSources(packedSources)
+// sources yields the texts of the schema, over which gqlgen's code for federation loops.
+func sources(yield func(int, *ast.Source) bool) { slices.All(unpackSources(packedSources))(yield) }
