@@ -148,15 +148,8 @@ type Groups struct {
 
 func groupKeyFilter(g *Group) *GroupFilter { return &GroupFilter{Name: g.Name} }
 
-// List reads one page. Groups whose repos the caller may not see are left out if the filter asks for repos.
-func (s Groups) List(ctx context.Context, req ListRequest[*GroupFilter]) (Page[*Group], error) {
-	return s.also(fillFilter(req.Filter).Repos.capabilities()...).List(ctx, req)
-}
-
-// ListEach reads the same page of many scopes with one read.
-func (s Groups) ListEach(ctx context.Context, req ListRequest[*GroupFilter], scopes []UIDFilter) ([]Page[*Group], []error) {
-	return s.also(fillFilter(req.Filter).Repos.capabilities()...).ListEach(ctx, req, scopes)
-}
+// capabilities returns what a caller needs besides the right to list groups.
+func (f *GroupFilter) capabilities() []Capability { return f.Repos.capabilities() }
 
 // Create makes a group below parent, or a new organisation if parent is "".
 func (s Groups) Create(ctx context.Context, parent UID, in fieldmask.Input[*Group]) (*Group, error) {

@@ -146,16 +146,6 @@ type Identities struct {
 	*resources[*Identity, *IdentityFilter]
 }
 
-// List reads one page. A filter by role bindings leaves out identities whose bindings the caller may not list.
-func (s Identities) List(ctx context.Context, req ListRequest[*IdentityFilter]) (Page[*Identity], error) {
-	return s.also(fillFilter(req.Filter).capabilities()...).List(ctx, req)
-}
-
-// ListEach reads the same page of many scopes with one read.
-func (s Identities) ListEach(ctx context.Context, req ListRequest[*IdentityFilter], scopes []UIDFilter) ([]Page[*Identity], []error) {
-	return s.also(fillFilter(req.Filter).capabilities()...).ListEach(ctx, req, scopes)
-}
-
 // capabilities returns what a caller needs besides the right to list identities.
 func (f *IdentityFilter) capabilities() []Capability {
 	if f.WithoutBindings == nil {

@@ -110,20 +110,31 @@ type resources[T any, F filter] struct {
 }
 
 // inOrder returns the kind for callers who may list rows in an order.
-func (k *Kind[T]) inOrder(o Order) *Kind[T] {
-	if k.Guarded[o.Field] == nil {
+func (k *Kind[T]) inOrder(o Order) *Kind[T] { return k.also(k.Guarded[o.Field]) }
+
+// also returns the kind for callers who hold further capabilities where they read.
+func (k *Kind[T]) also(capabilities []Capability) *Kind[T] {
+	if len(capabilities) == 0 {
 		return k
 	}
 	guarded := *k
-	guarded.Also = slices.Concat(k.Also, k.Guarded[o.Field])
+	guarded.Also = slices.Concat(k.Also, capabilities)
 	return &guarded
+}
+
+// forFilter returns the kind for callers who may list rows by a filter. A filter that looks at other kinds says by its
+// method capabilities what that needs: rows where the caller lacks it are left out.
+func (k *Kind[T]) forFilter(f any) *Kind[T] {
+	if asking, ok := f.(interface{ capabilities() []Capability }); ok {
+		return k.also(asking.capabilities())
+	}
+	return k
 }
 
 // also returns the operations for callers who hold further capabilities where they read.
 func (r *resources[T, F]) also(capabilities ...Capability) *resources[T, F] {
-	kind, narrowed := *r.kind, *r
-	kind.Also = slices.Concat(kind.Also, capabilities)
-	narrowed.kind = &kind
+	narrowed := *r
+	narrowed.kind = r.kind.also(capabilities)
 	return &narrowed
 }
 

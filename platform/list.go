@@ -223,7 +223,7 @@ func (r *resources[T, F]) query(ctx context.Context, req ListRequest[F]) (Query[
 	if err != nil {
 		return q, err
 	}
-	q.Scope, err = r.kind.inOrder(q.Order).scope(ActorOf(ctx), req.UIDP)
+	q.Scope, err = r.kind.inOrder(q.Order).forFilter(q.Filter).scope(ActorOf(ctx), req.UIDP)
 	return q, err
 }
 

@@ -320,11 +320,11 @@ func (s Repos) updateReadme(ctx context.Context, uid UID, in fieldmask.Input[*Re
 // ListHolding reads, for each version of a package, the same page of the repos with images that hold it,
 // with one read.
 func (s Repos) ListHolding(ctx context.Context, req ListRequest[*RepoFilter], versions []*PackageVersion) ([]Page[*Repo], []error) {
-	of, req, err := s.decide(ctx, UIDFilter{}, req)
+	req, err := s.decide(ctx, UIDFilter{}, req)
 	if err != nil {
 		return failAll[Page[*Repo]](len(versions), s.kind.addArea(err))
 	}
-	return listReferring(ctx, of.also(CapManifestMetadataList, CapTagList), req, len(versions), func(i int, req *ListRequest[*RepoFilter]) func(Branch) []Branch {
+	return listReferring(ctx, s.also(CapManifestMetadataList, CapTagList), req, len(versions), func(i int, req *ListRequest[*RepoFilter]) func(Branch) []Branch {
 		req.UIDP.DescendantsOf = versions[i].Package.Within
 		req.Filter = changeFilter(req.Filter, func(f *RepoFilter) { f.Holds = versions[i].UID })
 		return narrowTo(func(b *Branch) { b.Holds = versions[i].UID })
@@ -334,35 +334,28 @@ func (s Repos) ListHolding(ctx context.Context, req ListRequest[*RepoFilter], ve
 // List reads one page. Repos whose findings the caller may not see are left out if the filter or the order asks
 // for findings.
 func (s Repos) List(ctx context.Context, req ListRequest[*RepoFilter]) (Page[*Repo], error) {
-	of, req, err := s.decide(ctx, req.UIDP, req)
+	req, err := s.decide(ctx, req.UIDP, req)
 	if err != nil {
 		return Page[*Repo]{}, s.kind.addArea(err)
 	}
-	return of.List(ctx, req)
+	return s.resources.List(ctx, req)
 }
 
 // ListEach reads the same page of many scopes with one read.
 func (s Repos) ListEach(ctx context.Context, req ListRequest[*RepoFilter], scopes []UIDFilter) ([]Page[*Repo], []error) {
-	of, req, err := s.decide(ctx, UIDFilter{}, req)
+	req, err := s.decide(ctx, UIDFilter{}, req)
 	if err != nil {
 		return failAll[Page[*Repo]](len(scopes), s.kind.addArea(err))
 	}
-	return of.ListEach(ctx, req, scopes)
+	return s.resources.ListEach(ctx, req, scopes)
 }
 
-// decide decides the conditions on images in a request, and returns the operations for callers who may see
-// what it asks for.
-func (s Repos) decide(ctx context.Context, scope UIDFilter, req ListRequest[*RepoFilter]) (*resources[*Repo, *RepoFilter], ListRequest[*RepoFilter], error) {
+// decide decides the conditions on images in a request.
+func (s Repos) decide(ctx context.Context, scope UIDFilter, req ListRequest[*RepoFilter]) (ListRequest[*RepoFilter], error) {
 	if req.Filter == nil {
-		return s.resources, req, nil
+		return req, nil
 	}
 	c, err := s.p.PackageVersions.decide(ctx, scope, req.Filter.ImageConditions)
-	if err != nil {
-		return nil, req, err
-	}
 	req.Filter = changeFilter(req.Filter, func(f *RepoFilter) { f.ImageConditions = c })
-	if needed := req.Filter.capabilities(); len(needed) > 0 {
-		return s.also(needed...), req, nil
-	}
-	return s.resources, req, nil
+	return req, err
 }

@@ -8,16 +8,6 @@ import (
 	"atrium/platform/fieldmask"
 )
 
-// List reads one page. A filter by the kinds of identities leaves out bindings whose identities the caller may not list.
-func (s RoleBindings) List(ctx context.Context, req ListRequest[*RoleBindingFilter]) (Page[*RoleBinding], error) {
-	return s.also(fillFilter(req.Filter).capabilities()...).List(ctx, req)
-}
-
-// ListEach reads the same page of many scopes with one read.
-func (s RoleBindings) ListEach(ctx context.Context, req ListRequest[*RoleBindingFilter], scopes []UIDFilter) ([]Page[*RoleBinding], []error) {
-	return s.also(fillFilter(req.Filter).capabilities()...).ListEach(ctx, req, scopes)
-}
-
 // capabilities returns what a caller needs besides the right to list role bindings. A condition on a capability needs
 // nothing more: who may list role bindings may ask what they give.
 func (f *RoleBindingFilter) capabilities() []Capability {
@@ -54,7 +44,7 @@ func (s RoleBindings) effectiveQuery(ctx context.Context, group UID, req ListReq
 	if err := invalidUID("group", group); err != nil {
 		return Query[*RoleBindingFilter]{}, err
 	}
-	kind := s.also(fillFilter(req.Filter).capabilities()...).kind
+	kind := s.kind.forFilter(fillFilter(req.Filter))
 	actor, err := require(ctx, group, kind.reading()...)
 	if err != nil {
 		return Query[*RoleBindingFilter]{}, err
@@ -90,7 +80,7 @@ func (s RoleBindings) ListOwn(ctx context.Context, req ListRequest[*RoleBindingF
 // identity. The page tokens are those of the plain list with the corresponding
 // filter.
 func (s RoleBindings) ListOfIdentities(ctx context.Context, req ListRequest[*RoleBindingFilter], identities []UID) ([]Page[*RoleBinding], []error) {
-	return listReferring(ctx, s.also(fillFilter(req.Filter).capabilities()...), req, len(identities), func(i int, req *ListRequest[*RoleBindingFilter]) func(Branch) []Branch {
+	return listReferring(ctx, s.resources, req, len(identities), func(i int, req *ListRequest[*RoleBindingFilter]) func(Branch) []Branch {
 		req.Filter = changeFilter(req.Filter, func(f *RoleBindingFilter) { f.Identity = identities[i] })
 		return func(b Branch) []Branch { return []Branch{{Relation: OfIdentity, UID: identities[i], Inside: b.UID}} }
 	})
@@ -98,7 +88,7 @@ func (s RoleBindings) ListOfIdentities(ctx context.Context, req ListRequest[*Rol
 
 // ListOfRoles reads, with one read, the same page of the bindings of each role.
 func (s RoleBindings) ListOfRoles(ctx context.Context, req ListRequest[*RoleBindingFilter], roles []UID) ([]Page[*RoleBinding], []error) {
-	return listReferring(ctx, s.also(fillFilter(req.Filter).capabilities()...), req, len(roles), func(i int, req *ListRequest[*RoleBindingFilter]) func(Branch) []Branch {
+	return listReferring(ctx, s.resources, req, len(roles), func(i int, req *ListRequest[*RoleBindingFilter]) func(Branch) []Branch {
 		req.Filter = changeFilter(req.Filter, func(f *RoleBindingFilter) { f.Role = roles[i] })
 		return func(b Branch) []Branch { return []Branch{{Relation: OfRole, UID: roles[i], Inside: b.UID}} }
 	})

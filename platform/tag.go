@@ -250,45 +250,38 @@ func (s Tags) ListHolding(ctx context.Context, req ListRequest[*TagFilter], vers
 
 // List reads one page.
 func (s Tags) List(ctx context.Context, req ListRequest[*TagFilter]) (Page[*Tag], error) {
-	of, req, err := s.decide(ctx, req.UIDP, req)
+	req, err := s.decide(ctx, req.UIDP, req)
 	if err != nil {
 		return Page[*Tag]{}, s.kind.addArea(err)
 	}
-	return of.List(ctx, req)
+	return s.resources.List(ctx, req)
 }
 
 // ListEach reads the same page of many scopes with one read.
 func (s Tags) ListEach(ctx context.Context, req ListRequest[*TagFilter], scopes []UIDFilter) ([]Page[*Tag], []error) {
-	of, req, err := s.decide(ctx, UIDFilter{}, req)
+	req, err := s.decide(ctx, UIDFilter{}, req)
 	if err != nil {
 		return failAll[Page[*Tag]](len(scopes), s.kind.addArea(err))
 	}
-	return of.ListEach(ctx, req, scopes)
+	return s.resources.ListEach(ctx, req, scopes)
 }
 
-// decide decides the conditions on images in a request, and returns the operations for callers who may see
-// what it asks for.
-func (s Tags) decide(ctx context.Context, scope UIDFilter, req ListRequest[*TagFilter]) (*resources[*Tag, *TagFilter], ListRequest[*TagFilter], error) {
+// decide decides the conditions on images in a request.
+func (s Tags) decide(ctx context.Context, scope UIDFilter, req ListRequest[*TagFilter]) (ListRequest[*TagFilter], error) {
 	if req.Filter == nil {
-		return s.resources, req, nil
+		return req, nil
 	}
 	c, err := s.p.PackageVersions.decide(ctx, scope, req.Filter.ImageConditions)
-	if err != nil {
-		return nil, req, err
-	}
 	req.Filter = changeFilter(req.Filter, func(f *TagFilter) { f.ImageConditions = c })
-	if needed := c.capabilities(); len(needed) > 0 {
-		return s.also(needed...), req, nil
-	}
-	return s.resources, req, nil
+	return req, err
 }
 
 // listAround reads, for each of n objects, the same page of tags, with one read: see listReferring. The caller
 // sees those where it holds the needed capabilities too.
 func (s Tags) listAround(ctx context.Context, req ListRequest[*TagFilter], n int, point func(i int, req *ListRequest[*TagFilter]) func(Branch) []Branch, needed ...Capability) ([]Page[*Tag], []error) {
-	of, req, err := s.decide(ctx, UIDFilter{}, req)
+	req, err := s.decide(ctx, UIDFilter{}, req)
 	if err != nil {
 		return failAll[Page[*Tag]](n, s.kind.addArea(err))
 	}
-	return listReferring(ctx, of.also(needed...), req, n, point)
+	return listReferring(ctx, s.also(needed...), req, n, point)
 }
