@@ -116,6 +116,7 @@ type FindingFilter struct {
 	Query            string           `json:",omitempty"` // words of the id or the package
 	Assignee         UID              `json:",omitempty"`
 	FirstSeenSince   Time             `json:",omitzero"`
+	FirstSeenBefore  Time             `json:",omitzero"`
 	ResolvedSince    Time             `json:",omitzero"`
 	UpdatedSince     Time             `json:",omitzero"`
 	DueBefore        Time             `json:",omitzero"`
@@ -123,6 +124,16 @@ type FindingFilter struct {
 	Digests          []string         `json:",omitempty"`
 	Advisories       []UID            `json:",omitempty"`
 	Decided          bool             `json:",omitempty"` // somebody, or a rule, has decided about the finding
+
+	LabelFilter // labels of the repo
+}
+
+// capabilities lists what callers need, besides what findings need, for the conditions.
+func (f *FindingFilter) capabilities() []Capability {
+	if f == nil || f.Labels == nil {
+		return nil
+	}
+	return []Capability{CapRepoList}
 }
 
 // WantedStates lists the states that match; nil means all but RESOLVED.
@@ -134,6 +145,7 @@ func (f *FindingFilter) WantedStates() []FindingState {
 }
 
 func (f *FindingFilter) check(v *violations) {
+	f.LabelFilter.check(v)
 	for _, r := range f.Severities {
 		checkOneOf(v, "severities", r, severityRatings)
 	}

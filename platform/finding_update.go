@@ -94,7 +94,7 @@ func (s Findings) authorizeTriage(ctx context.Context, u *FindingUpdate) (*field
 	places := u.checkSelection(&v)
 	if len(v) == 0 {
 		for _, uid := range places {
-			if _, err := require(ctx, uid, triageCapabilities()...); err != nil {
+			if _, err := require(ctx, uid, append(triageCapabilities(), u.Where.capabilities()...)...); err != nil {
 				return nil, err
 			}
 		}

@@ -2,6 +2,7 @@ package resolvers
 
 import (
 	"context"
+	"fmt"
 	"strconv"
 	"strings"
 	"testing"
@@ -27,6 +28,13 @@ type shop struct {
 func newShop(t *testing.T, url string) *shop {
 	t.Helper()
 	w := &shop{world: newWorldAt(t, url), ctx: platform.WithActor(t.Context(), platform.NewOperator("test"))}
+	w.stock()
+	return w
+}
+
+// stock makes what a shop holds.
+func (w *shop) stock() {
+	w.t.Helper()
 	w.shop, w.lab = w.group(w.org, "shop"), w.group(w.org, "lab")
 	w.checkout, w.tools = w.repo(w.shop, "checkout"), w.repo(w.lab, "tools")
 	w.sbom(w.checkout, 1, "", "left-pad@1.2.0", "express@4.0.0")
@@ -44,7 +52,6 @@ func newShop(t *testing.T, url string) *shop {
 	w.advise(w.shop, &platform.Advisory{AdvisoryID: "CVE-5", ArtifactName: "checkout"})
 	w.settle()
 	w.member(w.shop, "shopper", platform.ViewerRole)
-	return w
 }
 
 func (w *shop) repo(group platform.UID, name string) platform.UID {
@@ -116,6 +123,34 @@ func TestFindingsAreListedWhereTheyAre(t *testing.T) {
 			expect("repos.nodes.1.tags.nodes.*.findings.totalCount", "2 2").
 			expect("critical.totalCount", 3).expect("low.nodes.*.vulnerabilityId", "CVE-3").expect("alias.totalCount", 3).
 			expect("resolved.totalCount", 0).expect("none.totalCount", 0)
+	})
+}
+
+// Who may not list repos does not learn their labels by what is found, neither in lists nor in decisions.
+func TestFindingsAreFilteredByLabelsOfTheirReposAndByAge(t *testing.T) {
+	eachShop(t, func(t *testing.T, w *shop) {
+		for repo, labels := range map[platform.UID]string{w.checkout: `{key: "env", value: "prod"}, {key: "pci", value: ""}`, w.tools: `{key: "env", value: "test"}`} {
+			w.ask(`mutation($repo: ID!) { updateRepo(input: {uid: $repo, labels: [`+labels+`]}) { repo { uid } } }`, "repo", repo)
+		}
+		for where, want := range map[string][2]int{ // by repo
+			`labels: ["env=prod"]`: {3, 0}, `labels: ["env=test"]`: {0, 2}, `labels: ["env"]`: {3, 2}, `labels: ["env=prod", "pci"]`: {3, 0}, `labels: ["env=test", "pci"]`: {}, `labels: []`: {},
+			`labels: ["env=prod"], severities: [CRITICAL]`: {1, 0}, `firstSeenBefore: "2999-01-01T00:00:00Z"`: {3, 2}, `firstSeenBefore: "1980-01-01T00:00:00Z"`: {},
+		} {
+			got := w.ask(`{ findings(where: {` + where + `}) { totalCount nodes { uid } } repos { nodes { findings(where: {` + where + `}) { totalCount } } } }`)
+			got.expect("findings.totalCount", want[0]+want[1]).expect("repos.nodes.*.findings.totalCount", fmt.Sprint(want[0], want[1]))
+			if found := got.value("findings.nodes").([]any); len(found) != want[0]+want[1] {
+				t.Errorf("%s finds %d, want %v", where, len(found), want)
+			}
+		}
+		if got := w.askAs(theOwner, `{ findings(where: {labels: ["a=b=c"]}) { totalCount } }`).expectErrors("INVALID_ARGUMENT findings").violations(); got != "labels" {
+			t.Errorf("it names %q, want labels", got)
+		}
+		w.member(w.shop, "analyst", w.role(w.shop, "analysts", platform.CapFindingsList, platform.CapFindingsUpdate, platform.CapTagList))
+		w.askAs("analyst", `{ findings { totalCount } }`).expectSuccess().expect("findings.totalCount", 3)
+		w.askAs("analyst", `{ findings(where: {labels: ["env=prod"]}) { totalCount } }`).expectErrors("PERMISSION_DENIED findings")
+		const accept = `mutation($shop: ID!) { updateFindings(input: {within: $shop, where: {labels: ["env=prod"]}, state: ACCEPTED}) { updatedCount } }`
+		w.askAs("analyst", accept, "shop", w.shop).expectErrors("PERMISSION_DENIED updateFindings")
+		w.ask(accept, "shop", w.shop).expect("updateFindings.updatedCount", 3)
 	})
 }
 

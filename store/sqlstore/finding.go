@@ -115,6 +115,9 @@ func whereFinding(f *platform.FindingFilter, s *statement) {
 		s.add(" AND t.assignee = ?", f.Assignee)
 	}
 	addSince(s, "first_seen_time", f.FirstSeenSince)
+	if !f.FirstSeenBefore.IsZero() {
+		s.add(" AND t.first_seen_time < ?", f.FirstSeenBefore)
+	}
 	addSince(s, "resolved_time", f.ResolvedSince)
 	addSince(s, "update_time", f.UpdatedSince)
 	if !f.DueBefore.IsZero() {
@@ -124,6 +127,7 @@ func whereFinding(f *platform.FindingFilter, s *statement) {
 	if len(f.Advisories) > 0 {
 		s.add(" AND t.advisory ?", uidValueList(f.Advisories))
 	}
+	s.addLabels("repo_label", "t.parent", f.Labels)
 	if f.Decided {
 		s.add(" AND t.decision <> '' AND t.decision <> ?", platform.DecisionOfAdvisory)
 	}

@@ -31,7 +31,7 @@ var groups = newTable(&table[*platform.Group, *platform.GroupFilter]{
 		s.addName(f.Name)
 		s.addWords("t.search", f.Query)
 		addRepoCondition(s, f.Repos)
-		s.addLabels("grp_label", f.Labels)
+		s.addLabels("grp_label", "t.uid", f.Labels)
 		s.addChanged(&f.ChangeFilter)
 	},
 })

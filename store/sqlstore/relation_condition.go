@@ -34,10 +34,11 @@ func addTagCondition(s *statement, c *platform.TagCondition) {
 	s.add(")")
 }
 
-// addLabels adds the condition that a row has all of these labels, each of which table holds as it is asked for.
-func (s *statement) addLabels(table string, labels []string) {
+// addLabels adds the condition that the group or repo of a column has all of these labels, each of which table holds as it
+// is asked for.
+func (s *statement) addLabels(table, column string, labels []string) {
 	for _, label := range labels {
-		s.addSlow(" AND EXISTS (SELECT 1 FROM "+table+" l WHERE l.alias = ? AND l.uid = t.uid)", label)
+		s.addSlow(" AND EXISTS (SELECT 1 FROM "+table+" l WHERE l.alias = ? AND l.uid = "+column+")", label)
 	}
 }
 

@@ -54,7 +54,7 @@ var repos = newTable(&table[*platform.Repo, *platform.RepoFilter]{
 		addHolds(s, repoHolds, f.Holds)
 		whereRepoImages(&f.ImageConditions, s)
 		addTagCondition(s, f.Tags)
-		s.addLabels("repo_label", f.Labels)
+		s.addLabels("repo_label", "t.uid", f.Labels)
 		s.addChanged(&f.ChangeFilter)
 	},
 })

@@ -29,7 +29,7 @@ import (
 // arguments than that.
 var pricedReads = map[string][]string{
 	"Query.finding":                    {`finding(uid: $absent) { uid }`},
-	"Query.findings":                   {pageOf("findings", "", "uid package"), readFiltered("findings", `query: "no such text"`), readFiltered("findings", `packages: ["none"]`), readFiltered("findings", `vulnerabilityIds: ["none"]`), `findings(first: 1) { facets { severity { value } } }`},
+	"Query.findings":                   {pageOf("findings", "", "uid package"), readFiltered("findings", `query: "no such text"`), readFiltered("findings", `packages: ["none"]`), readFiltered("findings", `labels: ["none=such"]`), readFiltered("findings", `firstSeenBefore: "2000-01-01T00:00:00Z"`), readFiltered("findings", `vulnerabilityIds: ["none"]`), `findings(first: 1) { facets { severity { value } } }`},
 	"Query.findingSummary":             {`findingSummary { open { total } }`},
 	"Query.packages":                   {pageOf("packages", "", "uid name"), readFiltered("packages", `query: "no such text"`)},
 	"Query.package":                    {`package(uid: $absent) { uid }`},
@@ -91,7 +91,7 @@ var pricedReads = map[string][]string{
 	"Group.subscriptions":              {`group(uid: $root) { subscriptions(first: 200) { totalCount nodes { uid } } }`},
 	"Group.whoCan":                     {`group(uid: $deep) { whoCan(capability: REPO_LIST, first: 200) { totalCount nodes { uid } } }`},
 	"Query.groupInvite":                {`groupInvite(uid: $absent) { uid }`},
-	"Query.groupInvites":               {`groupInvites(first: 200) { totalCount nodes { uid } }`},
+	"Query.groupInvites":               {`groupInvites(first: 200) { totalCount nodes { uid } }`, readFiltered("groupInvites", `expired: true`)},
 	"Query.identity":                   {`identity(uid: $person) { name }`},
 	"Query.identities":                 {pageOf("identities", "", "uid name"), readFiltered("identities", `query: "person"`), readFiltered("identities", `query: "no such text"`), readSkipping("identities"), `identities(first: 1) { facets { kind { value } group { value } } }`},
 	"Query.lookupIdentity":             {`lookupIdentity(issuer: "https://issuer.example.com", subject: "owner")`},
