@@ -49,6 +49,8 @@ type EventRequest struct {
 	DescendantsOf UID      // this group and everything below; "" means everything that the caller may see
 	Types, Kinds  []string // the only types, and more of them; nil in both means all
 	Actor         string   // the only actor, as in an AuditRequest
+	// Findings restricts events about findings, and no others; nil means all.
+	Findings *FindingConditions
 	// After is the id of the event after which the feed continues. "" means from the
 	// oldest event, and nil means only new events.
 	After *string
@@ -88,6 +90,9 @@ func (s Events) open(ctx context.Context, req EventRequest) (*Feed, error) {
 		v.checkUID("descendantsOf", req.DescendantsOf)
 	}
 	v.checkFilter("actor", req.Actor)
+	if req.Findings != nil {
+		req.Findings.check(req.DescendantsOf, &v)
+	}
 	if req.First < 0 {
 		v.add("first", "must not be negative")
 	}
@@ -270,7 +275,7 @@ func (f *Feed) deliver(ctx context.Context, caller *feedCaller, events []*Event,
 
 func (r EventRequest) wants(e *Event) bool {
 	return (len(r.Types) == 0 || slices.Contains(r.Types, e.Type)) && (r.Actor == "" || r.Actor == e.Actor.Subject) &&
-		(r.DescendantsOf == "" || e.Subject.Within(r.DescendantsOf))
+		(r.DescendantsOf == "" || e.Subject.Within(r.DescendantsOf)) && (r.Findings == nil || r.Findings.areMet(e))
 }
 
 // mayOpenFeed reports whether the actor has any grant at, above or below a scope.

@@ -107,7 +107,7 @@ func newFindingChange(repo *Repo, digest string, all []*Finding) *FindingChange 
 	return change
 }
 
-// FindingConditions say which events about findings a subscription gets. All conditions that are
+// FindingConditions say which events about findings a subscription or a feed gets. All conditions that are
 // given must be met, the first two by the same finding of the event.
 type FindingConditions struct {
 	MinSeverity    SeverityRating `json:"minSeverity,omitempty"`    // the rating is this one or a worse one; "" means any
@@ -118,7 +118,7 @@ type FindingConditions struct {
 // maxConditionScopes limits the groups and repos of a condition.
 const maxConditionScopes = 100
 
-// check checks the conditions of a subscription of a group.
+// check checks the conditions of a subscription of a group, or of a feed; "" means all groups.
 func (c *FindingConditions) check(group UID, v *violations) {
 	checkOneOf(v, "findings.minSeverity", c.MinSeverity, severityRatings)
 	checkConditionScopes(v, "findings.within", c.Within, group)
@@ -131,7 +131,7 @@ func checkConditionScopes(v *violations, field string, within []UID, group UID) 
 	}
 	for i, uid := range within {
 		place := fmt.Sprintf("%s[%d]", field, i)
-		if v.checkUID(place, uid); uid.Valid() && !uid.Within(group) {
+		if v.checkUID(place, uid); uid.Valid() && group != "" && !uid.Within(group) {
 			v.add(place, "must lie in the group of the subscription, %s", group)
 		}
 	}

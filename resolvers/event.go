@@ -11,8 +11,8 @@ import (
 
 // Events forwards the events of a live feed. A client that reads slower than
 // events arrive blocks its feed; the transport limits for how long.
-func (f feeds) Events(ctx context.Context, descendantsOf *platform.UID, types, kinds []string, actor *string, after *string, first *int) (<-chan *platform.Event, error) {
-	req := platform.EventRequest{DescendantsOf: valueOrZero(descendantsOf), Types: types, Kinds: kinds, Actor: valueOrZero(actor), After: after, First: valueOrZero(first)}
+func (f feeds) Events(ctx context.Context, descendantsOf *platform.UID, types, kinds []string, actor *string, findings *platform.FindingConditions, after *string, first *int) (<-chan *platform.Event, error) {
+	req := platform.EventRequest{DescendantsOf: valueOrZero(descendantsOf), Types: types, Kinds: kinds, Actor: valueOrZero(actor), Findings: findings, After: after, First: valueOrZero(first)}
 	feed, err := f.p.Events.Open(ctx, req)
 	if err != nil {
 		return nil, err

@@ -90,12 +90,10 @@ func TestTheResourceOfAnEventNeedsTheRightToRead(t *testing.T) {
 
 // follow returns the events of a subscription that ends by itself, and the number of
 // statements that it took.
-func (w *world) follow(ctx context.Context, query string) (events []answer, statements int64) {
+func (w *world) follow(ctx context.Context, query string, variables ...any) (events []answer, statements int64) {
 	w.t.Helper()
 	handler := w.serveFeeds()
-	body, _ := json.Marshal(map[string]any{"query": query})
-	r := httptest.NewRequest(http.MethodPost, "/graphql", bytes.NewReader(body))
-	r.Header.Set("Content-Type", "application/json")
+	r := newRequest(query, variables)
 	r.Header.Set("Accept", "text/event-stream")
 	var cost platform.Trace
 	rw := httptest.NewRecorder()
@@ -139,6 +137,12 @@ func TestConditionsOfSubscriptionsAndFeeds(t *testing.T) {
 		input["sink"], input["conditions"] = "https://c.example.com/", map[string]any{"within": []any{"x"}}
 		if got := w.askAs(theOwner, create, "input", input).expectErrors("INVALID_ARGUMENT createSubscription").violations(); got != "conditions.within[0]" {
 			t.Errorf("it names %q, want conditions.within[0]", got)
+		}
+		for within, want := range map[platform.UID]string{"x": "findings.within[0]", w.org: "findings.within[0]"} {
+			_, err := w.p.Events.Open(w.actor(theOwner), platform.EventRequest{DescendantsOf: team, Findings: &platform.FindingConditions{Within: []platform.UID{within}}})
+			if invalid := platform.AsError(err); invalid == nil || len(invalid.Violations) != 1 || invalid.Violations[0].Field != want {
+				t.Errorf("a feed of findings within %s: %v, want a violation of %s", within, err, want)
+			}
 		}
 		w.repos("go")
 		w.ask(`mutation($org: ID!) { createRepo(input: {parent: $org, name: "own"}) { repo { uid } } }`, "org", w.org)

@@ -50,19 +50,35 @@ func newWorld(t testing.TB) *world {
 
 func newWorldAt(t testing.TB, url string) *world {
 	t.Helper()
-	p, err := platform.New(t.Context(), storetest.Open(t, url), platform.Options{AllowSignup: true, AllowIssuers: true, Clock: newClock()})
-	if err != nil {
-		t.Fatal(err)
-	}
+	return newWorldOf(t, newPlatform(t, url, newClock()))
+}
+
+// newWorldOf returns the world of a platform that holds nothing yet.
+func newWorldOf(t testing.TB, p *platform.Platform) *world {
+	t.Helper()
 	made, err := p.Groups.Bootstrap(t.Context(), "acme", testIssuer, theOwner)
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := &world{t: t, p: p, org: made.Group.UID, binding: made.Binding.UID, owner: made.Identity.UID}
+	w := &world{t: t, org: made.Group.UID, binding: made.Binding.UID, owner: made.Identity.UID}
+	w.use(p)
+	return w
+}
+
+func newPlatform(t testing.TB, url string, clock func() time.Time) *platform.Platform {
+	t.Helper()
+	p, err := platform.New(t.Context(), storetest.Open(t, url), platform.Options{AllowSignup: true, AllowIssuers: true, Clock: clock})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// use makes a platform on the database of the world answer from now on.
+func (w *world) use(p *platform.Platform) {
 	settings := endpoint.DefaultSettings()
 	settings.Limits = limit.Limits{} // Documents may have any size.
-	w.handler = serve(p, nil, settings)
-	return w
+	w.p, w.handler = p, serve(p, nil, settings)
 }
 
 // newClock returns a clock that shows each millisecond once, so that what is made later is newer.
@@ -134,17 +150,19 @@ type failure struct {
 // askAs sends a query as a subject.
 func (w *world) askAs(subject, query string, variables ...any) answer {
 	w.t.Helper()
+	return w.send(subject, query, newRequest(query, variables))
+}
+
+// newRequest returns the request of a query. Names and values of variables alternate.
+func newRequest(query string, variables []any) *http.Request {
 	given := map[string]any{}
 	for i := 0; i < len(variables); i += 2 {
 		given[variables[i].(string)] = variables[i+1]
 	}
-	body, err := json.Marshal(map[string]any{"query": query, "variables": given})
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	body, _ := json.Marshal(map[string]any{"query": query, "variables": given}) // cannot fail with plain data
 	r := httptest.NewRequest(http.MethodPost, "/graphql", bytes.NewReader(body))
 	r.Header.Set("Content-Type", "application/json")
-	return w.send(subject, query, r)
+	return r
 }
 
 func (w *world) send(subject, query string, r *http.Request) answer {
