@@ -42,6 +42,7 @@ type InvitedRole struct {
 type GroupInviteFilter struct {
 	KeyID        string `json:",omitempty"` // exact key id
 	CreatedSince Time   `json:",omitzero"`
+	Expired      *bool  `json:",omitempty"` // nil means any
 }
 
 func (f *GroupInviteFilter) check(v *violations) { v.checkFilter("key_id", f.KeyID) }

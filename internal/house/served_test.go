@@ -44,7 +44,7 @@ var requestOnly = map[string]bool{"GroupInvite.Ttl": true}
 // graphQLConditions lists conditions that the lists of REST and gRPC do not take.
 var graphQLConditions = map[string]bool{
 	"Advisory.Withdrawn": true, "Identity.LastSeenBefore": true, "Identity.NeverSeen": true, "Identity.WithoutBindings": true, "Role.Capabilities": true, "Repo.Tags": true, "Group.Repos": true,
-	"ExternalGroupRoleMapping.CreatedSince": true, "GroupInvite.CreatedSince": true, "RoleBinding.CreatedSince": true, "RoleBinding.Expiring": true, "RoleBinding.IdentityKinds": true, "RoleBinding.IdentityLastSeenBefore": true, "RoleBinding.UnreviewedSince": true, "Subscription.Sink": true, "Tag.Deprecated": true, "TermsAcceptance.DocIDs": true,
+	"ExternalGroupRoleMapping.CreatedSince": true, "GroupInvite.CreatedSince": true, "GroupInvite.Expired": true, "RoleBinding.CreatedSince": true, "RoleBinding.Expiring": true, "RoleBinding.IdentityKinds": true, "RoleBinding.IdentityLastSeenBefore": true, "RoleBinding.UnreviewedSince": true, "Subscription.Sink": true, "Tag.Deprecated": true, "TermsAcceptance.DocIDs": true,
 	"ExternalGroupRoleMapping.ExternalGroupID": true, "ExternalGroupRoleMapping.Role": true, "ExternalGroupRoleMapping.Scope": true,
 }
 

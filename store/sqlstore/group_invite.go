@@ -27,6 +27,9 @@ var groupInvites = newTable(&table[*platform.GroupInvite, *platform.GroupInviteF
 			s.add(" AND t.key_id = ?", f.KeyID)
 		}
 		addSince(s, "create_time", f.CreatedSince)
+		if f.Expired != nil {
+			s.add(" AND t.expiration_time ").add(map[bool]string{true: "<= ", false: "> "}[*f.Expired]).addNow()
+		}
 	},
 })
 

@@ -102,10 +102,7 @@ var roleBindings = newTable(&table[*platform.RoleBinding, *platform.RoleBindingF
 // addUnexpired adds the condition that a role binding, whose table has the alias, gives its role
 // at this moment. Each statement that finds out what somebody may do has it.
 func (s *statement) addUnexpired(alias string) *statement {
-	if s.isProbe {
-		return s.add("")
-	}
-	return s.add("(" + alias + ".expire_time IS NULL OR " + alias + ".expire_time > " + s.dialect.Now + ")")
+	return s.add("(" + alias + ".expire_time IS NULL OR " + alias + ".expire_time > ").addNow().add(")")
 }
 
 // RoleBindings returns the table of roleBindings.

@@ -84,6 +84,14 @@ func (s *statement) add(sql string, args ...any) *statement {
 	return s
 }
 
+// addNow adds the time of the database.
+func (s *statement) addNow() *statement {
+	if s.isProbe {
+		return s
+	}
+	return s.add(s.dialect.Now)
+}
+
 // addSlow is add for SQL that counts rows or searches for words.
 func (s *statement) addSlow(sql string, args ...any) *statement {
 	s.slow = true
