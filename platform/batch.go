@@ -12,8 +12,8 @@ import (
 )
 
 // A batch makes all of its changes or, on any error, none. Violations of all
-// requests are reported together, with the index of each request. Any other error
-// names the index of the request that failed. The events are those of single
+// requests are reported together, with the index of each request, and so are all
+// resources that do not exist. Any other error names the index of the request that failed. The events are those of single
 // changes.
 
 // maxBatchRequests is the maximum number of changes in a batch.
@@ -98,6 +98,34 @@ func addIndex(err error, list string, i int) error {
 	return &indexed
 }
 
+// nameMissing adds to a NOT_FOUND of a batch each of its resources that does not exist. The caller may read all of them.
+func (r *resources[T, F]) nameMissing(ctx context.Context, err error, list string, uids []UID) error {
+	var e *Error
+	if !errors.As(err, &e) || e.Code != CodeNotFound {
+		return err
+	}
+	found, failed := r.table(r.p.store).Get(ctx, Keys{uids: slices.Compact(slices.Sorted(slices.Values(uids))), without: r.kind.Hidden})
+	if failed != nil {
+		return err
+	}
+	exists := map[UID]bool{}
+	for _, row := range found {
+		exists[r.kind.UID(row)] = true
+	}
+	var v violations
+	for i, uid := range uids {
+		if !exists[uid] {
+			v.add(indexedField(list, i, "uid"), "%s %s does not exist", spellKind(r.kind.Name), uid)
+		}
+	}
+	if len(v) == 0 { // something else does not exist
+		return err
+	}
+	named := *e
+	named.Violations = v[:min(len(v), MaxViolations)]
+	return &named
+}
+
 // rejectDuplicate fails if the i-th UID of a batch is in it a second time.
 func rejectDuplicate(field string, uids []UID, i int) error {
 	if slices.Contains(uids[:i], uids[i]) {
@@ -175,26 +203,31 @@ func (r *resources[T, F]) updateBatch(ctx context.Context, requests []BatchReque
 	})
 	if err != nil {
 		err = r.updateError(ctx, uids[failing], changes[failing], err)
-		return nil, r.kind.addArea(addIndex(err, listOfRequests, failing))
+		err = addIndex(err, listOfRequests, failing)
+		return nil, r.kind.addArea(r.nameMissing(ctx, err, listOfRequests, uids))
 	}
 	return rows, nil
 }
 
 // removeBatch deletes several resources: all or none.
 func (r *resources[T, F]) removeBatch(ctx context.Context, uids []UID) error {
-	return r.changeBatchBy(ctx, uids, "deleted", func(tx Tx, sorted []UID) (int, error) {
-		rows, err := r.rows(tx).DeleteAll(ctx, sorted)
-		switch {
-		case errors.Is(err, ErrNotFound), errors.Is(err, ErrReferenced):
-			return len(rows), err
-		case err != nil:
-			return noRow, err
-		}
-		for i, row := range rows {
-			tx.Record(r.p.event(ctx, r.kind.Event, "deleted", sorted[i], r.kind.Group(row), row))
-		}
-		return noRow, nil
-	})
+	return r.changeBatchBy(ctx, uids, "deleted", func(tx Tx, sorted []UID) (int, error) { return r.removeAllInTx(ctx, tx, sorted) })
+}
+
+// removeAllInTx deletes resources, and records their events. After an error, it returns the index of the resource that
+// caused it, or noRow.
+func (r *resources[T, F]) removeAllInTx(ctx context.Context, tx Tx, sorted []UID) (failing int, _ error) {
+	rows, err := r.rows(tx).DeleteAll(ctx, sorted)
+	switch {
+	case errors.Is(err, ErrNotFound), errors.Is(err, ErrReferenced):
+		return len(rows), err
+	case err != nil:
+		return noRow, err
+	}
+	for i, row := range rows {
+		tx.Record(r.p.event(ctx, r.kind.Event, "deleted", sorted[i], r.kind.Group(row), row))
+	}
+	return noRow, nil
 }
 
 // removeBatchChecked calls check for each resource before it is deleted, in the same
@@ -235,6 +268,7 @@ func (r *resources[T, F]) changeBatchBy(ctx context.Context, uids []UID, verb st
 	if err != nil && failing != noRow {
 		uid := sorted[failing]
 		err = addIndex(r.removeError(ctx, uid, err), listOfUIDs, slices.Index(uids, uid))
+		err = r.nameMissing(ctx, err, listOfUIDs, uids)
 	}
 	return r.kind.addArea(err)
 }

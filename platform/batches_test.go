@@ -96,9 +96,12 @@ func TestABatchOfDeletionsTakesAllOrNone(t *testing.T) {
 		if got := violationFields(w.p.Tags.DeleteBatch(acme.owner, []platform.UID{one, "x", one, two, "y"})); got != "uids[1] uids[2] uids[4]" {
 			t.Errorf("wrong ones: %s, want uids[1] uids[2] uids[4]", got)
 		}
-		err := w.p.Tags.DeleteBatch(acme.owner, []platform.UID{two, missingBelow(repo), one})
-		if e := refusal(t, "a missing one", err, platform.CodeNotFound); !strings.Contains(e.Message, "uids[1]") {
+		err := w.p.Tags.DeleteBatch(acme.owner, []platform.UID{two, missingBelow(repo), one, repo + "/00000000000000fe"})
+		if e := refusal(t, "a missing one", err, platform.CodeNotFound); !strings.Contains(e.Message, "uids[1]") && !strings.Contains(e.Message, "uids[3]") {
 			t.Errorf("a missing one is refused as %s", e.Message)
+		}
+		if got := violationFields(err); got != "uids[1] uids[3]" {
+			t.Errorf("the missing ones are %s, want uids[1] uids[3]", got)
 		}
 		if n := len(w.events()) - before; n != 0 {
 			t.Errorf("refused batches left %d events", n)
@@ -141,9 +144,12 @@ func TestABatchOfUpdatesChangesAllOrNone(t *testing.T) {
 		if got := violationFields(err); got != "requests[0].name requests[1].uid requests[2].uid requests[3].uid requests[3].catalogTier" && got != "requests[0].name requests[1].uid requests[2].uid requests[3].catalogTier requests[3].uid" {
 			t.Errorf("wrong ones: %s", got)
 		}
-		_, err = batch(request(one, `{"description": "d"}`), request(missingBelow(acme.uid), `{"description": "d"}`))
-		if e := refusal(t, "a missing one", err, platform.CodeNotFound); !strings.Contains(e.Message, "requests[1]") {
+		_, err = batch(request(one, `{"description": "d"}`), request(missingBelow(acme.uid), `{"description": "d"}`), request(acme.uid+"/00000000000000fe", `{}`))
+		if e := refusal(t, "a missing one", err, platform.CodeNotFound); !strings.Contains(e.Message, "requests[") {
 			t.Errorf("a missing one is refused as %s", e.Message)
+		}
+		if got := violationFields(err); got != "requests[1].uid requests[2].uid" {
+			t.Errorf("the missing ones are %s, want requests[1].uid requests[2].uid", got)
 		}
 		_, err = batch(request(one, `{"description": "d"}`), request(two, `{"name": "taken"}`), request(three, `{"name": "taken"}`))
 		if e := refusal(t, "a name twice", err, platform.CodeAlreadyExists); !strings.Contains(e.Message, "requests[") {

@@ -60,6 +60,9 @@ func (s Findings) Update(ctx context.Context, u FindingUpdate) ([]*Finding, erro
 		updated, err = s.updateInTx(ctx, tx, &u, c)
 		return err
 	})
+	if err != nil && u.Within == "" {
+		err = s.nameMissing(ctx, err, listOfUIDs, u.UIDs)
+	}
 	if err != nil {
 		return nil, s.recordIfDenied(ctx, "changed", u.subject(ctx), err)
 	}

@@ -223,6 +223,10 @@ func TestDecisionsThatAreRefused(t *testing.T) {
 		below := w.with(w.role(acme.uid, platform.CapFindingsUpdate, platform.CapFindingsList, platform.CapTagList), shop, acme.uid)
 		refuse("who may decide only below", below, platform.FindingUpdate{Within: acme.uid, Where: vulnerabilities("CVE-1")}, platform.CodePermissionDenied)
 		refuse("a finding that is not there", acme.owner, platform.FindingUpdate{UIDs: []platform.UID{missingBelow(repo)}}, platform.CodeNotFound)
+		_, err := w.p.Findings.Update(acme.owner, platform.FindingUpdate{UIDs: []platform.UID{missingBelow(repo), repo + "/00000000000000fe"}, Change: body[*platform.Finding](`{"state": "FINDING_STATE_OPEN"}`)})
+		if got := violationFields(err); got != "uids[0] uids[1]" {
+			t.Errorf("two findings that are not there: %s, want uids[0] uids[1]", got)
+		}
 		refuse("a group that is not there", acme.owner, platform.FindingUpdate{Within: missingBelow(acme.uid), Where: vulnerabilities("CVE-1")}, platform.CodeNotFound)
 		denied := w.denials()
 		if types(denied) != strings.TrimSpace(strings.Repeat("vulnerabilities.finding.changed ", 5)) || denied[1].subject != repo || denied[2].subject != shop {

@@ -456,7 +456,13 @@ func (b *RoleBinding) writtenFields() *RoleBinding {
 
 // Delete deletes a role binding. It takes effect with the next request.
 func (s RoleBindings) Delete(ctx context.Context, uid UID) error {
-	return s.removeChecked(ctx, uid, s.checkMayUnbind(ctx, ""))
+	return s.removeChecked(ctx, uid, func(tx Tx, uid UID) error {
+		current, err := s.getLocked(ctx, tx, uid)
+		if err != nil {
+			return err
+		}
+		return s.checkNotLastOwner(ctx, tx, current)
+	})
 }
 
 // DeleteBatch deletes several role bindings: all or none. If there is a note, the events have it as
@@ -465,29 +471,56 @@ func (s RoleBindings) DeleteBatch(ctx context.Context, uids []UID, note string) 
 	if err := checkReviewNote(note); err != nil {
 		return s.kind.addArea(err)
 	}
-	return s.removeBatchChecked(ctx, uids, s.checkMayUnbind(ctx, note))
+	return s.changeBatchBy(ctx, uids, "deleted", func(tx Tx, sorted []UID) (int, error) { return s.unbindAll(ctx, tx, sorted, note) })
 }
 
-// checkMayUnbind returns a check that another owner remains after the deletion of
-// a binding. If there is a note, it also notes the review.
-func (s RoleBindings) checkMayUnbind(ctx context.Context, note string) func(tx Tx, uid UID) error {
-	return func(tx Tx, uid UID) error {
-		current, err := s.getLocked(ctx, tx, uid)
-		if err != nil {
-			return err
-		}
-		if err := s.checkNotLastOwner(ctx, tx, current); err != nil || note == "" {
-			return err
-		}
-		return s.noteReview(ctx, tx, current, note)
+// unbindAll deletes bindings: those of owners of an organisation one by one, because another one must remain after each, and all
+// others together. After an error, it returns the index of the binding that caused it, or noRow.
+func (s RoleBindings) unbindAll(ctx context.Context, tx Tx, sorted []UID, note string) (failing int, _ error) {
+	for _, uid := range sorted {
+		tx.Lock(uid.Root())
 	}
+	found, err := tx.RoleBindings().Get(ctx, Keys{uids: sorted})
+	if err != nil {
+		return noRow, err
+	}
+	var others []UID
+	for i, uid := range sorted {
+		at := slices.IndexFunc(found, func(b *RoleBinding) bool { return b.UID == uid })
+		if at < 0 {
+			return i, ErrNotFound
+		}
+		if note != "" {
+			err = s.noteReview(ctx, tx, found[at], note)
+		}
+		if !found[at].isOfLastingOwner() {
+			others = append(others, uid)
+		} else if err == nil {
+			err = s.removeInTx(ctx, tx, uid, func(tx Tx, _ UID) error { return s.checkNotLastOwner(ctx, tx, found[at]) })
+		}
+		if err != nil {
+			return i, err
+		}
+	}
+	if len(others) == 0 {
+		return noRow, nil
+	}
+	if failing, err = s.removeAllInTx(ctx, tx, others); failing != noRow {
+		failing = slices.Index(sorted, others[failing])
+	}
+	return failing, err
+}
+
+// isOfLastingOwner reports whether the binding makes an owner of an organisation who stays one.
+func (b *RoleBinding) isOfLastingOwner() bool {
+	return b.Group.UID.IsRoot() && b.Role.UID == OwnerRole && b.ExpireTime.IsZero()
 }
 
 // checkNotLastOwner fails if b is the binding of the last owner of an
 // organisation. Owners whose bindings expire do not count.
 func (s RoleBindings) checkNotLastOwner(ctx context.Context, tx Tx, b *RoleBinding) error {
 	root := b.Group.UID
-	if !root.IsRoot() || b.Role.UID != OwnerRole || !b.ExpireTime.IsZero() {
+	if !b.isOfLastingOwner() {
 		return nil
 	}
 	owners, err := tx.RoleBindings().List(ctx, Query[*RoleBindingFilter]{

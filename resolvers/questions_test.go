@@ -196,3 +196,28 @@ func TestQuestionsOfDashboardsTakeOneRequest(t *testing.T) {
 		}
 	})
 }
+
+// An access review takes many roles away at once.
+func TestManyRoleBindingsEndInFewRoundTrips(t *testing.T) {
+	eachShop(t, func(t *testing.T, w *shop) {
+		const remove = `mutation($uids: [ID!]!) { batchDeleteRoleBindings(input: {uids: $uids}) { deletedUids } }`
+		var trips []int64
+		for _, n := range []int{2, 30} {
+			var uids []any
+			for i := range n {
+				identity := w.member(w.lab, fmt.Sprintf("m%d-%d", n, i), platform.ViewerRole)
+				uids = append(uids, w.ask(`query($uid: ID!) { identity(uid: $uid) { roleBindings { nodes { uid } } } }`, "uid", identity).value("identity.roleBindings.nodes.0.uid"))
+			}
+			got := w.ask(remove, "uids", uids).expect("batchDeleteRoleBindings.deletedUids", uids)
+			trips = append(trips, got.roundTrips)
+		}
+		if trips[1] > trips[0]+1 {
+			t.Errorf("2 bindings end in %d round trips, and 30 in %d, want at most one more", trips[0], trips[1])
+		}
+		there := w.ask(`query($shop: ID!) { roleBindings(descendantsOf: $shop, first: 1) { nodes { uid } } }`, "shop", w.shop).value("roleBindings.nodes.0.uid")
+		gone := []any{there, w.lab + "/00000000000000fa", w.lab + "/00000000000000fb"}
+		if got := w.askAs(theOwner, remove, "uids", gone).expectErrors("NOT_FOUND batchDeleteRoleBindings").violations(); got != "uids[1] uids[2]" {
+			t.Errorf("those that are gone are %q, want uids[1] uids[2]", got)
+		}
+	})
+}
