@@ -21,6 +21,25 @@ var (
 	questionRow   = regexp.MustCompile(`(?m)^\| \[(\w+)\]\(#\w+\) \|.*\| ([0-9,]+ \| [0-9,]+ \| [0-9,]+|- \| - \| -) \|$`)
 )
 
+// A question has the request of the page, and what the table says that it takes.
+type question struct{ name, document, told string }
+
+func readQuestions(t *testing.T) (all []question) {
+	t.Helper()
+	page, err := os.ReadFile(questionsPage)
+	if err != nil {
+		t.Fatal(err)
+	}
+	told := map[string]string{}
+	for _, row := range questionRow.FindAllStringSubmatch(string(page), -1) {
+		told[row[1]] = strings.ReplaceAll(row[2], ",", "")
+	}
+	for _, asked := range askedQuestion.FindAllStringSubmatch(string(page), -1) {
+		all = append(all, question{asked[1], asked[2], told[asked[1]]})
+	}
+	return all
+}
+
 // A dashboard is a shop that began forty days ago, with people who have access to it.
 //
 //	forty days ago  all of the shop; production is the repo checkout, which team-a owns; the finding of CVE-5 is due ten days later; guest, who has
@@ -143,14 +162,7 @@ func (w *dashboard) answers() map[string][]any {
 
 func TestQuestionsOfDashboardsTakeOneRequest(t *testing.T) {
 	t.Parallel()
-	page, err := os.ReadFile(questionsPage)
-	if err != nil {
-		t.Fatal(err)
-	}
-	told := map[string]string{}
-	for _, row := range questionRow.FindAllStringSubmatch(string(page), -1) {
-		told[row[1]] = strings.ReplaceAll(row[2], ",", "")
-	}
+	questions := readQuestions(t)
 	storetest.EachURL(t, func(t *testing.T, url string) {
 		w, isPostgres := newDashboard(t, url), strings.HasPrefix(url, "postgres")
 		answers := w.answers()
@@ -159,8 +171,8 @@ func TestQuestionsOfDashboardsTakeOneRequest(t *testing.T) {
 			"uid", w.ada, "uids", w.given, "assignee", w.owner, "package", "left-pad", "below", "1.1.0", "text", "checkout", "after", "",
 			"now", w.daysAgo(0), "week", w.daysAgo(7), "from", w.daysAgo(20), "monthAgo", w.daysAgo(30), "since", w.daysAgo(40), "to", w.daysAgo(-1), "until", w.daysAgo(-30),
 		}
-		for _, question := range askedQuestion.FindAllStringSubmatch(string(page), -1) {
-			name, document := question[1], question[2]
+		for _, q := range questions {
+			name, document := q.name, q.document
 			var got answer
 			if strings.HasPrefix(document, "subscription") {
 				events, _ := w.follow(w.actor(theOwner), document, append(slices.Clone(variables), "first", 3)...)
@@ -186,8 +198,8 @@ func TestQuestionsOfDashboardsTakeOneRequest(t *testing.T) {
 			if got.statements > 0 {
 				took = fmt.Sprintf("%d | %d | %d", got.Extensions.Cost.Requested, got.statements, got.roundTrips)
 			}
-			if cost, _, _ := strings.Cut(took, " |"); isPostgres && took != told[name] || !strings.HasPrefix(told[name], cost+" ") {
-				t.Errorf("%s takes %s (cost, statements, round trips), and %s says %s", name, took, questionsPage, told[name])
+			if cost, _, _ := strings.Cut(took, " |"); isPostgres && took != q.told || !strings.HasPrefix(q.told, cost+" ") {
+				t.Errorf("%s takes %s (cost, statements, round trips), and %s says %s", name, took, questionsPage, q.told)
 			}
 			delete(answers, name)
 		}

@@ -146,6 +146,30 @@ func TestARouterCountsTheCostThatAtriumCounts(t *testing.T) {
 	}
 }
 
+// A router lets every question of dashboards pass.
+func TestARouterRefusesNoQuestionOfDashboards(t *testing.T) {
+	t.Parallel()
+	w := limitedWorld(t)
+	document, err := parser.ParseSchema(&ast.Source{Input: w.ask(`{ _service { sdl } }`).text("_service.sdl")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := router{t, document}
+	for _, q := range readQuestions(t) {
+		operation, errs := gqlparser.LoadQueryWithRules(schemaOf(), q.document, rules.NewDefaultRules())
+		if errs != nil {
+			t.Fatal(errs)
+		}
+		cost, _, _ := strings.Cut(q.told, " |")
+		counted, notCounted := strconv.Atoi(cost)
+		if estimated := r.costOf(operation.Operations[0].SelectionSet, nil); notCounted == nil && estimated > counted {
+			t.Errorf("%s: a router counts %d, and Atrium %d", q.name, estimated, counted)
+		} else {
+			t.Logf("%s: a router counts %d, and Atrium %s", q.name, estimated, cost)
+		}
+	}
+}
+
 // costOf returns what Atrium counts for a query, whether it answers or refuses it.
 func (w *world) costOf(query string) int {
 	got := w.askAs(theOwner, query)
