@@ -13,8 +13,17 @@ import (
 
 // A router adds up @cost and @listSize as their specification says. It does not know Atrium.
 type router struct {
-	t      *testing.T
+	t      testing.TB
 	schema *ast.SchemaDocument // what `_service` answers
+}
+
+func newRouter(w *world) router {
+	w.t.Helper()
+	document, err := parser.ParseSchema(&ast.Source{Input: w.ask(`{ _service { sdl } }`).text("_service.sdl")})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return router{w.t, document}
 }
 
 // unsized is the size of a list that no directive describes. It is so large that a test finds each of them.
@@ -112,11 +121,7 @@ func textsIn(list *ast.Argument) (all []string) {
 func TestARouterCountsTheCostThatAtriumCounts(t *testing.T) {
 	t.Parallel()
 	w := limitedWorld(t)
-	document, err := parser.ParseSchema(&ast.Source{Input: w.ask(`{ _service { sdl } }`).text("_service.sdl")})
-	if err != nil {
-		t.Fatal(err)
-	}
-	r := router{t, document}
+	r := newRouter(w)
 	for query, isLess := range map[string]bool{
 		`{ ping viewer { identities { uid } } }`:                                                                               false,
 		`{ repos { totalCount pageInfo { endCursor } nodes { uid name } } }`:                                                   false,
@@ -149,12 +154,7 @@ func TestARouterCountsTheCostThatAtriumCounts(t *testing.T) {
 // A router lets every question of dashboards pass.
 func TestARouterRefusesNoQuestionOfDashboards(t *testing.T) {
 	t.Parallel()
-	w := limitedWorld(t)
-	document, err := parser.ParseSchema(&ast.Source{Input: w.ask(`{ _service { sdl } }`).text("_service.sdl")})
-	if err != nil {
-		t.Fatal(err)
-	}
-	r := router{t, document}
+	r := newRouter(limitedWorld(t))
 	for _, q := range readQuestions(t) {
 		operation, errs := gqlparser.LoadQueryWithRules(schemaOf(), q.document, rules.NewDefaultRules())
 		if errs != nil {
