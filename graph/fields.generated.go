@@ -4519,7 +4519,7 @@ func fieldsSubscription(resolvers ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "Subscription", Satisfies: []string{"Subscription"}, Fields: map[string]*execute.Field{
 		"events": {Arguments: field_Subscription_events_args,
 			Stream: func(ctx context.Context, arguments map[string]any) (execute.Source, error) {
-				values, err := resolvers.Subscription().Events(ctx, arguments["descendantsOf"].(*platform.UID), arguments["types"].([]string), arguments["kinds"].([]string), arguments["actor"].(*string), arguments["after"].(*string), arguments["first"].(*int))
+				values, err := resolvers.Subscription().Events(ctx, arguments["descendantsOf"].(*platform.UID), arguments["types"].([]string), arguments["kinds"].([]string), arguments["actor"].(*string), arguments["findings"].(*platform.FindingConditions), arguments["after"].(*string), arguments["first"].(*int))
 				return execute.Receive(values, err, execute.Pointer)
 			},
 		},

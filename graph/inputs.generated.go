@@ -3013,7 +3013,7 @@ func field_Role_viewerCan_args(ctx context.Context, raw map[string]any) (map[str
 
 func field_Subscription_events_args(ctx context.Context, raw map[string]any) (map[string]any, error) {
 	ec := &executionContext{}
-	arguments := make(map[string]any, 6)
+	arguments := make(map[string]any, 7)
 	var err error
 	if arguments["descendantsOf"], err = graphql.ProcessArgField(ctx, raw, "descendantsOf", ec.unmarshalOID2ᚖatriumᚋplatformᚐUID); err != nil {
 		return nil, err
@@ -3025,6 +3025,9 @@ func field_Subscription_events_args(ctx context.Context, raw map[string]any) (ma
 		return nil, err
 	}
 	if arguments["actor"], err = graphql.ProcessArgField(ctx, raw, "actor", ec.unmarshalOString2ᚖstring); err != nil {
+		return nil, err
+	}
+	if arguments["findings"], err = graphql.ProcessArgField(ctx, raw, "findings", ec.unmarshalOFindingConditionsInput2ᚖatriumᚋplatformᚐFindingConditions); err != nil {
 		return nil, err
 	}
 	if arguments["after"], err = graphql.ProcessArgField(ctx, raw, "after", ec.unmarshalOString2ᚖstring); err != nil {
@@ -5185,6 +5188,12 @@ func (ec *executionContext) unmarshalInputFindingFilter(ctx context.Context, val
 			return it, err
 		}
 	}
+	if v, ok := given["firstSeenBefore"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("firstSeenBefore"))
+		if it.FirstSeenBefore, err = ec.unmarshalODateTime2atriumᚋplatformᚐTime(ctx, v); err != nil {
+			return it, err
+		}
+	}
 	if v, ok := given["resolvedSince"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("resolvedSince"))
 		if it.ResolvedSince, err = ec.unmarshalODateTime2atriumᚋplatformᚐTime(ctx, v); err != nil {
@@ -5218,6 +5227,12 @@ func (ec *executionContext) unmarshalInputFindingFilter(ctx context.Context, val
 	if v, ok := given["advisories"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("advisories"))
 		if it.Advisories, err = ec.unmarshalOID2ᚕatriumᚋplatformᚐUIDᚄ(ctx, v); err != nil {
+			return it, err
+		}
+	}
+	if v, ok := given["labels"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("labels"))
+		if it.Labels, err = ec.unmarshalOString2ᚕstringᚄ(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -5425,6 +5440,12 @@ func (ec *executionContext) unmarshalInputGroupInviteFilter(ctx context.Context,
 	given, _ := value.(map[string]any)
 	if value == nil {
 		return it, nil
+	}
+	if v, ok := given["expired"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("expired"))
+		if it.Expired, err = ec.unmarshalOBoolean2ᚖbool(ctx, v); err != nil {
+			return it, err
+		}
 	}
 	if v, ok := given["keyId"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("keyId"))

@@ -714,7 +714,7 @@ type RoleFacetResolver interface {
 
 // A SubscriptionResolver reads the fields of Subscription that its objects do not hold.
 type SubscriptionResolver interface {
-	Events(ctx context.Context, descendantsOf *platform.UID, types []string, kinds []string, actor *string, after *string, first *int) (<-chan *platform.Event, error)
+	Events(ctx context.Context, descendantsOf *platform.UID, types []string, kinds []string, actor *string, findings *platform.FindingConditions, after *string, first *int) (<-chan *platform.Event, error)
 }
 
 // A TagResolver reads the fields of Tag that its objects do not hold.
