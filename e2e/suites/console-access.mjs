@@ -262,6 +262,76 @@ await check('an access review confirms and revokes grants with a note, says befo
   await page.context().close();
 }, 30);
 
+await check('changes of access are told in sentences, by person and by actor, and who had access on a day', async () => {
+  const past = await addGroup(acme.uid, 'past'), deep = await addGroup(past, 'deep past'), [sam, tess, uma] = [await addIdentity(past, 'sam'), await addIdentity(past, 'tess'), await addIdentity(past, 'uma')];
+  const mutate = (name, type, selection) => (input) => data(`mutation M($i: ${type}!) { ${name}(input: $i) { ${selection} } }`, { i: input });
+  const rebind = mutate('updateRoleBinding', 'UpdateRoleBindingInput', 'roleBinding { uid }'), unbind = mutate('batchDeleteRoleBindings', 'BatchDeleteRoleBindingsInput', 'deletedUids');
+  await bind(past, [[sam, 'viewer'], [tess, 'viewer']]);
+  await mutate('createRoleBinding', 'CreateRoleBindingInput', 'roleBinding { uid }')({ parent: deep, identityUid: uma, roleUid: roleUid('editor'), expireTime: new Date(Date.now() + 2000).toISOString() });
+  const { effectiveBindings: { nodes } } = await group('acme/past'), of = (name) => nodes.find(({ identity }) => identity?.name === name).uid;
+  await rebind({ uid: of('sam'), roleUid: roleUid('editor') });
+  await unbind({ uids: [of('tess')], note: 'Left the team' });
+  await mutate('deleteIdentity', 'DeleteIdentityInput', 'deletedUid')({ uid: tess });
+  const { createRole: { role } } = await mutate('createRole', 'CreateRoleInput', 'role { uid }')({ parent: past, name: 'shipper', capabilities: ['REPO_LIST'] });
+  await mutate('updateRole', 'UpdateRoleInput', 'role { uid }')({ uid: role.uid, capabilities: ['TAG_CREATE'] });
+
+  const page = await newPage();
+  await open(page, '/console/acme/past/~access');
+  await page.getByRole('button', { name: 'Changes', exact: true }).click();
+  await page.waitForURL(/show=changes/);
+  await loaded(page);
+  const told = () => page.locator('.happening p:first-child').allInnerTexts();
+  await eventually(async () => { if ((await told()).length < 7) await open(page, '/console/acme/past/~access?show=changes'); return (await told()).length === 7; }, told); // The end of a binding is recorded soon after it.
+  const sentences = await told();
+  for (const wanted of ['owner changed the role shipper of acme / past for all who have it: they may now create tags, and no longer read repos', 'owner took the role viewer in acme / past from tess · Left the team', 'owner gave sam the role editor in acme / past instead of viewer', 'owner gave tess the role viewer in acme / past', 'owner gave sam the role viewer in acme / past', 'uma lost the role editor in acme / past / deep past: it ended by itself']) assert.ok(sentences.includes(wanted), `${wanted}: ${sentences.join('; ')}`);
+  assert.match(sentences.join(), /owner gave uma the role editor in acme \/ past \/ deep past until /);
+  assert.match(await text(page), /The audit log has everything/);
+  assert.ok(reads(page).length <= maxRequests);
+  assert.deepEqual(await violations(page), []);
+  await look(page, 'access-changes');
+  const download = page.waitForEvent('download');
+  await page.getByRole('button', { name: 'Export CSV' }).click();
+  const file = await (await download).createReadStream().then(async (stream) => (await stream.toArray()).join(''));
+  assert.match(file, /^Time,By,What,Identity,Role,Group,[^]*\r\n[^\r]+,owner,taken,tess,viewer,acme\/past,,tess,viewer,[^\r]*Left the team,/);
+  // Tess is gone, and is found by what the log says.
+  await page.getByRole('button', { name: 'Anybody’s access' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: /^tess/ }).click();
+  await page.waitForURL(/person=/);
+  await eventually(async () => (await told()).length === 2, told);
+  await page.reload();
+  await loaded(page);
+  assert.deepEqual(await told(), ['owner took the role viewer in acme / past from tess · Left the team', 'owner gave tess the role viewer in acme / past']);
+  await page.getByRole('button', { name: /^Whose access: tess/ }).click();
+  await eventually(async () => (await told()).length === 7, told);
+  await page.getByRole('button', { name: 'Only by owner' }).first().click();
+  await page.waitForURL(/by=/);
+  await eventually(async () => (await told()).length === 6, told); // A role that ended by itself was taken by nobody.
+  await page.getByLabel('to', { exact: true }).fill('2026-01-31');
+  await page.getByLabel('From', { exact: true }).fill('2026-01-01');
+  await page.waitForURL(/since=2026-01-01/);
+  await page.getByText('Nobody was given or lost anything').waitFor();
+  await open(page, `/console/acme/past/~access?show=day&on=${new Date().toISOString().slice(0, 10)}`);
+  await page.getByRole('button', { name: 'On a day' }).waitFor();
+  assert.match(await text(page), /Who had access to acme \/ past at /);
+  await open(page, '/console/acme/past/~access?show=day&on=2026-01-01');
+  await page.getByText('Nobody had a role here').waitFor();
+  assert.deepEqual(await violations(page), []);
+  assert.deepEqual(page.faults, []);
+  await page.context().close();
+
+  const narrow = await newPage({ viewport: { width: 320, height: 844 } });
+  await open(narrow, '/console/acme/past/~access?show=changes');
+  await look(narrow, 'access-changes-320');
+  assert.deepEqual(await violations(narrow), []);
+  await narrow.context().close();
+
+  const reader = await newPage();
+  await enter(reader, await token('--as', 'viewer'));
+  await follow(reader, '/console/acme/past/~access?show=changes');
+  assert.match(await text(reader), /Your role does not let you see how access was/);
+  await reader.context().close();
+}, 30);
+
 await check('three hundred bindings are drawn whole, folded, and in three requests', async () => {
   const many = await addGroup(acme.uid, 'crowd'), aliases = Array.from({ length: 20 }, (_, i) => i);
   const uids = [];

@@ -144,7 +144,7 @@ interface Pages<Data, Row> {
 }
 
 const keptPages = new Map<string, Pages<unknown, unknown>>();
-const mostKept = 30, longestPage = 200;
+const mostKept = 30;
 
 /** Sends a query. If the signal ends it, there is no answer, and the same query can be sent again. */
 const send = <Data>(client: Client, document: TypedDocument<Data, never>, variables: object, signal: AbortSignal) => new Promise<OperationResult<Data>>((done) => {
@@ -162,10 +162,10 @@ const problemsOfPage = (error?: CombinedError): Problem[] => (error ? problemsOf
 /**
  * Reads a list page by page. A reader who comes back finds the list as they left it: with all pages that were read, and therefore
  * at the same position. While the rows of another filter are loading, the rows of the previous filter stay. If a page cannot be read,
- * the list stops there, and `retry` continues it.
+ * the list stops there, and `retry` continues it. A page that is read again, or for a file, has at most `longest` rows.
  */
 export function usePages<Data, Row, Variables extends { after?: string | null }>(
-  document: TypedDocument<Data, Variables>, variables: Variables, pick: (data: Data) => Page<Row> | null | undefined, following: Partial<Variables> = {}, { pause = false } = {},
+  document: TypedDocument<Data, Variables>, variables: Variables, pick: (data: Data) => Page<Row> | null | undefined, following: Partial<Variables> = {}, { pause = false, longest = 200 } = {},
 ) {
   const client = useClient(), { key: entry, returned } = useLocation();
   const wanted = JSON.stringify([nameOf(document), variables]), key = entry + wanted;
@@ -191,7 +191,7 @@ export function usePages<Data, Row, Variables extends { after?: string | null }>
   /** Reads a list from its start. A list that is read again is read as far as the reader has come, before its rows are replaced. */
   const readAgain = async (signal: AbortSignal) => {
     const old = state.key === wanted ? state : undefined, enough = old?.rows.length ?? 0;
-    const size = old && 'first' in variables ? { first: Math.min(Math.max(variables.first as number, enough), longestPage) } : {};
+    const size = old && 'first' in variables ? { first: Math.min(Math.max(variables.first as number, enough), longest) } : {};
     const { data, error, extensions } = await send(client, document, { ...variables, ...size }, signal), page = data && pick(data);
     let pages: Pages<Data, Row> = { first: data, rows: page?.nodes ?? [], after: page?.pageInfo.endCursor ?? null, more: page?.pageInfo.hasNextPage ?? false, problems: problemsOf(error), stopped: [], cost: costOf(extensions) };
     while (pages.more && pages.rows.length < enough && pages.stopped.length === 0) pages = await readAfter(pages, size, signal);
@@ -223,7 +223,7 @@ export function usePages<Data, Row, Variables extends { after?: string | null }>
   /** Reads all rows from the start, for a file. What the page shows does not change. */
   const readAll = async (onProgress: (n: number) => void): Promise<{ rows: Row[]; problem?: string }> => {
     let pages: Pages<Data, Row> = { rows: [], after: null, more: true, problems: [], stopped: [] };
-    for (const { signal } = new AbortController(); pages.more && pages.stopped.length === 0; onProgress(pages.rows.length)) pages = await readAfter(pages, 'first' in variables ? { first: longestPage } : {}, signal);
+    for (const { signal } = new AbortController(); pages.more && pages.stopped.length === 0; onProgress(pages.rows.length)) pages = await readAfter(pages, 'first' in variables ? { first: longest } : {}, signal);
     return { rows: pages.rows, problem: pages.stopped[0]?.message };
   };
   const stopped = state.stopped.length > 0, reload = () => setRound((n) => n + 1);

@@ -30,6 +30,17 @@ export const dayOf = (time: string) => formats().day.format(new Date(time));
 export const utcDayOf = (time: string) => `${formats().utcDay.format(new Date(time))} UTC`;
 export const formatTime = (time: string) => formats().exact.format(new Date(time)) + (currentPreferences().zone === 'UTC' ? ' UTC' : '');
 
+const isUTC = () => currentPreferences().zone === 'UTC';
+/** Returns the day of a time as a date field has it: 2026-11-27. */
+export const dateOf = (time: number) => new Date(isUTC() ? time : time - new Date(time).getTimezoneOffset() * 60_000).toISOString().slice(0, 10);
+/** Returns when a day of a date field begins for the reader, or the day some days later. A text that is no day has no beginning. */
+export function beginOf(day: string, later = 0): string | undefined {
+  const begin = new Date(`${day}T00:00${isUTC() ? 'Z' : ''}`);
+  if (!/^\d{4}-\d\d-\d\d$/.test(day) || Number.isNaN(begin.getTime())) return undefined;
+  if (isUTC()) begin.setUTCDate(begin.getUTCDate() + later); else begin.setDate(begin.getDate() + later);
+  return begin.toISOString();
+}
+
 const units = [['minute', 60], ['hour', 3600], ['day', 86_400]] as const;
 
 /** Says how long ago a time was, or how soon it will be. A time more than 30 days away is shown as a date. */

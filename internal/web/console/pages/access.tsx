@@ -1,5 +1,6 @@
 import { useEffect, useState, type ReactNode } from 'react';
 import { countsOn, enumerate, homeOf, isCapability, isWithin, kinds, rootOf, summarize, tell } from '../access';
+import { AccessChanges, AccessOnDay } from '../access-history';
 import { AccessReview, Until } from '../access-review';
 import { BindButton, BindingActions, CapabilityTable, type Ground } from '../access-change';
 import { Picture, type GrantedRole, type Holder, type Station } from '../access-picture';
@@ -17,13 +18,15 @@ import { formatLastSeen } from './identities';
 export function Access({ uid, names }: { uid: string; names: string[] }) {
   const { search } = useLocation(), identity = search.get('identity');
   if (identity) return <Reach key={identity} identity={identity} uid={uid} names={names} />;
-  return search.get('show') !== 'review' ? <GroupAccess uid={uid} names={names} /> : <div className="page"><div className="title"><h1>Access</h1></div><div className="filters"><Ways now="review" /></div><AccessReview uid={uid} names={names} /></div>;
+  const way = search.get('show'), Other = way === 'review' ? AccessReview : way === 'changes' ? AccessChanges : way === 'day' ? AccessOnDay : undefined;
+  return Other ? <div className="page"><div className="title"><h1>Access</h1></div><div className="filters"><Ways now={way as Way} /></div><Other uid={uid} names={names} /></div> : <GroupAccess uid={uid} names={names} />;
 }
 
-const ways = [['', 'Picture'], ['table', 'Table'], ['review', 'Review']] as const;
+const ways = [['', 'Picture'], ['table', 'Table'], ['review', 'Review'], ['changes', 'Changes'], ['day', 'On a day']] as const;
+type Way = (typeof ways)[number][0];
 
 /** These tabs choose how the page shows who has access. */
-const Ways = ({ now }: { now: (typeof ways)[number][0] }) => (
+const Ways = ({ now }: { now: Way }) => (
   <div className="tabs" role="group" aria-label="How to show it">{ways.map(([value, name]) => <button key={value} type="button" aria-pressed={value === now} onClick={() => { if (value !== now) narrow({ show: value, sort: undefined, dir: undefined, columns: undefined }); }}>{name}</button>)}</div>
 );
 
