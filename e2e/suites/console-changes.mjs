@@ -447,5 +447,69 @@ await check('an empty group is deleted', async () => {
   assert.deepEqual(page.faults, []);
 });
 
+await check('a provider is made, changed and deleted, and a group there gets a role and loses it', async () => {
+  const page = watchChanges(await newPage()), row = () => page.getByRole('row').filter({ hasText: 'https://login.other.example.com' });
+  await open(page, '/console/acme/~identities?show=providers');
+  await button(page, 'New provider').click();
+  await field(page, 'Name').fill('other');
+  await field(page, 'Everybody gets').selectOption({ label: 'viewer' });
+  await field(page, 'Issuer').fill('https://login.other.example.com');
+  await field(page, 'Claim that identifies').selectOption('OID_EQUALS_EXTERNAL_ID');
+  await submit(page, 'Create the provider');
+  assert.equal(await fault(page, 'Client'), 'This field is required.');
+  await field(page, 'Client').fill('atrium');
+  assert.deepEqual(await violations(page), []);
+  await submit(page, 'Create the provider');
+  await closed(page);
+  await row().waitFor();
+  assert.match(await row().innerText(), /In effect|Waits for proof/); // The operator may have allowed every issuer.
+
+  await button(page, 'Give a group of other a role').click();
+  await dialog(page).getByText('This provider has no claim with groups yet').waitFor();
+  await field(page, 'Group there').fill('platform');
+  await field(page, 'Role').selectOption({ label: 'editor' });
+  await field(page, 'Where').selectOption({ label: 'acme / engineering / shop' });
+  await submit(page, 'Give the role');
+  await closed(page);
+  await eventually(async () => /platform: editor in shop/.test(await row().innerText()), async () => row().innerText());
+
+  await button(page, 'Edit other').click();
+  await field(page, 'Claim with the groups').fill('groups');
+  await look(page, 'changes-provider');
+  await submit(page, 'Save');
+  await closed(page);
+  // The configuration is replaced as a whole, so the form sends all of it.
+  assert.deepEqual(page.changes.at(-1).oidc, { issuer: 'https://login.other.example.com', clientId: 'atrium', groupsClaim: 'groups', correlationRule: 'OID_EQUALS_EXTERNAL_ID' });
+  const { identityProviders: { nodes: [made] } } = await data('query Q($u: ID!) { identityProviders(childrenOf: $u, where: {name: "other"}) { nodes { uid defaultRole { name } oidc { issuer groupsClaim correlationRule } } } }', { u: acme });
+  assert.deepEqual([made.defaultRole.name, made.oidc], ['viewer', { issuer: 'https://login.other.example.com', groupsClaim: 'groups', correlationRule: 'OID_EQUALS_EXTERNAL_ID' }]);
+
+  await button(page, 'Delete other').click();
+  assert.match(await dialog(page).innerText(), /1 group of this provider has a role: remove it first/);
+  await submit(page, 'Close');
+  await closed(page);
+  await button(page, 'Take editor from platform').click();
+  await submit(page, 'Take the role');
+  await closed(page);
+  await eventually(async () => !/platform/.test(await row().innerText()), async () => row().innerText());
+  await button(page, 'Delete other').click();
+  await submit(page, 'Delete the provider');
+  await closed(page);
+  await eventually(async () => (await row().count()) === 0, 'the provider stays');
+  assert.deepEqual(page.faults, []);
+  await page.context().close();
+}, 30);
+
+await check('the list of webhooks is saved as a file', async () => {
+  const page = await newPage();
+  await open(page, '/console/acme/~webhooks');
+  const download = page.waitForEvent('download');
+  await page.getByRole('button', { name: 'Export CSV' }).click();
+  const file = await (await download).createReadStream().then(async (stream) => (await stream.toArray()).join(''));
+  assert.match(file, /^Sink,State,Events,Created,Group,Fails since,Disabled,Why,UID\r\n/);
+  assert.match(file, /\r\nhttps:\/\/hooks\.example\.com\/atrium,\w+,[^\r]*,acme,/);
+  assert.deepEqual(page.faults, []);
+  await page.context().close();
+});
+
 await browser.close();
 finish();

@@ -3,11 +3,12 @@ import { useChange, useData, useDaysAgo, usePages, type Problem } from '../clien
 import { ConfirmButton, FormButton, Refusal, type Choice, type Holding } from '../form';
 import {
   CreateGroupInvite, DeleteGroupInvite, Identities as IdentitiesDocument, Identity as IdentityDocument, Invites as InvitesDocument, Providers as ProvidersDocument, VerifyIdentityProvider,
-  type IdentitiesQuery, type IdentitiesQueryVariables, type IdentityQuery, type InvitesQuery, type InvitesQueryVariables, type ProvidersQuery, type ProvidersQueryVariables,
+  type IdentitiesQuery, type IdentitiesQueryVariables, type IdentityQuery, type InvitesQuery, type InvitesQueryVariables, type ListedProviderFragment, type ProvidersQuery, type ProvidersQueryVariables,
 } from '../generated/graphql';
 import { IdentityActions, NewIdentity } from '../identity-forms';
 import { Find, ListProblems, Toggles, useNarrow } from '../list';
 import { groupAddress, pageAddress } from '../places';
+import { NewProvider, ProviderActions, RemoveMapping } from '../provider-forms';
 import { Link, narrow, useLocation } from '../router';
 import { Secret } from '../secret';
 import { linkOfInvite } from '../session';
@@ -212,21 +213,19 @@ function NewInvite({ uid, name, first }: { uid: string; name: string; first: Inv
   );
 }
 
-type Provider = NonNullable<ProvidersQuery['identityProviders']>['nodes'][number];
-
 /** This list has the providers at which people sign in, and what they get there. */
 function Providers({ uid, names }: { uid: string; names: string[] }) {
-  const list = usePages<ProvidersQuery, Provider, ProvidersQueryVariables>(ProvidersDocument, { uid, first: 50, start: true }, (data) => data.identityProviders, { start: false });
-  const { rows, started, loading } = list, refused = list.problems.some(({ code }) => code === 'PERMISSION_DENIED');
+  const list = usePages<ProvidersQuery, ListedProviderFragment, ProvidersQueryVariables>(ProvidersDocument, { uid, first: 20, start: true }, (data) => data.identityProviders, { start: false }, { longest: 20 });
+  const { rows, started, loading, first } = list, refused = list.problems.some(({ code }) => code === 'PERMISSION_DENIED');
   return (
     <div className="page">
-      <Head names={names} show="providers" />
+      <Head names={names} show="providers">{first?.group && !refused && <NewProvider uid={uid} name={names.at(-1)!} held={{ capabilities: first.group.viewerCapabilities, on: names.at(-1)! }} />}</Head>
       <div className="below-lead">{refused ? <div className="table"><Empty title="Your role does not let you see providers">This needs the capability identity_providers.list. An owner of {names.at(-1)} can give you a role that includes it.</Empty></div>
         : list.problems.length > 0 && rows.length === 0 ? <Problems loaded={list} />
         : !started ? <div className="card"><Lines rows={4} height={38} /></div>
         : rows.length === 0 && !loading ? <div className="table"><Empty title="No providers of its own">People sign in at the provider of the operator, and get roles by invites and bindings. A provider of {names.at(-1)} can give them roles by their groups there: see <a href="/guide/sign-in">sign-in</a>.</Empty></div>
         : <div className="card"><div className="scroll" tabIndex={0} role="region" aria-label="Providers"><table className="plain-table stacks">
-            <thead><tr><th scope="col">Provider</th><th scope="col">Group</th><th scope="col">State</th><th scope="col">Everybody gets</th><th scope="col">Groups there that get more</th></tr></thead>
+            <thead><tr><th scope="col">Provider</th><th scope="col">Group</th><th scope="col">State</th><th scope="col">Everybody gets</th><th scope="col">Groups there that get more</th><th scope="col">Change</th></tr></thead>
             <tbody>{rows.map((row) => <ProviderRow key={row.uid} row={row} />)}</tbody>
           </table></div></div>}</div>
       <ListProblems list={list} />
@@ -234,7 +233,7 @@ function Providers({ uid, names }: { uid: string; names: string[] }) {
   );
 }
 
-function ProviderRow({ row }: { row: Provider }) {
+function ProviderRow({ row }: { row: ListedProviderFragment }) {
   const held: Holding = { capabilities: row.viewerCapabilities, on: row.name }, { mappings } = row;
   return (
     <tr>
@@ -243,7 +242,8 @@ function ProviderRow({ row }: { row: Provider }) {
       <td data-label="State">{row.issuerVerified ? <span className="state fixed">In effect{row.issuerVerifyTime && <small><Time at={row.issuerVerifyTime} /></small>}</span> : <><span className="state open">Waits for proof</span><ConfirmButton label="Check" held={held} harmless document={VerifyIdentityProvider} input={{ uid: row.uid }} title={`Check ${row.name}?`} submit="Look for the proof" affects={['IdentityProvider']} onDone={() => {}}>
         <p>The server looks whether your organisation has proven that the issuer is its own: by the file <code>{row.oidc?.issuer}/.well-known/atrium-organisation</code>. Then its people can sign in.</p></ConfirmButton></>}</td>
       <td data-label="Everybody">{row.defaultRole?.name ?? 'a role'}</td>
-      <td data-label="Groups">{!mappings ? '–' : mappings.totalCount === 0 ? <span className="dim">none</span> : <ul className="stacked">{mappings.nodes.map((one) => <li key={one.uid}>{one.externalGroupId}: <b>{one.role?.name ?? 'a role'}</b></li>)}{mappings.totalCount > mappings.nodes.length && <li className="dim">and {count(mappings.totalCount - mappings.nodes.length)} more</li>}</ul>}</td>
+      <td data-label="Groups">{!mappings ? '–' : mappings.totalCount === 0 ? <span className="dim">none</span> : <ul className="stacked">{mappings.nodes.map((one) => <li key={one.uid}>{one.externalGroupId}: <b>{one.role?.name ?? 'a role'}</b>{one.scopeUid !== row.group?.uid && ` in ${one.scope?.name ?? 'a group below'}`}<RemoveMapping mapping={one} held={held} /></li>)}{mappings.totalCount > mappings.nodes.length && <li className="dim">and {count(mappings.totalCount - mappings.nodes.length)} more</li>}</ul>}</td>
+      <td data-label="Change"><ProviderActions provider={row} held={held} /></td>
     </tr>
   );
 }

@@ -48,10 +48,15 @@ function NewWebhook({ uid, name, held, like }: { uid: string; name: string; held
 const theSecret = <>It signs the deliveries, so that the sink can verify them. Save it now: it cannot be shown again. The guide has <a href="/guide/events#receivers" target="_blank" rel="noreferrer">receivers</a> that verify it.</>;
 
 const hookColumns: Column<Row>[] = [
-  { key: 'sink', label: 'Sink', names: true, width: 'minmax(0, 1fr)', className: 'main', cell: ({ sink, group }) => <span className="two"><b>{host(sink)}</b><small>{namesOf(group).join(' / ') || ' '}</small></span> },
-  { key: 'state', label: 'State', width: '12rem', cell: (hook) => <HookState hook={hook} latest={hook.latest?.nodes[0]} /> },
-  { key: 'events', label: 'Events', width: 'minmax(0, 14rem)', className: 'types dim cut', wide: true, cell: ({ types }) => whichTypes(types) },
-  { key: 'created', label: 'Created', width: '8rem', className: 'when dim', cell: ({ createTime }) => <Time at={createTime} /> },
+  { key: 'sink', label: 'Sink', names: true, width: 'minmax(0, 1fr)', className: 'main', text: ({ sink }) => sink, cell: ({ sink, group }) => <span className="two"><b>{host(sink)}</b><small>{namesOf(group).join(' / ') || ' '}</small></span> },
+  { key: 'state', label: 'State', width: '12rem', text: (hook) => stateOf(hook, hook.latest?.nodes[0]).name, cell: (hook) => <HookState hook={hook} latest={hook.latest?.nodes[0]} /> },
+  { key: 'events', label: 'Events', width: 'minmax(0, 14rem)', className: 'types dim cut', wide: true, text: ({ types }) => types.map(shortType).join(' ') || 'all', cell: ({ types }) => whichTypes(types) },
+  { key: 'created', label: 'Created', width: '8rem', className: 'when dim', text: ({ createTime }) => createTime, cell: ({ createTime }) => <Time at={createTime} /> },
+];
+
+// A file also has what the page of a webhook says.
+const hookFileColumns: Pick<Column<Row>, 'label' | 'text'>[] = [
+  { label: 'Group', text: ({ group }) => namesOf(group).join('/') }, { label: 'Fails since', text: ({ failingSince }) => failingSince }, { label: 'Disabled', text: ({ disableTime }) => disableTime }, { label: 'Why', text: ({ disableReason }) => disableReason }, { label: 'UID', text: ({ uid }) => uid },
 ];
 
 function WebhookList({ uid, names }: { uid: string; names: string[] }) {
@@ -71,7 +76,8 @@ function WebhookList({ uid, names }: { uid: string; names: string[] }) {
     <div className="page">
       <div className="title"><h1>Webhooks</h1><div className="actions">{first?.group && <NewWebhook uid={uid} name={name} held={{ capabilities: first.group.viewerCapabilities, on: name }} />}</div></div>
       <p className="lead">{total != null && !refused ? `${plural(total, 'webhook')} in ${names.join(' / ')} and below` : `Events of ${names.join(' / ')} and below, sent to other systems`}</p>
-      <div className="below-lead">{body}</div>
+      {!refused && <div className="filters"><SaveRows name="webhooks" columns={[...hookColumns, ...hookFileColumns]} readAll={list.readAll} disabled={rows.length === 0} /></div>}
+      <div className={refused ? 'below-lead' : undefined}>{body}</div>
       {!refused && <ListProblems list={list} />}
     </div>
   );
@@ -82,11 +88,18 @@ function whichTypes(types: string[]): string {
   return types.length > 2 ? `${typeName(types[0])} and ${types.length - 1} more` : types.map(typeName).join(', ');
 }
 
-function HookState({ hook, latest }: { hook: HookFragment; latest?: { state: DeliveryState; createTime: string } }) {
-  if (hook.disableTime) return <span className="state bad">Disabled</span>;
-  if (hook.failingSince) return <span className="state open" title={`Since ${formatTime(hook.failingSince)}`}>Failing</span>;
-  if (latest?.state === 'DELIVERED') return <span className="state fixed">Works</span>;
-  return <span className="state">{latest ? 'Sending the first event' : 'Nothing sent yet'}</span>;
+interface Latest { state: DeliveryState; createTime: string }
+
+function stateOf(hook: HookFragment, latest?: Latest): { name: string; className?: string } {
+  if (hook.disableTime) return { name: 'Disabled', className: 'bad' };
+  if (hook.failingSince) return { name: 'Failing', className: 'open' };
+  if (latest?.state === 'DELIVERED') return { name: 'Works', className: 'fixed' };
+  return { name: latest ? 'Sending the first event' : 'Nothing sent yet' };
+}
+
+function HookState({ hook, latest }: { hook: HookFragment; latest?: Latest }) {
+  const { name, className = '' } = stateOf(hook, latest);
+  return <span className={`state ${className}`.trim()} title={hook.failingSince && !hook.disableTime ? `Since ${formatTime(hook.failingSince)}` : undefined}>{name}</span>;
 }
 
 const states: { value: DeliveryState; name: string }[] = [{ value: 'FAILED', name: 'Failed' }, { value: 'RETRYING', name: 'Retrying' }, { value: 'PENDING', name: 'Pending' }, { value: 'DELIVERED', name: 'Delivered' }];
