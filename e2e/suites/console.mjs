@@ -241,6 +241,15 @@ await check('the audit log names what is gone, folds what is alike, and shows al
   const page = await newPage();
   await open(page, '/console/acme/~activity?show=log');
   await page.getByText('owner deleted the repo short-lived').waitFor();
+  await page.getByRole('button', { name: 'By anybody' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: /^viewer/ }).click();
+  await page.waitForURL(/actor=/);
+  await page.getByText('No event matches the filters').waitFor();
+  await page.getByRole('button', { name: /^By whom: viewer/ }).click();
+  await open(page, '/console/acme/engineering/platform');
+  await page.getByText('owner deleted the repo short-lived').waitFor();
+  assert.ok(reads(page).length <= maxRequests);
+  await open(page, '/console/acme/~activity?show=log');
   assert.deepEqual((await text(page)).match(/^(?!.* redelivered ).*no longer exists.*$/gm), null); // The record of a redelivery has no name.
   assert.match(await page.locator('.day-heading').first().innerText(), /day, /);
   await page.getByRole('button', { name: 'More', exact: true }).first().click();
@@ -259,6 +268,51 @@ await check('the audit log names what is gone, folds what is alike, and shows al
   assert.match(await run.locator('.folded').innerText(), /created the tag [a-z]+:/);
   await run.locator('.folded').getByRole('link', { name: /^[a-z]+:/ }).first().click();
   await page.waitForURL(/engineering\/shop\/[a-z]+\?tag=/);
+  assert.deepEqual(page.faults, []);
+  await page.context().close();
+}, 30);
+
+await check('findings that were chosen are decided about together', async () => {
+  const page = await newPage({ viewport: { width: 390, height: 844 } });
+  await open(page, '/console/acme/~findings?show=not-affected');
+  const before = await page.getByRole('row').count();
+  await open(page, '/console/acme/~findings?sort=package');
+  const { group: { findings: { nodes } } } = await data('{ group(path: "acme") { findings(first: 2, where: {states: [OPEN, IN_TRIAGE]}, orderBy: {field: PACKAGE}) { nodes { uid vulnerabilityId package digest repo { name } } } } }');
+  for (const one of nodes) await page.getByRole('checkbox', { name: `Choose ${one.vulnerabilityId} in ${one.repo.name}`, exact: true }).check();
+  await look(page, 'findings-chosen');
+  assert.deepEqual(await violations(page), []);
+  await page.getByRole('button', { name: 'Decide about 2', exact: true }).click();
+  const dialog = page.locator('dialog[open]');
+  await dialog.getByLabel('State').selectOption('NOT_AFFECTED');
+  await dialog.getByLabel('Reason').selectOption('inline_mitigations_already_exist');
+  await dialog.getByRole('button', { name: 'Save the decision' }).click();
+  await dialog.waitFor({ state: 'hidden' });
+  await eventually(async () => (await page.getByRole('region', { name: 'What is chosen' }).count()) === 0, 'they stay chosen');
+  await open(page, '/console/acme/~findings?show=not-affected');
+  assert.equal(await page.getByRole('row').count(), before + 2);
+  await data('mutation M($i: UpdateFindingsInput!) { updateFindings(input: $i) { updatedCount } }', { i: { uids: nodes.map(({ uid }) => uid), state: 'OPEN' } });
+  assert.deepEqual(page.faults, []);
+  await page.context().close();
+}, 30);
+
+await check('lists are sorted by what the graph can order by, and saved as files', async () => {
+  const page = await newPage();
+  const saved = async (path) => {
+    await open(page, path);
+    const download = page.waitForEvent('download');
+    await page.getByRole('button', { name: 'Export CSV' }).click();
+    return (await download).createReadStream().then(async (stream) => (await stream.toArray()).join(''));
+  };
+  for (const [path, heading] of [['/console/acme/~findings', 'Repo and package'], ['/console/acme/~advisories', 'Affected'], ['/console/acme/~identities?show=invites', 'Role'], ['/console/acme/~webhooks', 'Created'], ['/console/acme/~webhooks?hook=' + hook.uid, 'Event']]) {
+    await open(page, path);
+    await page.getByRole('columnheader', { name: heading }).getByRole('button').click();
+    await page.waitForURL(/sort=|dir=turned/);
+    await loaded(page);
+    assert.match(await page.getByRole('columnheader', { name: heading }).getAttribute('aria-sort'), /ascending/, path);
+    assert.equal(await page.locator('.problem').count(), 0, path);
+  }
+  assert.match(await saved('/console/acme/engineering/shop/checkout'), /^Tag,Digest,Architectures,Last moved,End of life,Open findings,Critical,High,Medium,Low,UID\r\n(?:[^]*\r\n)?4\.2\.7,sha256:[0-9a-f]{64},amd64 arm64,[^,]+,no,3,1,0,1,1,/);
+  assert.match(await saved('/console/acme/engineering/~roles'), /^Role,Where,Description,May,Given,Changed,UID\r\nrelease manager,Of engineering,/);
   assert.deepEqual(page.faults, []);
   await page.context().close();
 }, 30);

@@ -2,13 +2,14 @@
 
 import { useEffect, useMemo, useState, type ReactNode } from 'react';
 import { enumerate, rootOf, summarize, tell } from './access';
-import { useData, usePages } from './client';
-import { AccessOn, History, People, type AccessChangeKind, type AccessOnQuery, type AccessOnQueryVariables, type ChangedFragment, type HistoryQuery, type HistoryQueryVariables, type PastGrantFragment } from './generated/graphql';
-import { Find, List, ListProblems, Toggles, useNarrow } from './list';
+import { usePages } from './client';
+import { AccessOn, History, type AccessChangeKind, type AccessOnQuery, type AccessOnQueryVariables, type ChangedFragment, type HistoryQuery, type HistoryQueryVariables, type PastGrantFragment } from './generated/graphql';
+import { List, ListProblems, useNarrow } from './list';
+import { PersonFilter } from './person-filter';
 import { groupAddress } from './places';
 import { Link, narrow, useLocation } from './router';
 import { SaveRows, Table, type Column } from './table';
-import { Dialog, Empty, Icon, Lines, namesOf, Problems, Time, type IconName } from './ui';
+import { Empty, Icon, Lines, namesOf, Problems, Time, type IconName } from './ui';
 import { Views } from './views';
 import { actorOf, beginOf, dateOf, dayOf, formatTime, longDayOf, plural } from './words';
 
@@ -78,8 +79,6 @@ const fileColumns: Pick<Column<ChangedFragment>, 'label' | 'text'>[] = [
   { label: 'Identity UID', text: (change) => subjectOf(change)?.identityUid }, { label: 'Role UID', text: ({ roleUid }) => roleUid }, { label: 'By UID', text: ({ event }) => event.actor.subject }, { label: 'Event', text: ({ event }) => event.id },
 ];
 
-const seenNames = new Map<string, string>(); // A list that a filter has emptied no longer names whom the filter is about.
-
 /** This list says in sentences what was given and taken in a group and below, between two days. */
 export function AccessChanges({ uid, names }: Place) {
   const { search } = useLocation(), since = beginOf(search.get('since') ?? '') ? search.get('since')! : daysAgo(usualDays - 1), last = beginOf(search.get('until') ?? '') ? search.get('until')! : today();
@@ -89,7 +88,6 @@ export function AccessChanges({ uid, names }: Place) {
   const { rows, first, started, loading, more } = list, height = useNarrow() ? 110 : 68;
   const entries = rows.map((change, i) => ({ change, heading: i === 0 || longDayOf(rows[i - 1].event.time) !== longDayOf(change.event.time) ? longDayOf(change.event.time) : undefined }));
   const people = new Map(rows.flatMap(({ before, after }) => [before, after].flatMap((one) => (one ? [[one.identityUid, nameOf(one)] as const] : [])))), actors = new Map(rows.filter(({ kind }) => kind !== 'EXPIRED').map(({ event }) => [event.actor.subject, actorOf(event)]));
-  for (const [one, name] of [...people, ...actors]) seenNames.set(one, name);
   if (isRefused(list.problems)) return refusal;
   return (
     <>
@@ -126,31 +124,6 @@ function Change({ change, ...place }: Place & { change: ChangedFragment }) {
           <Link to={groupAddress(place.names, place.uid, 'activity', { show: 'log', subject: event.subject })}>Audit log</Link></p>
       </div>
     </div>
-  );
-}
-
-interface PersonFilterProps { label: string; nothing: string; chosen?: string; root: string; known: ReadonlyMap<string, string>; onChange: (uid: string | undefined) => void }
-
-/** This button chooses a person: one of those that the list names, who may be gone, or one of the organisation. */
-function PersonFilter({ label, nothing, chosen, root, known, onChange }: PersonFilterProps) {
-  const [open, setOpen] = useState(false), [words, setWords] = useState(''), close = () => { setOpen(false); setWords(''); };
-  const { data, loading } = useData(People, { root, where: words ? { query: words } : null }, { pause: !open, keep: true }), found = data?.identities?.nodes ?? [], total = data?.identities?.totalCount ?? 0;
-  if (chosen) return <Toggles label={label} chosen={['one']} onChange={() => onChange(undefined)} options={[{ value: 'one', name: `${label}: ${seenNames.get(chosen) ?? (chosen.includes('/') ? 'one identity' : chosen)} ×` }]} />;
-  const listed = [...known].filter(([uid, one]) => one.toLowerCase().includes(words.toLowerCase()) && !found.some((other) => other.uid === uid)).slice(0, 10).map(([uid, one]) => ({ uid, name: one, detail: 'named in this list' }));
-  const all = [...listed, ...found.map((one) => ({ uid: one.uid, name: one.name, detail: [namesOf(one.group).join(' / '), one.email ?? one.description].filter(Boolean).join(' · ') }))];
-  return (
-    <>
-      <button type="button" className="views-button" aria-haspopup="dialog" onClick={() => setOpen(true)}><Icon name="person" />{nothing}</button>
-      <Dialog open={open} onClose={close} label={label} className="form">
-        <div>
-          <header><h2>{label}</h2><button type="button" className="icon-button" aria-label="Close" onClick={close}><Icon name="close" /></button></header>
-          <section className="choosing person-choices"><div className="filters"><Find value={words} label="Find by name, description or email" onChange={setWords} /></div>
-            {all.length === 0 ? (loading ? <Lines rows={3} /> : <p className="dim">Nobody has all these words.</p>)
-              : <ul className="choices">{all.map((one) => <li key={one.uid}><button type="button" onClick={() => { seenNames.set(one.uid, one.name); onChange(one.uid); close(); }}><Icon name="person" /><span className="two"><b>{one.name}</b><small>{one.detail}</small></span></button></li>)}</ul>}
-            {total > found.length && <p className="dim note">These are the first {found.length} of {plural(total, 'identity', 'identities')}. Type words to find the others.</p>}</section>
-        </div>
-      </Dialog>
-    </>
   );
 }
 

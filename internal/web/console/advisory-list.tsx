@@ -23,7 +23,7 @@ export function State({ advisory }: { advisory: { events: Event[]; deleteTime: s
   return <span className={'state ' + kind}>{words}</span>;
 }
 
-export const advisorySorts = { severity: { field: 'SEVERITY', direction: 'DESC' }, newest: { field: 'CREATE_TIME', direction: 'DESC' }, changed: { field: 'UPDATE_TIME', direction: 'DESC' }, name: { field: 'ADVISORY_ID', direction: 'ASC' } } as const;
+export const advisorySorts = { severity: { field: 'SEVERITY', direction: 'DESC' }, newest: { field: 'CREATE_TIME', direction: 'DESC' }, changed: { field: 'UPDATE_TIME', direction: 'DESC' }, name: { field: 'ADVISORY_ID', direction: 'ASC' }, package: { field: 'ARTIFACT_NAME', direction: 'ASC' } } as const;
 
 const summaryOf = ({ vulnerabilities }: AdvisoryRowFragment) => (vulnerabilities ?? []).map((one) => one.summary).find(Boolean);
 
@@ -31,7 +31,7 @@ export const advisoryColumns: Column<AdvisoryRowFragment, keyof typeof advisoryS
   { key: 'severity', label: 'Severity', width: '8rem', by: 'severity', text: ({ severity }) => sentence(severity.rating), cell: ({ severity }) => <Severity rating={severity.rating} score={severity.score} /> },
   { key: 'id', label: 'Advisory', names: true, width: 'minmax(0, 1.6fr)', className: 'main', by: 'name', text: ({ advisoryId }) => advisoryId,
     cell: (row) => <span className="two"><b>{row.advisoryId}</b><small>{summaryOf(row) ?? (row.aliases.join(', ') || 'No summary')}</small></span> },
-  { key: 'affected', label: 'Affected', width: 'minmax(0, 1fr)', className: 'package cut', text: ({ artifactName, componentName }) => [artifactName, componentName].filter(Boolean).join(' '), cell: ({ artifactName, componentName }) => <>{artifactName}{componentName && <span className="dim"> · {componentName}</span>}</> },
+  { key: 'affected', label: 'Affected', width: 'minmax(0, 1fr)', className: 'package cut', by: 'package', text: ({ artifactName, componentName }) => [artifactName, componentName].filter(Boolean).join(' '), cell: ({ artifactName, componentName }) => <>{artifactName}{componentName && <span className="dim"> · {componentName}</span>}</> },
   { key: 'state', label: 'State', width: '10.5rem', text: (row) => (row.deleteTime ? 'Withdrawn' : stateOf(row)[1]), cell: (row) => <State advisory={row} /> },
   { key: 'findings', label: 'Open findings', width: '7rem', className: 'held', text: ({ findings }) => findings?.totalCount,
     cell: ({ findings }) => (findings ? findings.totalCount === 0 ? <span className="dim">none</span> : <>{count(findings.totalCount)}<span className="unit"> open {findings.totalCount === 1 ? 'finding' : 'findings'}</span></> : '') },

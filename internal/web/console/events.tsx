@@ -33,8 +33,8 @@ export function useBodies(events: HappeningFragment[]): ReadonlyMap<string, unkn
 
 /** This list shows events as sentences. */
 export function Events({ events, compact = false, most }: { events: HappeningFragment[]; compact?: boolean; most?: number }) {
-  const [opened, toggle] = useOpened(), bodies = useBodies(compact ? [] : events); // A compact list does without a request of its own.
-  return <ol className={compact ? 'events compact' : 'events'}>{foldEvents(events).slice(0, most).map(({ first, events: same }) => <li key={first.id}><RunOfEvents events={same} compact={compact} opened={opened} onToggle={toggle} bodies={bodies} /></li>)}</ol>;
+  const [opened, toggle] = useOpened(), runs = foldEvents(events).slice(0, most), bodies = useBodies(runs.flatMap((run) => run.events.slice(0, mostShown)));
+  return <ol className={compact ? 'events compact' : 'events'}>{runs.map(({ first, events: same }) => <li key={first.id}><RunOfEvents events={same} compact={compact} opened={opened} onToggle={toggle} bodies={bodies} /></li>)}</ol>;
 }
 
 interface RunProps { events: HappeningFragment[]; compact?: boolean; opened: ReadonlySet<string>; onToggle: (id: string) => void; bodies: ReadonlyMap<string, unknown>; more?: boolean }

@@ -9,7 +9,7 @@ import { packageAddress } from './package-list';
 import { groupAddress, repoAddress } from './places';
 import { Link, narrow, useLocation } from './router';
 import { SortSelect, useSorting } from './sorting';
-import { ChooseColumns, Table, useColumns, type Column } from './table';
+import { ChooseColumns, ChosenBar, Table, useColumns, useMarking, type Column } from './table';
 import { CopyButton, Empty, Icon, Lines, namesOf, Problems, Severity, Time } from './ui';
 import { Views } from './views';
 import { count, dayOf, plural, ratings, sentence } from './words';
@@ -24,15 +24,17 @@ const views: { value: string; name: string; filter: FindingFilter; of: (numbers:
   { value: 'accepted', name: 'Accepted', filter: { states: ['ACCEPTED'] }, of: (numbers) => numbers.accepted, none: 'Nobody has accepted a risk here.' },
   { value: 'not-affected', name: 'Not affected', filter: { states: ['NOT_AFFECTED'] }, of: (numbers) => numbers.notAffected, none: 'Nobody has found out that an image is not affected after all.' },
 ];
-const sorts = { severity: { field: 'SEVERITY', direction: 'DESC' }, newest: { field: 'FIRST_SEEN', direction: 'DESC' } } as const;
+const sorts = { severity: { field: 'SEVERITY', direction: 'DESC' }, newest: { field: 'FIRST_SEEN', direction: 'DESC' }, likely: { field: 'EPSS', direction: 'DESC' }, due: { field: 'DUE', direction: 'ASC' }, package: { field: 'PACKAGE', direction: 'ASC' } } as const;
 
 /** Returns the columns of findings. In a repo, they do not name it. */
 const columnsOf = (inRepo: boolean): Column<FindingRowFragment, keyof typeof sorts>[] => [
   { key: 'severity', label: 'Severity', width: '8rem', by: 'severity', cell: ({ severity }) => <Severity rating={severity.rating} score={severity.score} /> },
   { key: 'advisory', label: 'Advisory', names: true, width: 'minmax(0, 1.6fr)', className: 'main',
     cell: (row) => <span className="two"><b>{row.vulnerabilityId}{row.knownExploited && <span className="chip bad">exploited</span>}</b><small>{(row.advisory?.vulnerabilities ?? []).map((one) => one.summary).find(Boolean) ?? (row.advisory?.aliases.join(', ') || 'No summary')}</small></span> },
-  { key: 'package', label: inRepo ? 'Package' : 'Repo and package', width: 'minmax(0, 1fr)', className: 'package two', cell: (row) => (inRepo ? <b>{nameOfPackage(row)}</b> : <><b>{row.repo?.name ?? 'A repo'}</b><small>{nameOfPackage(row)}</small></>) },
+  { key: 'package', label: inRepo ? 'Package' : 'Repo and package', width: 'minmax(0, 1fr)', className: 'package two', by: 'package', cell: (row) => (inRepo ? <b>{nameOfPackage(row)}</b> : <><b>{row.repo?.name ?? 'A repo'}</b><small>{nameOfPackage(row)}</small></>) },
   { key: 'versions', label: 'Installed and fixed', width: 'minmax(0, 1fr)', className: 'versions two', cell: ({ installedVersion, fixedVersions }) => <><b>{installedVersion ?? 'Version not known'}</b><small>{fixedVersions.length > 0 ? `fixed in ${fixedVersions[0]}` : 'no fix yet'}</small></> },
+  { key: 'likely', label: 'Likely exploited', width: '8rem', className: 'dim extra', by: 'likely', hidden: true, cell: ({ epss }) => (epss === null ? '–' : `${(epss * 100).toFixed(1)} %`) },
+  { key: 'due', label: 'Fix by', width: '8rem', className: 'dim extra', by: 'due', hidden: true, cell: ({ dueTime }) => (dueTime ? <Time at={dueTime} /> : '–') },
   { key: 'since', label: 'Since', width: '8rem', className: 'when dim', wide: true, by: 'newest', cell: ({ firstSeenTime }) => <Time at={firstSeenTime} /> },
 ];
 
@@ -48,6 +50,7 @@ export function FindingList({ uid, name, held, inRepo = false }: { uid: string; 
   const { rows, first, loading, started } = list, total = first?.findings?.totalCount, numbers = first?.findingSummary;
   const height = useNarrow() ? 86 : 62; // This is the height of a row before it is measured.
   const opening = useOpened(), columns = columnsOf(inRepo), shown = useColumns('findings', columns);
+  const { marking, chosen, clear } = useMarking(rows, (row) => row.uid, (row) => `${row.vulnerabilityId} in ${row.repo?.name ?? nameOfPackage(row)}`), fixed = chosen.find(({ viewerCapabilities }) => !viewerCapabilities.includes('FINDINGS_UPDATE'));
   const filtered = query !== '' || rated.length + digests.length + packages.length > 0 || exploited || days > 0, counted = (rating: SeverityRating) => (numbers ? view.of(numbers)[rating.toLowerCase() as 'high'] : 0);
   const knownExploited = numbers ? view.of(numbers).knownExploited : 0;
   // Until the numbers are there, the ratings that most findings have keep the place of the filters.
@@ -59,7 +62,7 @@ export function FindingList({ uid, name, held, inRepo = false }: { uid: string; 
       ))}</div>
       <div className="filters">
         <Find value={query} label="Find by advisory or package" onChange={(q) => narrow({ q }, { replace: query !== '' && q !== '' })} />
-        <SortSelect sorting={sorting} names={{ severity: 'Highest severity first', newest: 'Newest first' }} />
+        <SortSelect sorting={sorting} names={{ severity: 'Highest severity first', newest: 'Newest first', likely: 'Likely exploited first', due: 'To be fixed first', package: 'By package' }} />
         <ChooseColumns page="findings" all={columns} />
         <Views page="findings" />
         {held && total != null && total > 1 && total <= mostDecided && !loading && <Decide held={held} label={`Decide about all ${count(total)}`} about={plural(total, 'finding')} fixed={{ within: uid, where }} />}
@@ -75,11 +78,13 @@ export function FindingList({ uid, name, held, inRepo = false }: { uid: string; 
         {packages.length > 0 && <Toggles label="Package" chosen={packages} onChange={(next) => narrow({ package: joinValues(next) })} options={packages.map((value) => ({ value, name: `Package ${value}` }))} />}
         {digests.length > 0 && <Toggles label="Image" chosen={digests} onChange={(next) => narrow({ digest: joinValues(next) })} options={digests.map((value) => ({ value, name: `Image ${shortDigest(value)}` }))} />}
       </div>}
+      {chosen.length > 0 && <ChosenBar what={`${plural(chosen.length, 'finding')} in ${plural(new Set(chosen.map(({ repo }) => repo?.uid)).size, 'repo')}`} onClear={clear}>
+        <Decide held={{ capabilities: (fixed ?? chosen[0]).viewerCapabilities, on: (fixed ?? chosen[0]).repo?.name ?? 'its repo' }} label={`Decide about ${count(chosen.length)}`} about={plural(chosen.length, 'finding')} fixed={{ uids: chosen.map(({ uid: one }) => one) }} onDone={clear} /></ChosenBar>}
       {list.problems.length > 0 && rows.length === 0 ? <Problems loaded={list} />
         : !started ? <div className="table"><div className="pad"><Lines rows={8} height={38} /></div></div>
         : rows.length === 0 && !loading ? <div className="table">{filtered ? <Empty title="No finding matches">No finding of {name} matches all filters. <button type="button" className="link-button" onClick={() => narrow({ q: undefined, severity: undefined, digest: undefined, exploited: undefined, since: undefined, package: undefined })}>Show all of them</button></Empty>
           : <Empty title={view.value === '' ? 'No open findings' : 'None'}>{view.none}{view.value === '' && <> What an image holds comes from its SBOM: see <a href="/guide/importing">importing</a>.</>}</Empty>}</div>
-        : <Table label="Findings" kind="finding-columns" columns={shown} rows={rows} total={total} keyOf={(row) => row.uid} height={height} measured busy={loading} end={list.readMore} sorting={sorting} opening={opening}
+        : <Table label="Findings" kind="finding-columns" columns={shown} rows={rows} total={total} keyOf={(row) => row.uid} height={height} measured busy={loading} end={list.readMore} sorting={sorting} opening={opening} marking={marking}
             story={(row) => <><Facts finding={row} /><Decision finding={row} /></>} />}
       <ListProblems list={list} />
       {started && rows.length > 0 && !list.stopped && <p className="end" aria-live="polite">{list.more ? 'Loading more …' : rows.length > 20 ? `End of the list: ${plural(rows.length, 'finding')}.` : ''}</p>}
@@ -148,6 +153,6 @@ const fields: Field[] = [
   { name: 'expireTime', label: 'Until', hint: 'Then the findings are open again. Without a time, the decision stays.', shown: ({ state }) => state !== 'OPEN' && state !== '' },
 ];
 
-export function Decide({ held, label, about, fixed, start }: { held: Holding; label: string; about: string; fixed: { uids: string[] } | { within: string; where: FindingFilter }; start?: { state: string; note: string } }) {
-  return <FormButton label={label} icon="edit" held={held} reason={reasonAgainst(UpdateFindings, held)} document={UpdateFindings} title={`Decide about ${about}`} submit="Save the decision" fields={fields} fixed={fixed} start={start} affects={['Finding', 'FindingConnection', 'FindingSummary']} onDone={() => {}} />;
+export function Decide({ held, label, about, fixed, start, onDone = () => {} }: { held: Holding; label: string; about: string; fixed: { uids: string[] } | { within: string; where: FindingFilter }; start?: { state: string; note: string }; onDone?: () => void }) {
+  return <FormButton label={label} icon="edit" held={held} reason={reasonAgainst(UpdateFindings, held)} document={UpdateFindings} title={`Decide about ${about}`} submit="Save the decision" fields={fields} fixed={fixed} start={start} affects={['Finding', 'FindingConnection', 'FindingSummary']} onDone={onDone} />;
 }

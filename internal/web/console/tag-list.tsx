@@ -7,9 +7,10 @@ import { BatchDeleteTags, RepoTags, type RepoTagsQuery, type RepoTagsQueryVariab
 import { Find, Toggles } from './list';
 import { repoAddress } from './places';
 import { Link, narrow, useLocation } from './router';
+import { SaveRows, type Column } from './table';
 import { CopyButton, Empty, Icon, Lines, NotShown, Problems, SeverityBar, Time } from './ui';
 import { compareTags } from './versions';
-import { bytes, count, plural, ratings, shorten } from './words';
+import { bytes, count, plural, ratings, sentence, shorten } from './words';
 
 interface Image { digest: string; tags: TagRowFragment[]; moved: string }
 type Sort = 'version' | 'moved' | 'findings';
@@ -38,6 +39,12 @@ const compare: Record<Sort, (a: Image, b: Image) => number> = {
   version: (a, b) => -compareTags(a.tags[0].name, b.tags[0].name), moved: (a, b) => (a.moved < b.moved ? -1 : a.moved > b.moved ? 1 : 0), findings: compareFindings,
 };
 
+// What a file has of each tag.
+const fileColumns: Pick<Column<TagRowFragment>, 'label' | 'text'>[] = [
+  { label: 'Tag', text: ({ name }) => name }, { label: 'Digest', text: ({ digest }) => digest }, { label: 'Architectures', text: ({ image }) => image?.architectures.join(' ') }, { label: 'Last moved', text: ({ updateTime }) => updateTime }, { label: 'End of life', text: ({ deprecated }) => (deprecated ? 'yes' : 'no') },
+  { label: 'Open findings', text: ({ findingSummary }) => findingSummary?.open.total }, ...ratings.slice(0, 4).map((rating) => ({ label: sentence(rating), text: ({ findingSummary }: TagRowFragment) => findingSummary?.open[rating.toLowerCase() as 'critical'] })), { label: 'UID', text: ({ uid }) => uid },
+];
+
 interface TagListProps { uid: string; name: string; groupNames: string[]; active: string[]; held?: Holding }
 
 /** This list has a row for each image of a repo, with the names of its tags. */
@@ -63,6 +70,7 @@ export function TagList({ uid, name, groupNames, active, held }: TagListProps) {
       <div className="filters">
         <Find value={query} label="Find a tag" onChange={(tag) => narrow({ tag }, { replace: true })} />
         <Toggles label="Which tags" chosen={all ? ['yes'] : []} onChange={([one]) => narrow({ all: one }, { replace: true })} options={[{ value: 'yes', name: 'Include signatures and dated tags' }]} />
+        <SaveRows name="tags" columns={fileColumns} readAll={list.readAll} disabled={total === 0} />
         <span className="total" role="status">{total != null && !loading ? `${plural(total, 'tag')}${list.more ? '' : ` of ${plural(images.length, 'image')}`}` : ' '}</span>
       </div>
       {marked.length > 0 && <Chosen images={marked} name={name} held={held} onClear={() => setChosen(new Set())} />}

@@ -1,9 +1,11 @@
 import { useState, type ReactNode } from 'react';
+import { rootOf } from '../access';
 import { useData, useDaysAgo, usePages } from '../client';
 import { Events, foldEvents, RunOfEvents, useBodies } from '../events';
 import { Audit, Latest, type AuditQuery, type AuditQueryVariables, type HappeningFragment } from '../generated/graphql';
 import { List, ListProblems, Toggles, useNarrow, useOpened, valuesOf } from '../list';
 import { joinEvents, noHistoryText, useLive } from '../live';
+import { PersonFilter } from '../person-filter';
 import { narrow, useLocation } from '../router';
 import { SaveRows, type Column } from '../table';
 import { topics } from '../topics';
@@ -80,7 +82,7 @@ function Log({ uid, types }: { uid: string; types?: string[] }) {
       {!refused && <div className="filters">
         <Toggles label="Outcome" chosen={outcome ? [outcome] : []} onChange={(next) => narrow({ outcome: next.at(-1) })} options={outcomes} />
         <SaveRows name="events" columns={fileColumns} readAll={list.readAll} disabled={started && rows.length === 0} />
-        {actor && <Toggles label="By whom" chosen={['actor']} onChange={() => narrow({ actor: undefined })} options={[{ value: 'actor', name: `Only by ${rows[0]?.actor.identity?.name ?? 'this identity'} ×` }]} />}
+        <PersonFilter label="By whom" nothing="By anybody" chosen={actor} root={rootOf(uid)} known={new Map(rows.map((event) => [event.actor.subject, actorOf(event)]))} onChange={(one) => narrow({ actor: one })} />
         {subject && <Toggles label="About what" chosen={['subject']} onChange={() => narrow({ subject: undefined })} options={[{ value: 'subject', name: `Only about ${(rows[0]?.subject === subject && tellEvent(rows[0]).name) || 'one resource'} ×` }]} />}
         {since && <Toggles label="Day" chosen={['day']} onChange={() => narrow({ day: undefined })} options={[{ value: 'day', name: `Only ${utcDayOf(since)} ×` }]} />}
       </div>}

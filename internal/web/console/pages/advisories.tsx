@@ -54,7 +54,7 @@ function AdvisoryList({ uid, names }: { uid: string; names: string[] }) {
       <div className="filters">
         <Find value={query} label="Find by id, alias, artifact or component" onChange={(q) => narrow({ q }, { replace: query !== '' && q !== '' })} />
         {view.filter === 'OPEN' && <select aria-label="Stage" value={stage ?? ''} onChange={(event) => narrow({ stage: event.target.value })}><option value="">Any stage</option>{stages.map(({ value, name }) => <option key={value} value={value}>{name}</option>)}</select>}
-        <SortSelect sorting={sorting} names={{ severity: 'Highest severity first', newest: 'Newest first', changed: 'Last changed first', name: 'By id' }} />
+        <SortSelect sorting={sorting} names={{ severity: 'Highest severity first', newest: 'Newest first', changed: 'Last changed first', name: 'By id', package: 'By what is affected' }} />
         <ChooseColumns page="advisories" all={advisoryColumns} />
         <Views page="advisories" />
         <SaveRows name="advisories" columns={[...advisoryColumns, ...advisoryFileColumns]} readAll={list.readAll} disabled={total === 0} />

@@ -44,12 +44,14 @@ function Head({ names, show, children }: { names: string[]; show?: string; child
 
 export const formatLastSeen = ({ lastSeenTime }: { lastSeenTime: string | null }) => (lastSeenTime ? <Time at={lastSeenTime} /> : 'not yet');
 
-const sorts = { name: { field: 'NAME', direction: 'ASC' }, seen: { field: 'LAST_SEEN_TIME', direction: 'DESC' }, unseen: { field: 'LAST_SEEN_TIME', direction: 'ASC' }, created: { field: 'CREATE_TIME', direction: 'DESC' } } as const;
+const sorts = { name: { field: 'NAME', direction: 'ASC' }, seen: { field: 'LAST_SEEN_TIME', direction: 'DESC' }, unseen: { field: 'LAST_SEEN_TIME', direction: 'ASC' }, created: { field: 'CREATE_TIME', direction: 'DESC' }, email: { field: 'EMAIL', direction: 'ASC' } } as const;
+const inviteSorts = { expires: { field: 'EXPIRATION_TIME', direction: 'ASC' }, email: { field: 'EMAIL', direction: 'ASC' }, role: { field: 'ROLE_NAME', direction: 'ASC' } } as const;
 const unseenDays = 90;
 
 const identityColumns: Column<Row, keyof typeof sorts>[] = [
   { key: 'name', label: 'Name', names: true, width: 'minmax(0, 1.4fr)', className: 'main', by: 'name', text: ({ name }) => name,
     cell: (row) => <span className="two"><b>{row.name}</b><small>{[row.email ?? row.emailUnverified, row.description].filter(Boolean).join(' · ') || ' '}</small></span> },
+  { key: 'email', label: 'Email', width: 'minmax(0, 1fr)', className: 'dim cut extra', by: 'email', hidden: true, text: ({ email }) => email, cell: ({ email }) => email ?? '–' },
   { key: 'group', label: 'Group', width: 'minmax(0, 1fr)', className: 'dim cut', text: ({ group }) => namesOf(group).join('/'), cell: ({ group }) => namesOf(group).join(' / ') },
   { key: 'roles', label: 'Roles', width: '9rem', className: 'roles dim', text: ({ roleBindings }) => roleBindings?.totalCount, cell: ({ roleBindings }) => (roleBindings ? (roleBindings.totalCount === 0 ? 'none' : plural(roleBindings.totalCount, 'binding')) : '–') },
   { key: 'created', label: 'Created', width: '8rem', className: 'dim extra', by: 'created', hidden: true, text: ({ createTime }) => createTime, cell: ({ createTime }) => <Time at={createTime} /> },
@@ -58,7 +60,7 @@ const identityColumns: Column<Row, keyof typeof sorts>[] = [
 
 // A file also has what a row shows in small.
 const identityFileColumns: Pick<Column<Row>, 'label' | 'text'>[] = [
-  { label: 'Email', text: ({ email }) => email }, { label: 'Email, not verified', text: ({ emailUnverified }) => emailUnverified }, { label: 'Description', text: ({ description }) => description }, { label: 'UID', text: ({ uid }) => uid },
+  { label: 'Email, not verified', text: ({ emailUnverified }) => emailUnverified }, { label: 'Description', text: ({ description }) => description }, { label: 'UID', text: ({ uid }) => uid },
 ];
 
 function People({ uid, names }: { uid: string; names: string[] }) {
@@ -82,7 +84,7 @@ function People({ uid, names }: { uid: string; names: string[] }) {
       <Head names={names}>{first?.group && <NewIdentity uid={uid} name={name} held={{ capabilities: first.group.viewerCapabilities, on: name }} />}</Head>
       <div className="filters">
         <Find value={query} label="Find by name, description or email" onChange={(q) => narrow({ q }, { replace: query !== '' && q !== '' })} />
-        <SortSelect sorting={sorting} names={{ name: 'By name', seen: 'Most recently seen first', unseen: 'Least recently seen first', created: 'Newest first' }} />
+        <SortSelect sorting={sorting} names={{ name: 'By name', seen: 'Most recently seen first', unseen: 'Least recently seen first', created: 'Newest first', email: 'By email' }} />
         <Toggles label="Last seen" chosen={unseen ? ['yes'] : []} onChange={([one]) => narrow({ unseen: one })} options={[{ value: 'yes', name: `Not seen for ${unseenDays} days` }]} />
         <ChooseColumns page="identities" all={identityColumns} />
         <Views page="identities" />
@@ -134,7 +136,8 @@ function Rules({ identity: { claimMatch: rule, staticKeys: keys } }: { identity:
 const matches = (pattern: string | null) => (pattern ? <>matches <code>{pattern}</code></> : null);
 
 function Invites({ uid, names }: { uid: string; names: string[] }) {
-  const list = usePages<InvitesQuery, Invite, InvitesQueryVariables>(InvitesDocument, { uid, first: 50, start: true }, (data) => data.group?.invites, { start: false });
+  const sorting = useSorting(inviteSorts);
+  const list = usePages<InvitesQuery, Invite, InvitesQueryVariables>(InvitesDocument, { uid, orderBy: sorting.orderBy, first: 50, start: true }, (data) => data.group?.invites, { start: false });
   const { first, loading, started } = list, name = names.at(-1)!, [gone, setGone] = useState<string[]>([]), [problems, setProblems] = useState<Problem[]>([]);
   const rows = list.rows.filter((row) => !gone.includes(row.uid)), total = first?.group?.invites?.totalCount, height = useNarrow() ? 92 : 58;
   const refused = list.problems.some(({ code, path }) => code === 'PERMISSION_DENIED' && /invites/.test(path)), { run } = useChange(DeleteGroupInvite, ['GroupInvite', 'Group']);
@@ -148,14 +151,14 @@ function Invites({ uid, names }: { uid: string; names: string[] }) {
     }
   };
   const { marking, chosen, clear } = useMarking(rows, ({ uid: key }) => key, (invite) => `the invite for ${whomOf(invite)}`);
-  const columns: Column<Invite>[] = [...inviteColumns, { key: 'delete', label: 'Delete', width: '2rem', cell: (invite) => <Withdraw label="" invites={[invite]} onWithdraw={withdraw} /> }];
+  const columns: Column<Invite, keyof typeof inviteSorts>[] = [...inviteColumns, { key: 'delete', label: 'Delete', width: '2rem', cell: (invite) => <Withdraw label="" invites={[invite]} onWithdraw={withdraw} /> }];
   let body: ReactNode;
   if (refused) body = <div className="table"><Empty title="Your role does not let you see invites">This needs the capability group_invites.list. An owner of {name} can give you a role that includes it.</Empty></div>;
   else if (list.problems.length > 0 && rows.length === 0 && !first?.group?.invites) body = <Problems loaded={list} />;
   else if (!started) body = <div className="table"><div className="pad"><Lines rows={4} height={38} /></div></div>;
   else if (rows.length === 0 && !loading) body = <div className="table"><Empty title="No invites">An invite gives a role to anyone who enters its code, until it expires.</Empty></div>;
   else body = (
-    <Table label="Invites" kind="invite-columns" columns={columns} rows={rows} total={total} keyOf={({ uid: key }) => key} height={height} busy={loading} end={list.readMore} marking={marking} />
+    <Table label="Invites" kind="invite-columns" columns={columns} rows={rows} total={total} keyOf={({ uid: key }) => key} height={height} busy={loading} end={list.readMore} sorting={sorting} marking={marking} />
   );
   return (
     <div className="page">
@@ -169,11 +172,11 @@ function Invites({ uid, names }: { uid: string; names: string[] }) {
 }
 
 const whomOf = ({ email }: Invite) => email ?? 'anyone with the code';
-const inviteColumns: Column<Invite>[] = [
-  { key: 'for', label: 'For', names: true, width: 'minmax(0, 1fr)', className: 'main', text: ({ email }) => email ?? 'anyone with the code',
+const inviteColumns: Column<Invite, keyof typeof inviteSorts>[] = [
+  { key: 'for', label: 'For', names: true, width: 'minmax(0, 1fr)', className: 'main', by: 'email', text: ({ email }) => email ?? 'anyone with the code',
     cell: (invite) => <span className="two"><b>{invite.email ?? 'Anyone with the code'}</b><small>{namesOf(invite.group).join(' / ')}{' · '}{invite.singleUse ? 'single use' : 'unlimited uses'} · code {invite.keyId}…</small></span> },
-  { key: 'role', label: 'Role', width: '9rem', text: ({ role }) => role?.name, cell: ({ role }) => role?.name ?? <span className="dim">a role</span> },
-  { key: 'expires', label: 'Expires', width: '10rem', className: 'when dim', text: ({ expirationTime }) => expirationTime,
+  { key: 'role', label: 'Role', width: '9rem', by: 'role', text: ({ role }) => role?.name, cell: ({ role }) => role?.name ?? <span className="dim">a role</span> },
+  { key: 'expires', label: 'Expires', width: '10rem', className: 'when dim', by: 'expires', text: ({ expirationTime }) => expirationTime,
     cell: ({ expirationTime }) => (Date.parse(expirationTime) < Date.now() ? <span className="chip bad">expired {formatRelativeTime(expirationTime)}</span> : <Time at={expirationTime} />) },
 ];
 

@@ -6,6 +6,7 @@ import { CreateRole, DeleteRole, RoleHolders, Roles as RolesDocument, UpdateRole
 import { Find } from '../list';
 import { groupAddress } from '../places';
 import { Link, narrow, useLocation } from '../router';
+import { SaveRows, type Column } from '../table';
 import { Card, Empty, Icon, Lines, namesOf, Problems } from '../ui';
 import { count, fold, plural } from '../words';
 
@@ -15,6 +16,12 @@ const fields: Field[] = [
     name: 'capabilities', label: 'What it allows', hint: 'You cannot choose what you may not do yourself.',
     choices: kinds.flatMap(({ kind, by }) => Object.values(by).map((value) => ({ value, name: tell(value).replace(` ${kind}`, ''), about: tell(value), group: kind }))),
   },
+];
+
+// What a file has of each role.
+const fileColumns: Pick<Column<ListedRoleFragment & { where: string }>, 'label' | 'text'>[] = [
+  { label: 'Role', text: ({ name }) => name }, { label: 'Where', text: ({ where }) => where }, { label: 'Description', text: ({ description }) => description }, { label: 'May', text: ({ capabilities }) => capabilities.map(tell).join('; ') },
+  { label: 'Given', text: ({ roleBindings }) => roleBindings?.totalCount }, { label: 'Changed', text: ({ updateTime }) => updateTime }, { label: 'UID', text: ({ uid }) => uid },
 ];
 
 /** This page shows the roles that can be given in a group: what each allows, and who has it. */
@@ -32,7 +39,8 @@ export function Roles({ uid, names }: { uid: string; names: string[] }) {
     <div className="page">
       <div className="title"><h1>Roles</h1><div className="actions">{held && <FormButton label="New role" icon="plus" held={held} document={CreateRole} title={`New role in ${names.at(-1)}`} lead="It can be given in this group and everywhere below." submit="Create the role" fields={fields} fixed={{ parent: uid }} unique="name" affects={['Role', 'Group']} onDone={() => {}} />}</div></div>
       <p className="lead">What can be given to somebody in {names.join(' / ')}. Who has what is under <Link to={groupAddress(names, uid, 'access')}>Access</Link>.</p>
-      <div className="filters"><Find value={query} label="Find a role" onChange={(q) => narrow({ q }, { replace: true })} /></div>
+      <div className="filters"><Find value={query} label="Find a role" onChange={(q) => narrow({ q }, { replace: true })} />
+        <SaveRows name="roles" columns={fileColumns} readAll={() => Promise.resolve({ rows: levels.flatMap(({ title, roles }) => roles.filter(says).map((role) => ({ ...role, where: title }))) })} disabled={!data} /></div>
       {!data ? loading ? <div className="card"><Lines rows={7} height={38} /></div> : <Problems loaded={loaded} /> : (
         <div className="column">{levels.map(({ key, title, roles }) => {
           const shown = roles.filter(says);

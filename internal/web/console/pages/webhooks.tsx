@@ -9,6 +9,7 @@ import { ListProblems, Toggles, useNarrow } from '../list';
 import { Secret } from '../secret';
 import { groupAddress } from '../places';
 import { Link, narrow, navigate, useLocation } from '../router';
+import { useSorting } from '../sorting';
 import { SaveRows, Table, type Column } from '../table';
 import { shortType, topics, typeName } from '../topics';
 import { CopyButton, Empty, Icon, Lines, namesOf, Problems, Time } from '../ui';
@@ -47,11 +48,12 @@ function NewWebhook({ uid, name, held, like }: { uid: string; name: string; held
 
 const theSecret = <>It signs the deliveries, so that the sink can verify them. Save it now: it cannot be shown again. The guide has <a href="/guide/events#receivers" target="_blank" rel="noreferrer">receivers</a> that verify it.</>;
 
-const hookColumns: Column<Row>[] = [
+const hookSorts = { created: { field: 'CREATE_TIME', direction: 'DESC' } } as const;
+const hookColumns: Column<Row, keyof typeof hookSorts>[] = [
   { key: 'sink', label: 'Sink', names: true, width: 'minmax(0, 1fr)', className: 'main', text: ({ sink }) => sink, cell: ({ sink, group }) => <span className="two"><b>{host(sink)}</b><small>{namesOf(group).join(' / ') || ' '}</small></span> },
   { key: 'state', label: 'State', width: '12rem', text: (hook) => stateOf(hook, hook.latest?.nodes[0]).name, cell: (hook) => <HookState hook={hook} latest={hook.latest?.nodes[0]} /> },
   { key: 'events', label: 'Events', width: 'minmax(0, 14rem)', className: 'types dim cut', wide: true, text: ({ types }) => types.map(shortType).join(' ') || 'all', cell: ({ types }) => whichTypes(types) },
-  { key: 'created', label: 'Created', width: '8rem', className: 'when dim', text: ({ createTime }) => createTime, cell: ({ createTime }) => <Time at={createTime} /> },
+  { key: 'created', label: 'Created', width: '8rem', className: 'when dim', by: 'created', text: ({ createTime }) => createTime, cell: ({ createTime }) => <Time at={createTime} /> },
 ];
 
 // A file also has what the page of a webhook says.
@@ -60,7 +62,8 @@ const hookFileColumns: Pick<Column<Row>, 'label' | 'text'>[] = [
 ];
 
 function WebhookList({ uid, names }: { uid: string; names: string[] }) {
-  const list = usePages<WebhooksQuery, Row, WebhooksQueryVariables>(WebhooksDocument, { uid, first: 50, start: true }, (data) => data.group?.subscriptions, { start: false });
+  const sorting = useSorting(hookSorts);
+  const list = usePages<WebhooksQuery, Row, WebhooksQueryVariables>(WebhooksDocument, { uid, orderBy: sorting.orderBy, first: 50, start: true }, (data) => data.group?.subscriptions, { start: false });
   const { rows, first, loading, started } = list, total = first?.group?.subscriptions?.totalCount, name = names.at(-1)!;
   const height = useNarrow() ? 84 : 60;
   const refused = list.problems.some(({ code }) => code === 'PERMISSION_DENIED');
@@ -70,7 +73,7 @@ function WebhookList({ uid, names }: { uid: string; names: string[] }) {
   else if (!started) body = <div className="table"><div className="pad"><Lines rows={4} height={38} /></div></div>;
   else if (rows.length === 0 && !loading) body = <div className="table"><Empty title="No webhooks yet">A webhook receives every change in {name} and below, with a signature and retries. The guide explains <a href="/guide/events">how to receive events</a>.</Empty></div>;
   else body = (
-    <Table label="Webhooks" kind="hook-columns" columns={hookColumns} rows={rows} total={total} keyOf={({ uid: key }) => key} height={height} busy={loading} end={list.readMore} to={(hook) => groupAddress(names, uid, 'webhooks', { hook: hook.uid })} />
+    <Table label="Webhooks" kind="hook-columns" columns={hookColumns} rows={rows} total={total} keyOf={({ uid: key }) => key} height={height} busy={loading} end={list.readMore} sorting={sorting} to={(hook) => groupAddress(names, uid, 'webhooks', { hook: hook.uid })} />
   );
   return (
     <div className="page">
@@ -108,7 +111,7 @@ const mostAtOnce = 200, mostAttempts = 10;
 
 function Webhook({ uid, page, name }: { uid: string; page: string; name: string }) {
   const { search } = useLocation(), state = states.find(({ value }) => value === search.get('state'))?.value, event = search.get('event') ?? undefined;
-  const variables: WebhookQueryVariables = { uid, first: 50, start: true, ...((state || event) && { where: { ...(state && { state }), ...(event && { event }) } }) };
+  const sorting = useSorting(deliverySorts), variables: WebhookQueryVariables = { uid, orderBy: sorting.orderBy, first: 50, start: true, ...((state || event) && { where: { ...(state && { state }), ...(event && { event }) } }) };
   const list = usePages<WebhookQuery, Delivery, WebhookQueryVariables>(WebhookDocument, variables, (data) => data.subscription?.deliveries, { start: false });
   const { first, started, loading } = list, hook = first?.subscription;
   // The reader has sent these deliveries again, but the server does not say so yet. The values are the times of their last attempts.
@@ -186,7 +189,7 @@ function Webhook({ uid, page, name }: { uid: string; page: string; name: string 
         </ConfirmButton>}
       </div>
       {rows.length === 0 ? list.problems.length > 0 ? <Problems loaded={list} /> : <div className="table"><Empty title={state || event ? 'No delivery matches' : 'Nothing sent yet'}>{state || event ? <button type="button" className="link-button" onClick={() => narrow({ state: undefined, event: undefined })}>Show all deliveries</button> : 'Send a test event to see whether the sink accepts it.'}</Empty></div>
-        : <Table label="Deliveries" kind="delivery-columns" columns={deliveryColumns} rows={rows} total={hook.deliveries?.totalCount} keyOf={({ uid: key }) => key} height={narrowWindow ? 78 : 50} measured busy={loading} end={list.readMore}
+        : <Table label="Deliveries" kind="delivery-columns" columns={deliveryColumns} rows={rows} total={hook.deliveries?.totalCount} keyOf={({ uid: key }) => key} height={narrowWindow ? 78 : 50} measured busy={loading} end={list.readMore} sorting={sorting}
             story={(row) => <DeliveryStory row={row} redeliver={row.state === 'FAILED' || row.state === 'DELIVERED' ? <Action icon="repeat" reason={reasonAgainst(Redeliver, held)} onClick={() => sendAgain([row])}>Redeliver</Action> : null} />} />}
       <ListProblems list={list} />
     </div>
@@ -201,12 +204,13 @@ function ofTest(delivery?: Delivery): string {
   return `The sink did not accept the test event: ${delivery.lastError ?? `it answered ${delivery.lastStatus}`}.`;
 }
 
-const deliveryColumns: Column<Delivery>[] = [
+const deliverySorts = { queued: { field: 'CREATE_TIME', direction: 'DESC' }, event: { field: 'EVENT_TYPE', direction: 'ASC' }, tried: { field: 'LAST_ATTEMPT_TIME', direction: 'DESC' }, next: { field: 'NEXT_ATTEMPT_TIME', direction: 'ASC' } } as const;
+const deliveryColumns: Column<Delivery, keyof typeof deliverySorts>[] = [
   { key: 'state', label: 'State', width: '7rem', text: ({ state }) => state, cell: ({ state }) => <span className={'state ' + look[state]}>{states.find(({ value }) => value === state)!.name}</span> },
-  { key: 'event', label: 'Event', names: true, width: 'minmax(0, 1fr)', className: 'main cut', text: ({ eventType }) => shortType(eventType), cell: ({ eventType }) => typeName(eventType) },
+  { key: 'event', label: 'Event', names: true, width: 'minmax(0, 1fr)', className: 'main cut', by: 'event', text: ({ eventType }) => shortType(eventType), cell: ({ eventType }) => typeName(eventType) },
   { key: 'answer', label: 'Answer', width: 'minmax(0, 1fr)', className: 'answer dim cut', text: ({ lastStatus, lastError }) => lastStatus ?? lastError, cell: ({ lastStatus, lastError }) => lastStatus ?? lastError ?? '–' },
   { key: 'attempts', label: 'Attempts', width: '5rem', className: 'attempts dim', text: ({ attempts }) => attempts, cell: ({ attempts }) => attempts },
-  { key: 'queued', label: 'Queued', width: '8rem', className: 'when dim', text: ({ createTime }) => createTime, cell: ({ createTime }) => <Time at={createTime} /> },
+  { key: 'queued', label: 'Queued', width: '8rem', className: 'when dim', by: 'queued', text: ({ createTime }) => createTime, cell: ({ createTime }) => <Time at={createTime} /> },
 ];
 
 function DeliveryStory({ row, redeliver }: { row: Delivery; redeliver: ReactNode }) {
