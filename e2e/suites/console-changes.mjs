@@ -194,6 +194,11 @@ await check('a delivery is redelivered, with the secret that was rotated', async
   new Webhook(next).verify(second.body, second.headers);
   new Webhook(secret).verify(second.body, second.headers);
   await eventually(async () => /^Delivered/.test(await page.locator('.row').first().innerText()), async () => page.locator('.row').first().innerText());
+  await page.getByRole('checkbox', { name: /^Choose Webhook tested of / }).check();
+  await button(page, 'Redeliver 1').click();
+  const [,, third] = await sink.arrived('/hook', 3);
+  assert.equal(third.headers['webhook-id'], first.headers['webhook-id']);
+  assert.equal(await page.getByRole('region', { name: 'What is chosen' }).count(), 0);
 }, 30);
 
 await check('what a sink refused is shown with its answer', async () => {
@@ -464,7 +469,7 @@ await check('a provider is made, changed and deleted, and a group there gets a r
   await row().waitFor();
   assert.match(await row().innerText(), /In effect|Waits for proof/); // The operator may have allowed every issuer.
 
-  await button(page, 'Give a group of other a role').click();
+  await button(page, 'Add a group of other').click();
   await dialog(page).getByText('This provider has no claim with groups yet').waitFor();
   await field(page, 'Group there').fill('platform');
   await field(page, 'Role').selectOption({ label: 'editor' });

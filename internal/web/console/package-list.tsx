@@ -9,6 +9,7 @@ import { narrow, useLocation } from './router';
 import { useSorting } from './sorting';
 import { ChooseColumns, Table, useColumns, type Column } from './table';
 import { Empty, Lines, Problems } from './ui';
+import { Views } from './views';
 import { count, plural } from './words';
 
 type Row = NonNullable<PackagesQuery['packages']>['nodes'][number];
@@ -41,6 +42,7 @@ export function PackageList({ uid, name, names, inRepo = false }: { uid: string;
       <div className="filters">
         <Find value={query} label="Find a package" onChange={(q) => narrow({ q }, { replace: query !== '' && q !== '' })} />
         <ChooseColumns page="packages" all={columns} />
+        <Views page="packages" />
         <ExportLinks what="packages" within={uid} filter={{ query }} formats={['csv', 'json']} disabled={total === 0} />
         <span className="total" role="status">{total != null && !loading ? plural(total, 'package') : ' '}</span>
       </div>

@@ -47,7 +47,7 @@ export function ProviderActions({ provider, held }: { provider: ListedProviderFr
   const scopes = [...names.keys()].filter((uid) => uid !== group).map((uid): Choice => ({ value: uid, name: pathOf(uid) })).sort((a, b) => (a.name < b.name ? -1 : 1));
   return (
     <div className="acts">
-      <Action label={`Give a group of ${provider.name} a role`} reason={reasonAgainst(CreateExternalGroupRoleMapping, held)} onClick={() => setMapping(true)}>Add a group</Action>
+      <Action label={`Add a group of ${provider.name}`} reason={reasonAgainst(CreateExternalGroupRoleMapping, held)} onClick={() => setMapping(true)}>Add a group</Action>
       <Action label={`Edit ${provider.name}`} reason={reasonAgainst(UpdateIdentityProvider, held)} onClick={() => setEditing(true)}>Edit</Action>
       <ConfirmButton label="Delete" name={`Delete ${provider.name}`} held={held} document={DeleteIdentityProvider} input={{ uid: provider.uid }} title={`Delete the provider ${provider.name}?`} submit="Delete the provider" affects={['IdentityProvider']} onDone={() => {}}
         obstacle={mapped > 0 && <p>{plural(mapped, 'group')} of this provider {mapped === 1 ? 'has' : 'have'} a role: remove {mapped === 1 ? 'it' : 'them'} first.</p>}>

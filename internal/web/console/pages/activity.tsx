@@ -10,6 +10,7 @@ import { narrow, useLocation } from '../router';
 import { SaveRows, type Column } from '../table';
 import { topics } from '../topics';
 import { Empty, Icon, Lines, namesOf, NotShown, Problems } from '../ui';
+import { Views } from '../views';
 import { actorOf, count, longDayOf, plural, tellEvent, utcDayOf } from '../words';
 
 /** This page shows what happens in a group now, and what happened before: the audit log also has refused requests. */
@@ -81,6 +82,7 @@ function Log({ uid, types }: { uid: string; types?: string[] }) {
       {!refused && <section className="card days" aria-label="By day">{first?.eventActivity ? <Days days={first.eventActivity} chosen={since} /> : started && first ? <NotShown what="these counts" /> : <div className="plot" />}</section>}
       {!refused && <div className="filters">
         <Toggles label="Outcome" chosen={outcome ? [outcome] : []} onChange={(next) => narrow({ outcome: next.at(-1) })} options={outcomes} />
+        <Views page="log" />
         <SaveRows name="events" columns={fileColumns} readAll={list.readAll} disabled={started && rows.length === 0} />
         <PersonFilter label="By whom" nothing="By anybody" chosen={actor} root={rootOf(uid)} known={new Map(rows.map((event) => [event.actor.subject, actorOf(event)]))} onChange={(one) => narrow({ actor: one })} />
         {subject && <Toggles label="About what" chosen={['subject']} onChange={() => narrow({ subject: undefined })} options={[{ value: 'subject', name: `Only about ${(rows[0]?.subject === subject && tellEvent(rows[0]).name) || 'one resource'} ×` }]} />}

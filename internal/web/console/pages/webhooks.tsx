@@ -10,7 +10,7 @@ import { Secret } from '../secret';
 import { groupAddress } from '../places';
 import { Link, narrow, navigate, useLocation } from '../router';
 import { useSorting } from '../sorting';
-import { SaveRows, Table, type Column } from '../table';
+import { ChosenBar, SaveRows, Table, useMarking, type Column } from '../table';
 import { shortType, topics, typeName } from '../topics';
 import { CopyButton, Empty, Icon, Lines, namesOf, Problems, Time } from '../ui';
 import { count, dayOf, formatRelativeTime, formatTime, plural } from '../words';
@@ -117,7 +117,7 @@ function Webhook({ uid, page, name }: { uid: string; page: string; name: string 
   // The reader has sent these deliveries again, but the server does not say so yet. The values are the times of their last attempts.
   const [again, setAgain] = useState<Record<string, string>>({});
   const rows = list.rows.map((row) => (again[row.uid] === row.lastAttemptTime ? { ...row, state: 'PENDING' as const, nextAttemptTime: null } : row));
-  const narrowWindow = useNarrow();
+  const narrowWindow = useNarrow(), { marking, chosen, clear } = useMarking(rows, (row) => row.uid, (row) => `${typeName(row.eventType)} of ${formatTime(row.createTime)}`);
   const [sent, setSent] = useState<string>(), [problems, setProblems] = useState<Problem[]>([]);
   const test = useChange(TestSubscription, ['Delivery']), enable = useChange(EnableSubscription), redeliver = useChange(Redeliver);
   const [enabled, setEnabled] = useState<string>(); // This is when the webhook that the reader enables was disabled.
@@ -146,7 +146,8 @@ function Webhook({ uid, page, name }: { uid: string; page: string; name: string 
     void act(redeliver.run({ uids: which.map((row) => row.uid) }), () => setAgain(before));
   };
   const tested = rows.find(({ eventId }) => eventId === sent);
-  const failed = rows.filter((row) => row.state === 'FAILED').slice(0, mostAtOnce);
+  const failed = rows.filter((row) => row.state === 'FAILED').slice(0, mostAtOnce), ready = chosen.filter((row) => row.state === 'FAILED' || row.state === 'DELIVERED');
+  const reason = reasonAgainst(Redeliver, held) ?? (ready.length < chosen.length ? 'Deliveries that are still on their way cannot be sent again: choose others.' : ready.length > mostAtOnce ? `At most ${mostAtOnce} can be sent again at once: choose fewer.` : undefined);
   return (
     <div className="page">
       <p className="back"><Link to={page}>Webhooks</Link></p>
@@ -188,8 +189,9 @@ function Webhook({ uid, page, name }: { uid: string; page: string; name: string 
           <p>{plural(failed.length, 'event')} {failed.length === 1 ? 'is' : 'are'} sent again, each with up to {mostAttempts} attempts. The id of an event tells the sink whether it already has the event.{hook.failed && hook.failed.totalCount > failed.length && ` These are only the shown ones of ${count(hook.failed.totalCount)} failed deliveries.`}</p>
         </ConfirmButton>}
       </div>
+      {chosen.length > 0 && <ChosenBar what={plural(chosen.length, 'delivery', 'deliveries')} onClear={clear}><Action icon="repeat" reason={reason} onClick={() => { sendAgain(ready); clear(); }}>Redeliver {count(chosen.length)}</Action></ChosenBar>}
       {rows.length === 0 ? list.problems.length > 0 ? <Problems loaded={list} /> : <div className="table"><Empty title={state || event ? 'No delivery matches' : 'Nothing sent yet'}>{state || event ? <button type="button" className="link-button" onClick={() => narrow({ state: undefined, event: undefined })}>Show all deliveries</button> : 'Send a test event to see whether the sink accepts it.'}</Empty></div>
-        : <Table label="Deliveries" kind="delivery-columns" columns={deliveryColumns} rows={rows} total={hook.deliveries?.totalCount} keyOf={({ uid: key }) => key} height={narrowWindow ? 78 : 50} measured busy={loading} end={list.readMore} sorting={sorting}
+        : <Table label="Deliveries" kind="delivery-columns" columns={deliveryColumns} rows={rows} total={hook.deliveries?.totalCount} keyOf={({ uid: key }) => key} height={narrowWindow ? 78 : 50} measured busy={loading} end={list.readMore} sorting={sorting} marking={marking}
             story={(row) => <DeliveryStory row={row} redeliver={row.state === 'FAILED' || row.state === 'DELIVERED' ? <Action icon="repeat" reason={reasonAgainst(Redeliver, held)} onClick={() => sendAgain([row])}>Redeliver</Action> : null} />} />}
       <ListProblems list={list} />
     </div>
