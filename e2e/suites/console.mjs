@@ -42,6 +42,23 @@ for (const [theme, width] of modes) {
   }, 60);
 }
 
+await check('in forced colours, what only a colour tells still shows', async () => {
+  const page = await newPage({ forcedColors: 'active' }), colours = (target) => target.evaluateAll((all) => all.map((one) => getComputedStyle(one).backgroundColor));
+  await open(page, '/console/acme/~findings?severity=HIGH');
+  const [canvas] = await colours(page.locator('body'));
+  for (const [of, pressed] of [['.tabs button', 'aria-pressed=true'], ['.toggle', 'aria-pressed=true'], ['.pages a', 'aria-current=page']]) {
+    const [chosen] = await colours(page.locator(`${of}[${pressed}]`)), [other] = await colours(page.locator(`${of}:not([${pressed}])`));
+    assert.notEqual(chosen, other, of);
+  }
+  assert.equal(new Set(await colours(page.locator('.toggle .severity i'))).size, await page.locator('.toggle .severity i').count());
+  await open(page, '/console/acme/~repos?sort=worst');
+  assert.ok(!(await colours(page.locator('.severity-bar .fill i'))).includes(canvas));
+  await open(page, '/console/acme/~activity?show=log');
+  assert.ok(!(await colours(page.locator('.made-part'))).includes(canvas));
+  assert.deepEqual(page.faults, []);
+  await page.context().close();
+});
+
 await check('the overview tells what there is', async () => {
   const page = await newPage();
   await open(page, '/console');

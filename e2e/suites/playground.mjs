@@ -106,6 +106,14 @@ await check('every button of the toolbar of GraphiQL works', () => open(linked('
   assert.deepEqual([...pressed].sort(), Object.keys(does).sort());
 }), 60);
 
+await check('in forced colours, the button that runs the query shows, and the shown pane stands out', () => open(linked('/playground', 'query Forced{__typename}'), async (page) => {
+  const colours = (target) => target.evaluateAll((all) => all.map((one) => getComputedStyle(one).backgroundColor));
+  await page.waitForSelector('.monaco-editor');
+  assert.notEqual((await colours(page.locator('.graphiql-execute-button')))[0], (await colours(page.locator('body')))[0]);
+  const [shown, hidden] = await colours(page.locator('.panes button'));
+  assert.notEqual(shown, hidden);
+}, { forcedColors: 'active', viewport: { width: 390, height: 844 } }), 30);
+
 await check('the key of Prettify works like the button', () => open(linked('/playground', 'query Keyed{__typename}'), async (page) => {
   await page.waitForSelector('.monaco-editor');
   await page.locator('.graphiql-query-editor .view-lines').click();
