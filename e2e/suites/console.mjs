@@ -42,6 +42,63 @@ for (const [theme, width] of modes) {
   }, 60);
 }
 
+await check('the five questions of an owner take no more than three clicks', async () => {
+  const page = await newPage(), table = [];
+  let clicks;
+  const press = async (target) => { await target.click(); clicks++; await loaded(page); }, link = (name) => page.getByRole('link', { name }).first(), nav = (name) => page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name, exact: true });
+  const save = async () => { const file = page.waitForEvent('download'); await press(page.getByRole('button', { name: 'Export CSV' })); return (await file).createReadStream().then(async (stream) => (await stream.toArray()).join('')); };
+  const answer = async (question, most, steps) => {
+    clicks = 0;
+    await open(page, '/console/acme');
+    await steps();
+    table.push(`${question}: ${clicks}`);
+    assert.ok(clicks <= most, `${question} takes ${clicks} clicks`);
+  };
+  await answer('which of mine are affected', 1, async () => {
+    assert.match(await page.locator('.told').innerText(), /^\d+ of \d+ repos affected/);
+    await press(link(/repos affected/));
+    assert.match(await page.getByRole('row').nth(1).innerText(), /[1-9]\d*$/);
+  });
+  await answer('what do I do first', 1, async () => {
+    await press(link(/fixable\b/));
+    assert.match(await page.getByRole('row').nth(1).innerText(), /Critical[^]*fixed in/);
+  });
+  await answer('who can change it', 2, async () => {
+    await press(nav('Access'));
+    await page.getByLabel('What they may do').selectOption('REPO_UPDATE');
+    clicks++;
+    await page.waitForURL(/can=/);
+    await loaded(page);
+    assert.ok((await page.locator('.node.who').allInnerTexts()).some((one) => one.startsWith('owner')));
+  });
+  await answer('what changed this week, in images', 1, async () => {
+    await press(link('All new findings'));
+    assert.ok(await page.getByRole('row').count() > 1);
+  });
+  await answer('what changed this week, in access', 2, async () => {
+    await press(nav('Access'));
+    await press(page.getByRole('button', { name: 'Changes', exact: true }));
+    assert.match(await text(page), / gave /);
+  });
+  await answer('prove it to an auditor: findings', 2, async () => {
+    await press(nav('Findings'));
+    assert.match(await save(), /^uid,|^"?[A-Za-z_ ]+"?,/);
+  });
+  await answer('prove it to an auditor: access', 3, async () => {
+    await press(nav('Access'));
+    await press(page.getByRole('button', { name: 'Changes', exact: true }));
+    assert.match(await save(), /^Time,By,What,Identity,Role,/);
+  });
+  await answer('prove it to an auditor: who did what', 3, async () => {
+    await press(nav('Activity'));
+    await press(page.getByRole('button', { name: 'Audit log' }));
+    assert.match(await save(), /^Time,Actor,What,/);
+  });
+  assert.deepEqual(page.faults, []);
+  await page.context().close();
+  return table.join(', ');
+}, 30);
+
 await check('in forced colours, what only a colour tells still shows', async () => {
   const page = await newPage({ forcedColors: 'active' }), colours = (target) => target.evaluateAll((all) => all.map((one) => getComputedStyle(one).backgroundColor));
   await open(page, '/console/acme/~findings?severity=HIGH');
