@@ -198,6 +198,9 @@ func (b *bigWorld) withoutIndexes(load func()) {
 	}
 	db := b.openDirect()
 	indexes := b.query(db, list)
+	if b.onSQLite() { // An index that is dropped takes its statistics with it.
+		b.exec(db, "CREATE TABLE kept AS SELECT * FROM sqlite_stat1")
+	}
 	for _, index := range indexes {
 		b.exec(db, "DROP INDEX "+index[0])
 	}
@@ -205,11 +208,16 @@ func (b *bigWorld) withoutIndexes(load func()) {
 	for _, index := range indexes {
 		b.exec(db, strings.Replace(index[1], " ON ONLY ", " ON ", 1)) // an index of a partitioned table has one in each partition
 	}
+	if b.onSQLite() {
+		b.exec(db, "DELETE FROM sqlite_stat1")
+		b.exec(db, "INSERT INTO sqlite_stat1 SELECT * FROM kept")
+		b.exec(db, "DROP TABLE kept")
+	}
 }
 
 // analyse updates the statistics, as PostgreSQL does by itself after a while.
 func (b *bigWorld) analyse() {
-	if !b.onSQLite() { // SQLite has no statistics: its plans follow from the schema.
+	if !b.onSQLite() { // SQLite has the statistics of its schema.
 		b.exec(b.openDirect(), "VACUUM ANALYZE")
 	}
 }

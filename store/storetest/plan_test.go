@@ -114,7 +114,7 @@ func isCount(s dbconn.Statement) bool {
 	return strings.Contains(s.SQL, "FROM counter") || strings.Contains(s.SQL, "COUNT(*) FROM")
 }
 
-// SQLite normally has no statistics, so its plans follow from the schema alone.
+// SQLite has the statistics of its schema, so its plans follow from that alone.
 // Operations need the data, so that they find something.
 func TestABigDatabaseOnSQLite(t *testing.T) {
 	t.Parallel()

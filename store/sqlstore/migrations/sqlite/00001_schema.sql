@@ -868,4 +868,19 @@ CREATE TRIGGER tag_search_delete AFTER DELETE ON tag BEGIN DELETE FROM search_in
 CREATE TRIGGER artifact_search_insert AFTER INSERT ON artifact BEGIN INSERT INTO search_entry (uid) VALUES (NEW.uid); INSERT INTO search_index (rowid, artifact) SELECT e.id, NEW.search FROM search_entry e WHERE e.uid = NEW.uid; END;
 CREATE TRIGGER artifact_search_update AFTER UPDATE OF search ON artifact BEGIN DELETE FROM search_index WHERE rowid = (SELECT e.id FROM search_entry e WHERE e.uid = NEW.uid); INSERT INTO search_index (rowid, artifact) SELECT e.id, NEW.search FROM search_entry e WHERE e.uid = NEW.uid; END;
 CREATE TRIGGER artifact_search_delete AFTER DELETE ON artifact BEGIN DELETE FROM search_index WHERE rowid = (SELECT e.id FROM search_entry e WHERE e.uid = OLD.uid); DELETE FROM search_entry WHERE uid = OLD.uid; END;
+
+-- The statistics from which SQLite makes its plans. They are those of a large organisation and never change, so that plans follow from
+-- the schema. Without them, SQLite takes each index for equally good, and walks over all rows of an organisation to find those of
+-- an advisory, of a version or of an image: a condition on the organisation leaves everything, one on a group or a repo leaves few.
+ANALYZE;
+DELETE FROM sqlite_stat1;
+INSERT INTO sqlite_stat1 (tbl, idx, stat)
+SELECT k.tbl, k.idx, '1000000' || group_concat(' ' || k.left, '') FROM (
+    SELECT m.tbl_name AS tbl, m.name AS idx, min(CASE
+        WHEN c.name IN ('root', 'root_key') THEN 1000000 WHEN c.name = 'g2_key' THEN 20000 WHEN c.name = 'g3_key' THEN 5000
+        WHEN c.name IN ('parent', 'parent_key') THEN 50 WHEN c.name IN ('uid', 'rest', 'local', 'n') THEN 1 ELSE 1000
+    END) OVER (PARTITION BY m.name ORDER BY c.seqno) AS left
+    FROM sqlite_master m, pragma_index_info(m.name) c
+    WHERE m.type = 'index' AND m.tbl_name IN ('repo', 'tag', 'image_status', 'package_use', 'finding') ORDER BY m.name, c.seqno
+) k GROUP BY k.tbl, k.idx;
 -- +goose StatementEnd

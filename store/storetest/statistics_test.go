@@ -1,0 +1,32 @@
+package storetest_test
+
+import (
+	"strings"
+	"testing"
+
+	"atrium/store/sqlstore/dbconn"
+	"atrium/store/storetest"
+)
+
+// The schema of SQLite has statistics. Without them, each of these statements walks over all
+// rows of the organisation: with 800,000 findings, a page of advisories took more than 30 seconds.
+func TestPlansOfSQLiteBeginWithWhatIsRare(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, storetest.SQLite(t))
+	key := []byte("0123456789")
+	for _, c := range []struct {
+		name, sql, index string
+		args             []any
+	}{
+		{"findings of an advisory", "SELECT COUNT(*) FROM finding t WHERE t.advisory = ? AND t.root_key = ? AND t.rest >= ? AND t.rest < ? AND t.count_class > 0", "finding_advisory", []any{key, key, key, key}},
+		{"the worst findings of a vulnerability", "SELECT t.uid FROM finding t WHERE t.root_key = ? AND t.count_class > 0 AND t.advisory IN (SELECT a.uid FROM advisory_alias a WHERE a.alias = ?) ORDER BY t.severity DESC, t.rest DESC LIMIT 51", "finding_advisory", []any{key, "CVE-2026-1"}},
+		{"tags by uid", "SELECT COUNT(*) FROM tag t WHERE t.root_key = ? AND t.uid IN (SELECT u.parent FROM package_use u WHERE u.root_key = ? AND u.version = ?)", "sqlite_autoindex_tag_1", []any{key, key, key}},
+		{"repos by uid", "SELECT COUNT(*) FROM repo t WHERE t.root_key = ? AND t.uid IN (SELECT u.parent FROM package_use u WHERE u.root_key = ? AND u.version = ?)", "sqlite_autoindex_repo_1", []any{key, key, key}},
+		{"the worst findings of an organisation", "SELECT t.uid FROM finding t WHERE t.root_key = ? AND t.count_class > 0 ORDER BY t.severity DESC, t.rest DESC LIMIT 51", "finding_root_key_severity", []any{key}},
+	} {
+		steps := w.explainQueryPlan(t, dbconn.Statement{SQL: c.sql, Args: c.args})
+		if plan := strings.Join(steps, "\n"); !strings.Contains(plan, "USING INDEX "+c.index+" ") && !strings.Contains(plan, "USING COVERING INDEX "+c.index+" ") {
+			t.Errorf("%s do not use %s:\n%s", c.name, c.index, plan)
+		}
+	}
+}
