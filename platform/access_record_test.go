@@ -255,6 +255,35 @@ func TestChangesOfAccessNameWhatIsGone(t *testing.T) {
 	})
 }
 
+// Who revokes the access of others has neither got nor lost any.
+func TestChangesOfAccessConcernTheHolder(t *testing.T) {
+	onEachEngine(t, func(t *testing.T, w *world) {
+		acme := w.found("acme")
+		ann := w.member(acme.uid, "ann")
+		begin := platform.At(w.now())
+		bound := w.bind(acme.uid, ann, platform.ViewerRole)
+		_, err := w.p.RoleBindings.Confirm(acme.owner, unseen(bound), "Fine")
+		must(t, err)
+		must(t, w.p.RoleBindings.DeleteBatch(acme.owner, []platform.UID{bound}, "Has left"))
+		for _, x := range []struct {
+			identity platform.UID
+			actor    string
+			want     int
+		}{{ann, "", 2}, {acme.Identity.UID, "", 0}, {"", string(acme.Identity.UID), 1}} {
+			page, err := w.p.AuditLog.AccessChanges(acme.owner, platform.AccessRequest{Group: acme.uid, From: begin, To: platform.At(w.now()), Identity: x.identity, Actor: x.actor})
+			must(t, err)
+			if len(page.Items) != x.want {
+				t.Errorf("identity %q, actor %q: got %d changes, want %d", x.identity, x.actor, len(page.Items), x.want)
+			}
+		}
+		log, err := w.p.AuditLog.List(acme.owner, platform.AuditRequest{Target: acme.Identity.UID, Since: begin})
+		must(t, err)
+		if len(log.Items) != 0 {
+			t.Errorf("%d events happened to the reviewer, want none", len(log.Items))
+		}
+	})
+}
+
 func TestPastAccessNeedsTheRightsToListBindingsAndToReadTheAuditLog(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")

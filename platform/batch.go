@@ -211,7 +211,7 @@ func (r *resources[T, F]) updateBatch(ctx context.Context, requests []BatchReque
 
 // removeBatch deletes several resources: all or none.
 func (r *resources[T, F]) removeBatch(ctx context.Context, uids []UID) error {
-	return r.changeBatchBy(ctx, uids, "deleted", func(tx Tx, sorted []UID) (int, error) { return r.removeAllInTx(ctx, tx, sorted) })
+	return r.changeBatchBy(ctx, listOfUIDs, uids, "deleted", func(tx Tx, sorted []UID) (int, error) { return r.removeAllInTx(ctx, tx, sorted) })
 }
 
 // removeAllInTx deletes resources, and records their events. After an error, it returns the index of the resource that
@@ -233,7 +233,7 @@ func (r *resources[T, F]) removeAllInTx(ctx context.Context, tx Tx, sorted []UID
 // removeBatchChecked calls check for each resource before it is deleted, in the same
 // transaction.
 func (r *resources[T, F]) removeBatchChecked(ctx context.Context, uids []UID, check func(tx Tx, uid UID) error) error {
-	return r.changeBatchBy(ctx, uids, "deleted", func(tx Tx, sorted []UID) (int, error) {
+	return r.changeBatchBy(ctx, listOfUIDs, uids, "deleted", func(tx Tx, sorted []UID) (int, error) {
 		for i, uid := range sorted {
 			if err := r.removeInTx(ctx, tx, uid, check); err != nil {
 				return i, err
@@ -247,10 +247,10 @@ func (r *resources[T, F]) removeBatchChecked(ctx context.Context, uids []UID, ch
 const noRow = -1
 
 // changeBatchBy authorises a batch for a caller who may delete all of it, and lets change act on it in the
-// order of UIDs. After an error, change returns the index of the resource that caused it, or noRow. The verb is
-// that of the events of denied changes.
-func (r *resources[T, F]) changeBatchBy(ctx context.Context, uids []UID, verb string, change func(Tx, []UID) (int, error)) error {
-	err := checkBatch(ctx, listOfUIDs, len(uids), func(i int) error {
+// order of UIDs. After an error, change returns the index of the resource that caused it, or noRow. The list is
+// what errors name, and the verb is that of the events of denied changes.
+func (r *resources[T, F]) changeBatchBy(ctx context.Context, list string, uids []UID, verb string, change func(Tx, []UID) (int, error)) error {
+	err := checkBatch(ctx, list, len(uids), func(i int) error {
 		err := r.authorizeRemove(ctx, uids[i])
 		if err == nil {
 			err = rejectDuplicate("uid", uids, i)
@@ -267,8 +267,8 @@ func (r *resources[T, F]) changeBatchBy(ctx context.Context, uids []UID, verb st
 	})
 	if err != nil && failing != noRow {
 		uid := sorted[failing]
-		err = addIndex(r.removeError(ctx, uid, err), listOfUIDs, slices.Index(uids, uid))
-		err = r.nameMissing(ctx, err, listOfUIDs, uids)
+		err = addIndex(r.removeError(ctx, uid, err), list, slices.Index(uids, uid))
+		err = r.nameMissing(ctx, err, list, uids)
 	}
 	return r.kind.addArea(err)
 }

@@ -227,6 +227,7 @@ func (s GroupInvites) acceptCode(ctx context.Context, text string) (*RoleBinding
 		bound, err = s.bindInvited(ctx, tx, current, invite)
 		return err
 	})
+	s.p.RoleBindings.hideNotes(ctx, bound) // the caller may have had the role before
 	return bound, s.p.RoleBindings.recordIfDenied(ctx, "created", group, err)
 }
 

@@ -174,7 +174,8 @@ func (s Identities) CreateBatch(ctx context.Context, requests []BatchRequest[*Id
 }
 
 // Update changes an identity. A change of its rule decides who gets the roles
-// bound to it, so the caller must hold everything that they grant.
+// bound to it, so the caller must hold everything that they grant. What was reviewed
+// before does not count any longer.
 func (s Identities) Update(ctx context.Context, uid UID, in fieldmask.Input[*Identity]) (*Identity, error) {
 	return s.updateChecked(ctx, uid, in, func(tx Tx, change *fieldmask.Change[*Identity]) error {
 		change.Fields = change.Row.addOtherRule(change.Fields)
@@ -184,8 +185,17 @@ func (s Identities) Update(ctx context.Context, uid UID, in fieldmask.Input[*Ide
 		if err := s.requireAllBound(ctx, tx, uid); err != nil {
 			return err
 		}
-		if err := s.checkMayDisable(ctx, tx, uid, change); err != nil {
+		current, err := s.getLocked(ctx, tx, uid)
+		if err != nil {
 			return err
+		}
+		if err := s.checkMayDisable(ctx, tx, current, change); err != nil {
+			return err
+		}
+		if change.Differs(current, "claimMatch") || change.Differs(current, "staticKeys") {
+			if err := tx.EndReviews(ctx, uid); err != nil {
+				return err
+			}
 		}
 		return s.p.admitRule(ctx, tx, uid, change.Row)
 	})
@@ -193,15 +203,12 @@ func (s Identities) Update(ctx context.Context, uid UID, in fieldmask.Input[*Ide
 
 // checkMayDisable fails if the change leaves an identity without a rule, and the organisation
 // without an owner who could sign in.
-func (s Identities) checkMayDisable(ctx context.Context, tx Tx, uid UID, change *fieldmask.Change[*Identity]) error {
-	if change.Row.ClaimMatch != nil || change.Row.StaticKeys != nil {
+func (s Identities) checkMayDisable(ctx context.Context, tx Tx, current *Identity, change *fieldmask.Change[*Identity]) error {
+	isGiven := change.Row.ClaimMatch != nil || change.Row.StaticKeys != nil
+	if isGiven || current.ClaimMatch != nil && !change.Writes("claimMatch") || current.StaticKeys != nil && !change.Writes("staticKeys") {
 		return nil
 	}
-	current, err := s.getLocked(ctx, tx, uid)
-	if err != nil || current.ClaimMatch != nil && !change.Writes("claimMatch") || current.StaticKeys != nil && !change.Writes("staticKeys") {
-		return err
-	}
-	return s.p.checkOwnerStays(ctx, tx, uid.Root(), uid)
+	return s.p.checkOwnerStays(ctx, tx, current.UID.Root(), current.UID)
 }
 
 // addOtherRule adds the other type of rule to the changed fields, because an identity

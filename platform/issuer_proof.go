@@ -35,8 +35,8 @@ type IssuerReads interface {
 
 	// HasOwner reports whether an owner of an organisation, whose role binding never expires, has
 	// a rule or static keys, or is a user of an identity provider. It leaves out one role binding, or the rule and the
-	// keys of one identity; "" leaves out nothing.
-	HasOwner(ctx context.Context, root, without UID) (bool, error)
+	// keys of one identity; "" leaves out nothing. It also leaves out all of some identities.
+	HasOwner(ctx context.Context, root, without UID, identities ...UID) (bool, error)
 }
 
 // IssuerWrites stores proofs of issuers in a transaction.

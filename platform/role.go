@@ -167,22 +167,25 @@ func (s Roles) Create(ctx context.Context, parent UID, in fieldmask.Input[*Role]
 	})
 }
 
-// Update changes a role. The caller must hold what the changed role grants.
+// Update changes a role. The caller must hold what the changed role grants. If it has other
+// capabilities then, what was reviewed before does not count any longer.
 func (s Roles) Update(ctx context.Context, uid UID, in fieldmask.Input[*Role]) (*Role, error) {
 	if err := s.checkNotBuiltIn(ctx, uid); err != nil {
 		return nil, err
 	}
 	return s.updateChecked(ctx, uid, in, func(tx Tx, change *fieldmask.Change[*Role]) error {
-		tx.Lock(uid.Root())
-		capabilities := change.Row.Capabilities
-		if !change.Writes("capabilities") {
-			now, err := tx.Roles().Get(ctx, Keys{uids: []UID{uid}})
-			if err != nil || len(now) == 0 {
-				return err
-			}
-			capabilities = now[0].Capabilities
+		current, err := s.getLocked(ctx, tx, uid)
+		if err != nil {
+			return err
 		}
-		return requireMayGrant(ctx, tx, setOf(capabilities), uid.Parent(), Time{})
+		capabilities := current.Capabilities
+		if change.Writes("capabilities") {
+			capabilities = change.Row.Capabilities
+		}
+		if err := requireMayGrant(ctx, tx, setOf(capabilities), uid.Parent(), Time{}); err != nil || !change.Differs(current, "capabilities") {
+			return err
+		}
+		return tx.EndReviews(ctx, uid)
 	})
 }
 

@@ -155,6 +155,9 @@ type RoleBindingReads interface {
 // RoleBindingWrites changes role bindings in a transaction.
 type RoleBindingWrites interface {
 	RoleBindingWriter() RowWriter[*RoleBinding]
+
+	// EndReviews forgets that the role bindings of an identity, or of a role, were reviewed.
+	EndReviews(ctx context.Context, of UID) error
 }
 
 // RoleBindings are the operations on role bindings.
@@ -376,7 +379,9 @@ func (s RoleBindings) Update(ctx context.Context, uid UID, in fieldmask.Input[*R
 		return nil, s.recordIfDenied(ctx, "updated", uid, err)
 	}
 	if len(change.Fields) == 0 {
-		return s.getCurrent(ctx, uid)
+		current, err := s.getCurrent(ctx, uid)
+		s.hideNotes(ctx, current)
+		return current, err
 	}
 	var row *RoleBinding
 	var wanted RoleBinding
@@ -461,7 +466,10 @@ func (s RoleBindings) Delete(ctx context.Context, uid UID) error {
 		if err != nil {
 			return err
 		}
-		return s.checkNotLastOwner(ctx, tx, current)
+		if err := s.checkNotLastOwner(ctx, tx, current); err != nil {
+			return err
+		}
+		return s.noteUnbinding(ctx, tx, current, "")
 	})
 }
 
@@ -471,7 +479,20 @@ func (s RoleBindings) DeleteBatch(ctx context.Context, uids []UID, note string) 
 	if err := checkReviewNote(note); err != nil {
 		return s.kind.addArea(err)
 	}
-	return s.changeBatchBy(ctx, uids, "deleted", func(tx Tx, sorted []UID) (int, error) { return s.unbindAll(ctx, tx, sorted, note) })
+	return s.changeBatchBy(ctx, listOfUIDs, uids, "deleted", func(tx Tx, sorted []UID) (int, error) { return s.unbindAll(ctx, tx, sorted, note) })
+}
+
+// noteUnbinding notes the review of a binding that is about to end if there is a note, and otherwise forgets an earlier one, so
+// that the event of the deletion has no review but its own.
+func (s RoleBindings) noteUnbinding(ctx context.Context, tx Tx, b *RoleBinding, note string) error {
+	if note != "" {
+		return s.noteReview(ctx, tx, b, note)
+	}
+	if b.ReviewTime.IsZero() {
+		return nil
+	}
+	b.forgetReview()
+	return s.rows(tx).Update(ctx, b, reviewFields...)
 }
 
 // unbindAll deletes bindings: those of owners of an organisation one by one, because another one must remain after each, and all
@@ -490,9 +511,7 @@ func (s RoleBindings) unbindAll(ctx context.Context, tx Tx, sorted []UID, note s
 		if at < 0 {
 			return i, ErrNotFound
 		}
-		if note != "" {
-			err = s.noteReview(ctx, tx, found[at], note)
-		}
+		err = s.noteUnbinding(ctx, tx, found[at], note)
 		if !found[at].isOfLastingOwner() {
 			others = append(others, uid)
 		} else if err == nil {

@@ -84,7 +84,8 @@ func (s RoleBindings) makeLasting(ctx context.Context, tx Tx, b *RoleBinding) (c
 	}
 	change := &fieldmask.Change[*RoleBinding]{Row: b, Fields: []string{"expireTime"}}
 	before := b.writtenFields()
-	b.ExpireTime, b.ReviewTime, b.Reviewer, b.ReviewNote = Time{}, Time{}, "", ""
+	b.ExpireTime = Time{}
+	b.forgetReview()
 	if err := s.rows(tx).Update(ctx, b, slices.Concat(change.Fields, reviewFields)...); err != nil {
 		return false, err
 	}
@@ -110,6 +111,7 @@ func (s RoleBindings) deleteExpired(ctx context.Context, tx Tx, uid UID) error {
 	if err != nil {
 		return err
 	}
+	row.forgetReview()
 	tx.Record(s.p.event(ctx, s.kind.Event, verbExpired, uid, row.Group.UID, row))
 	return nil
 }

@@ -23,6 +23,19 @@ func (w *world) left(group platform.UID, since time.Time) string {
 	return strings.Join(names, ", ")
 }
 
+// unseen are requests to confirm bindings without saying what was seen of them.
+func unseen(uids ...platform.UID) (requests []platform.BatchRequest[*platform.RoleBinding]) {
+	for _, uid := range uids {
+		requests = append(requests, seenAs(uid, `{}`))
+	}
+	return requests
+}
+
+// seenAs is a request to confirm a binding that was seen with these fields.
+func seenAs(uid platform.UID, seen string, values ...any) platform.BatchRequest[*platform.RoleBinding] {
+	return platform.BatchRequest[*platform.RoleBinding]{UID: uid, Input: body[*platform.RoleBinding](seen, values...)}
+}
+
 // A review that began at a time is complete when nothing is left that was made before.
 func TestAnAccessReviewConfirmsOrRevokes(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
@@ -35,7 +48,7 @@ func TestAnAccessReviewConfirmsOrRevokes(t *testing.T) {
 		w.bind(acme.uid, cat, platform.ViewerRole)
 		w.expect("what is left when the review begins", w.left(acme.uid, began), "owner of acme, ann, bob")
 
-		confirmed, err := w.p.RoleBindings.Confirm(acme.owner, []platform.UID{acme.Binding.UID, stays}, "Still on call")
+		confirmed, err := w.p.RoleBindings.Confirm(acme.owner, unseen(acme.Binding.UID, stays), "Still on call")
 		must(t, err)
 		if b := confirmed[1]; b.UID != stays || b.ReviewNote != "Still on call" || b.Reviewer != string(acme.Identity.UID) || b.ReviewTime.Before(began) {
 			t.Errorf("got %+v", b)
@@ -79,7 +92,7 @@ func TestAConfirmationNeedsTheRightToRevoke(t *testing.T) {
 			{"of the same twice", acme.owner, []platform.UID{one, one}, "", platform.CodeInvalidArgument},
 			{"with a long note", acme.owner, []platform.UID{one}, strings.Repeat("a", 8193), platform.CodeInvalidArgument},
 		} {
-			_, err := w.p.RoleBindings.Confirm(x.caller, x.uids, x.note)
+			_, err := w.p.RoleBindings.Confirm(x.caller, unseen(x.uids...), x.note)
 			expectRefused(t, x.what, err, x.want)
 		}
 		got, err := w.p.RoleBindings.Get(acme.owner, one)
@@ -89,6 +102,159 @@ func TestAConfirmationNeedsTheRightToRevoke(t *testing.T) {
 		}
 		if denials := w.denials(); len(denials) == 0 || denials[0].kind != "iam.rolebindings.confirmed" {
 			t.Errorf("got the denials %v, want that of a confirmation", denials)
+		}
+	})
+}
+
+func TestAConfirmationIsOfWhatTheReviewerHasSeen(t *testing.T) {
+	onEachEngine(t, func(t *testing.T, w *world) {
+		acme := w.found("acme")
+		ann, bob := w.member(acme.uid, "ann"), w.member(acme.uid, "bob")
+		one, two, three := w.bind(acme.uid, ann, platform.ViewerRole), w.bind(acme.uid, bob, platform.ViewerRole), w.bind(acme.uid, bob, platform.EditorRole)
+		all := []platform.BatchRequest[*platform.RoleBinding]{
+			seenAs(one, `{"identityUid": %q, "roleUid": %q, "expireTime": null}`, ann, platform.ViewerRole),
+			seenAs(three, `{"identityUid": %q, "roleUid": %q, "expireTime": null}`, bob, platform.EditorRole),
+			seenAs(two, `{"identityUid": %q, "roleUid": %q, "expireTime": null}`, bob, platform.ViewerRole),
+		}
+		end := platform.At(w.now().Add(time.Hour))
+		_, err := w.p.RoleBindings.Update(acme.owner, one, body[*platform.RoleBinding](`{"roleUid": %q}`, platform.EditorRole))
+		must(t, err)
+		_, err = w.p.RoleBindings.Update(acme.owner, two, body[*platform.RoleBinding](`{"identityUid": %q, "expireTime": %q}`, ann, end.String()))
+		must(t, err)
+		_, err = w.p.RoleBindings.Confirm(acme.owner, all, "")
+		refused := refusal(t, "what has changed", err, platform.CodeFailedPrecondition)
+		w.expect("fields", violationFields(refused), "requests[0].roleUid requests[2].expireTime requests[2].identityUid")
+		if p := refused.Preconditions; len(p) != 2 || p[0].Type != "ROLE_BINDING_CHANGED" || p[0].Subject != string(one) || p[1].Subject != string(two) {
+			t.Errorf("got the preconditions %+v", p)
+		}
+		w.expect("what is left", w.left(acme.uid, w.now().Add(time.Hour)), "owner of acme, ann, ann, bob")
+
+		all[0] = seenAs(one, `{"identityUid": %q, "roleUid": %q}`, ann, platform.EditorRole)
+		all[2] = seenAs(two, `{"roleUid": %q, "expireTime": %q}`, platform.ViewerRole, end.String())
+		w.pass(time.Minute)
+		began := w.now()
+		_, err = w.p.RoleBindings.Confirm(acme.owner, all, "")
+		must(t, err)
+		w.expect("what is left in the end", w.left(acme.uid, began), "owner of acme")
+	})
+}
+
+// Nobody reviews their own access, as long as somebody else is sure to be able to.
+func TestNobodyConfirmsTheirOwnBinding(t *testing.T) {
+	onEachEngine(t, func(t *testing.T, w *world) {
+		acme := w.found("acme")
+		team := w.group(acme.uid)
+		reviewer := w.member(acme.uid, "rita")
+		own := w.bind(team, reviewer, w.role(acme.uid, platform.CapRoleBindingsList, platform.CapRoleBindingsDelete))
+		rita := w.as("rita")
+		other := w.bind(team, w.member(acme.uid, "ann"), platform.ViewerRole)
+		_, err := w.p.RoleBindings.Confirm(rita, unseen(other, own), "")
+		if e := refusal(t, "the reviewer's own", err, platform.CodeFailedPrecondition); e.Preconditions[0].Type != "OWN_ROLE_BINDING" || e.Preconditions[0].Subject != string(own) || e.Metadata["request"] != "requests[1]" {
+			t.Errorf("got %+v", e)
+		}
+		second := w.bind(team, acme.Identity.UID, platform.ViewerRole)
+		_, err = w.p.RoleBindings.Confirm(acme.owner, unseen(own, acme.Binding.UID, second), "")
+		must(t, err) // nobody else could
+
+		helper := w.member(acme.uid, "otto")
+		deputy := w.bind(acme.uid, helper, platform.OwnerRole)
+		_, err = w.p.RoleBindings.Confirm(acme.owner, unseen(acme.Binding.UID), "")
+		expectRefused(t, "an owner's own beside another owner", err, platform.CodeFailedPrecondition)
+		_, err = w.p.RoleBindings.Confirm(w.as("otto"), unseen(acme.Binding.UID), "")
+		must(t, err)
+		_, err = w.p.RoleBindings.Update(acme.owner, deputy, body[*platform.RoleBinding](`{"expireTime": %q}`, platform.At(w.now().Add(time.Hour)).String()))
+		must(t, err)
+		_, err = w.p.RoleBindings.Confirm(acme.owner, unseen(acme.Binding.UID), "")
+		must(t, err) // the other owner's binding ends
+	})
+}
+
+// What was confirmed is who acts as an identity, and what the role gives them.
+func TestAReviewEndsWithAChangeOfTheRuleOrTheRole(t *testing.T) {
+	onEachEngine(t, func(t *testing.T, w *world) {
+		acme := w.found("acme")
+		role := w.role(acme.uid, platform.CapRepoList)
+		ann, bob := w.member(acme.uid, "ann"), w.member(acme.uid, "bob")
+		ones := unseen(w.bind(acme.uid, ann, platform.ViewerRole), w.bind(acme.uid, bob, role), acme.Binding.UID)
+		var began time.Time
+		confirm := func() {
+			t.Helper()
+			w.pass(time.Hour)
+			began = w.now()
+			_, err := w.p.RoleBindings.Confirm(acme.owner, ones, "Fine")
+			must(t, err)
+			w.expect("what is left after a review", w.left(acme.uid, began), "")
+		}
+		identity := func(change string, values ...any) {
+			t.Helper()
+			_, err := w.p.Identities.Update(acme.owner, ann, body[*platform.Identity](change, values...))
+			must(t, err)
+		}
+		confirm()
+		current, err := w.p.Identities.Get(acme.owner, ann)
+		must(t, err)
+		identity(`{"claimMatch": {"issuer": %q, "subject": %q}}`, current.ClaimMatch.Issuer, current.ClaimMatch.Subject)
+		identity(`{"description": "Of the night shift"}`)
+		_, err = w.p.Roles.Update(acme.owner, role, body[*platform.Role](`{"description": "Readers", "capabilities": ["repo.list"]}`))
+		must(t, err)
+		w.expect("what is left where nothing has changed", w.left(acme.uid, began), "")
+		identity(`{"claimMatch": {"issuer": %q, "subject": "eve"}}`, current.ClaimMatch.Issuer)
+		w.expect("what is left after a change of a rule", w.left(acme.uid, began), "eve")
+		confirm()
+		_, err = w.p.Roles.Update(acme.owner, role, body[*platform.Role](`{"capabilities": ["repo.list", "repo.delete"]}`))
+		must(t, err)
+		w.expect("what is left after a change of a role", w.left(acme.uid, began), "bob")
+		confirm()
+		identity(`{"claimMatch": null}`)
+		got, err := w.p.RoleBindings.Get(acme.owner, ones[0].UID)
+		must(t, err)
+		if !got.ReviewTime.IsZero() || got.ReviewNote != "" || got.Reviewer != "" {
+			t.Errorf("without a rule, it still has the review %+v", got)
+		}
+	})
+}
+
+// What the last reviewer noted is neither the reason of a later end, nor for the one whom it is about.
+func TestANoteOfAReviewStaysWithTheReview(t *testing.T) {
+	onEachEngine(t, func(t *testing.T, w *world) {
+		acme := w.found("acme")
+		team := w.group(acme.uid)
+		ann := w.member(acme.uid, "ann")
+		end := platform.At(w.now().Add(time.Hour))
+		role := w.role(acme.uid)
+		deleted, batched, revoked := w.bind(team, ann, role), w.bind(team, ann, w.role(acme.uid)), w.bind(team, ann, w.role(acme.uid))
+		made, err := w.p.RoleBindings.Create(acme.owner, team, body[*platform.RoleBinding](`{"identityUid": %q, "roleUid": %q, "expireTime": %q}`, ann, w.role(acme.uid, platform.CapTagList), end.String()))
+		must(t, err)
+		ended := made.UID
+		_, err = w.p.RoleBindings.Confirm(acme.owner, unseen(deleted, batched, revoked, ended), "On probation")
+		must(t, err)
+
+		expectNotes := func(what string, caller context.Context, want string) {
+			t.Helper()
+			own, err := w.p.RoleBindings.ListOwn(caller, platform.ListRequest[*platform.RoleBindingFilter]{Filter: &platform.RoleBindingFilter{Role: role}})
+			must(t, err)
+			w.expect("what "+what+" reads of her own binding", own.Items[0].ReviewNote, want)
+		}
+		expectNotes("ann", w.as("ann"), "")
+		changer := w.with(w.role(acme.uid, platform.CapRoleBindingsUpdate), team, acme.uid)
+		unchanged, err := w.p.RoleBindings.Update(changer, deleted, body[*platform.RoleBinding](`{}`))
+		must(t, err)
+		w.expect("what one reads who may change, but not list", unchanged.ReviewNote, "")
+		lists := w.bind(acme.uid, ann, w.role(acme.uid, platform.CapRoleBindingsList))
+		expectNotes("ann, who may list", w.as("ann"), "On probation")
+		must(t, w.p.RoleBindings.Delete(acme.owner, lists))
+		must(t, w.p.RoleBindings.Delete(acme.owner, deleted))
+		must(t, w.p.RoleBindings.DeleteBatch(acme.owner, []platform.UID{batched}, ""))
+		must(t, w.p.RoleBindings.DeleteBatch(acme.owner, []platform.UID{revoked}, "Has left"))
+		w.pass(2 * time.Hour)
+		must(t, w.p.RoleBindings.DeleteExpired(w.Context()))
+		events := w.events()
+		for i, want := range []string{"deleted", "deleted", "deleted Has left", "expired"} {
+			e := events[len(events)-4+i]
+			kind, note, noted := strings.Cut(want, " ")
+			if e.kind != "iam.rolebindings."+kind || strings.Contains(e.body, "On probation") || strings.Contains(e.body, "review") != noted || !strings.Contains(e.body, note) {
+				t.Errorf("event %d: got %s: %s, want %s", i, e.kind, e.body, want)
+			}
 		}
 	})
 }

@@ -43,3 +43,22 @@ func TestPastAccessIsPagedInTheGraph(t *testing.T) {
 		w.askAs("bob", at, "team", team, "time", from).expectErrors("PERMISSION_DENIED accessAt")
 	})
 }
+
+func TestAConfirmationNamesWhatHasChangedInTheGraph(t *testing.T) {
+	t.Parallel()
+	storetest.EachURL(t, func(t *testing.T, url string) {
+		w := newWorldAt(t, url)
+		ann := w.member(w.org, "ann", w.role(w.org, "readers", platform.CapRepoList))
+		binding := w.ask(`query($org: ID!) { roleBindings(childrenOf: $org, orderBy: {field: IDENTITY_NAME}) { nodes { uid } } }`, "org", w.org).value("roleBindings.nodes.0.uid")
+		const confirm = `mutation($uid: ID!, $ann: ID!, $role: ID, $end: DateTime) { confirmRoleBindings(input: {requests: [{uid: $uid, identityUid: $ann, roleUid: $role, expireTime: $end}], note: "Knows too much"}) { roleBindings { reviewNote expireTime } } }`
+		changed := w.askAs(theOwner, confirm, "uid", binding, "ann", ann, "role", platform.ViewerRole, "end", "2099-01-01T00:00:00Z").expectErrors("FAILED_PRECONDITION confirmRoleBindings")
+		if got := changed.violations(); got != "requests[0].expireTime requests[0].roleUid" {
+			t.Errorf("it names %q, want the role and the end", got)
+		}
+		w.ask(strings.NewReplacer("$role: ID, ", "", "roleUid: $role, ", "").Replace(confirm), "uid", binding, "ann", ann, "end", nil).expect("confirmRoleBindings.roleBindings.0.reviewNote", "Knows too much")
+		const own = `{ viewer { roleBindings { nodes { reviewTime reviewNote } } } }`
+		if got := w.askAs("ann", own).expectSuccess().expect("viewer.roleBindings.nodes.0.reviewNote", nil); got.value("viewer.roleBindings.nodes.0.reviewTime") == nil {
+			t.Error("ann does not see that her binding was reviewed")
+		}
+	})
+}

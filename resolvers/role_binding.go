@@ -75,8 +75,9 @@ func (m mutations) BatchDeleteRoleBindings(ctx context.Context, input graph.Batc
 	return &graph.BatchDeleteRoleBindingsPayload{DeletedIds: globalIDs("RoleBinding", input.Uids), DeletedUids: input.Uids}, nil
 }
 
-func (m mutations) ConfirmRoleBindings(ctx context.Context, input graph.ConfirmRoleBindingsInput) (*graph.ConfirmRoleBindingsPayload, error) {
-	confirmed, err := m.p.RoleBindings.Confirm(ctx, input.Uids, valueOrZero(input.Note))
+func (m mutations) ConfirmRoleBindings(ctx context.Context, input map[string]any) (*graph.ConfirmRoleBindingsPayload, error) {
+	note, _ := input["note"].(*string)
+	confirmed, err := m.p.RoleBindings.Confirm(ctx, decodeBatchRequests[*platform.RoleBinding](input), valueOrZero(note))
 	if err != nil {
 		return nil, err
 	}

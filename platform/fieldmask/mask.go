@@ -94,6 +94,11 @@ func (c *Change[T]) Clone() *Change[T] {
 // Writes reports whether a field is written, as a whole or in parts.
 func (c *Change[T]) Writes(field string) bool { return slices.Contains(c.Fields, field) }
 
+// Differs reports whether a field is written that a resource has another value of.
+func (c *Change[T]) Differs(current T, field string) bool {
+	return c.Writes(field) && !SameField(c.Row, current, field)
+}
+
 // WritesPart reports whether only parts of a field are written.
 func (c *Change[T]) WritesPart(field string) bool {
 	return slices.ContainsFunc(c.Parts, func(p Part) bool { return p.Field == field })

@@ -113,11 +113,15 @@ func (s tables) CountBindings(ctx context.Context, keys map[platform.UID]platfor
 }
 
 // HasOwner reports whether an organisation has a lasting owner who could sign in. The UID without is
-// that of a role binding or of an identity.
-func (s tables) HasOwner(ctx context.Context, root, without platform.UID) (bool, error) {
+// that of a role binding or of an identity whose rule does not count. Owners with these identities do not count.
+func (s tables) HasOwner(ctx context.Context, root, without platform.UID, identities ...platform.UID) (bool, error) {
 	has := false
 	q := newStatement(s.dialect).add("SELECT 1 FROM role_binding b JOIN identity i ON i.uid = b.identity WHERE b.parent = ? AND b.role = ? AND b.uid <> ? AND b.expire_time IS NULL", root, platform.OwnerRole, without)
-	q.add(" AND (i.provider IS NOT NULL OR i.uid <> ? AND (i.match_rule <> '' OR i.static_rule <> '')) LIMIT 1", without)
+	q.add(" AND (i.provider IS NOT NULL OR i.uid <> ? AND (i.match_rule <> '' OR i.static_rule <> ''))", without)
+	if len(identities) > 0 {
+		q.add(" AND NOT (i.uid ?)", uidKeyList(identities))
+	}
+	q.add(" LIMIT 1")
 	err := s.conn.Run(ctx, q.build(func(func(...any) error) error { has = true; return nil }))
 	return has, err
 }

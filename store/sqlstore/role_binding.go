@@ -115,6 +115,12 @@ func (tx *transaction) RoleBindingWriter() platform.RowWriter[*platform.RoleBind
 	return newWriter(roleBindings, tx)
 }
 
+// EndReviews removes the reviews of the role bindings of an identity or of a role.
+func (tx *transaction) EndReviews(ctx context.Context, of platform.UID) error {
+	q := newStatement(tx.dialect).add("UPDATE role_binding SET review_time = NULL, reviewer = '', review_note = '' WHERE (identity = ? OR role = ?) AND review_time IS NOT NULL", of, of)
+	return tx.conn.Run(ctx, q.build(nil))
+}
+
 // ExpiredBindings finds role bindings that have expired, those that expired first before others.
 func (s tables) ExpiredBindings(ctx context.Context, limit int) ([]platform.UID, error) {
 	var expired []platform.UID
