@@ -20,22 +20,23 @@ var (
 	bindingUpdated   = eventType(roleBindingKind.Event, "updated")
 	bindingExpired   = eventType(roleBindingKind.Event, verbExpired)
 	bindingChanges   = append(slices.Clip(bindingMade), bindingUpdated, eventType(roleBindingKind.Event, "deleted"), bindingExpired)
-	RoleUpdated      = eventType(roleKind.Event, "updated") // event type of an update of a role
-	RoleDeleted      = eventType(roleKind.Event, "deleted") // event type of a deletion of a role
+	BindingConfirmed = eventType(roleBindingKind.Event, verbConfirmed) // event type of a review, which changes nothing
+	RoleUpdated      = eventType(roleKind.Event, "updated")            // event type of an update of a role
+	RoleDeleted      = eventType(roleKind.Event, "deleted")            // event type of a deletion of a role
 	accessEventTypes = append(slices.Clip(bindingChanges), RoleUpdated)
 )
 
-// BindingChanges lists the event types of role bindings. The first two are of bindings that were made.
-func BindingChanges() []string { return bindingChanges }
+// BindingMade lists the event types of role bindings that were made.
+func BindingMade() []string { return bindingMade }
 
 // A PastBindingQuery asks for what role bindings on groups were at a time, in the order of their UIDs. The time and
-// the groups, which are of one organisation, must be given.
+// the groups must be given.
 type PastBindingQuery struct {
 	Groups   []UID
 	Time     Time
 	After    UID  // exclusive; "" means the first, or the last if Backward
 	Backward bool // whether the rows before After are read, in descending order
-	Limit    int  // one row more is read
+	Limit    int
 }
 
 // An AccessGrant is a role that an identity had in a group. Its names are those that the log or the resources have.
@@ -148,7 +149,7 @@ func (s AuditLog) accessAt(ctx context.Context, req AccessRequest) (page AccessP
 	if err != nil {
 		return page, err
 	}
-	q := PastBindingQuery{Time: req.From, After: UID(req.After), Backward: req.Backward, Limit: limit}
+	q := PastBindingQuery{Time: req.From, After: UID(req.After), Backward: req.Backward, Limit: limit + 1}
 	for _, g := range append(req.Group.Ancestors(), req.Group) {
 		if actor := ActorOf(ctx); actor.Can(CapRoleBindingsList, g) && actor.Can(CapGroupsUpdate, g) {
 			q.Groups = append(q.Groups, g)
@@ -159,44 +160,77 @@ func (s AuditLog) accessAt(ctx context.Context, req AccessRequest) (page AccessP
 		return page, err
 	}
 	page.RecordPage = newRecordPage(grants, limit, req.Backward, req.After == "")
-	page.Items = slices.DeleteFunc(page.Items, func(g *AccessGrant) bool { return !g.ExpireTime.IsZero() && !g.ExpireTime.After(q.Time.Time) })
 	return completePage(ctx, s, page, req.From)
 }
 
-// readGrants reads one more grant than the limit of a query. Those that had just expired are among them.
-func (s AuditLog) readGrants(ctx context.Context, q PastBindingQuery) ([]*AccessGrant, error) {
-	unchanged := Query[*RoleBindingFilter]{
-		Filter: &RoleBindingFilter{Unchanged: &q}, Order: Order{Field: "uid"}, Backward: q.Backward, Limit: q.Limit + 1, Parts: PartItems, Without: BindingTexts | BindingRules,
+// readGrants reads as many grants as a query asks for, or more. It reads on where bindings had expired, but were not
+// deleted yet.
+func (s AuditLog) readGrants(ctx context.Context, q PastBindingQuery) (grants []*AccessGrant, err error) {
+	for {
+		some, last, err := s.readSomeGrants(ctx, q)
+		grants = append(grants, some...)
+		if err != nil || last == "" || len(grants) >= q.Limit {
+			return grants, err
+		}
+		q.After = last
+	}
+}
+
+// readSomeGrants reads the bindings that were made before the time of a query: each was what its first change since then
+// tells, or is what it is now. After the UID last, which is "" at the end, it has not read all of both.
+func (s AuditLog) readSomeGrants(ctx context.Context, q PastBindingQuery) (grants []*AccessGrant, last UID, err error) {
+	asked := Query[*RoleBindingFilter]{
+		Filter: &RoleBindingFilter{CreatedBefore: q.Time}, Order: Order{Field: "uid"}, Backward: q.Backward, Limit: q.Limit, Parts: PartItems, Without: BindingTexts | BindingRules,
 	}
 	if q.After != "" {
-		unchanged.From = &Position{UID: q.After}
+		asked.From = &Position{UID: q.After}
 	}
 	for _, g := range q.Groups {
-		unchanged.Scope.branches = append(unchanged.Scope.branches, Branch{Relation: Children, UID: g})
+		asked.Scope.branches = append(asked.Scope.branches, Branch{Relation: Children, UID: g})
 	}
-	rows, err := s.p.store.RoleBindings().List(ctx, unchanged)
+	now, err := s.p.store.RoleBindings().List(ctx, asked)
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
 	changed, err := s.p.store.FirstBindingChanges(ctx, q)
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
-	var grants []*AccessGrant
-	for _, b := range rows.Items {
-		grants = append(grants, newAccessGrant(b, q.Time))
+	grants, last = q.merge(now.Items, changed)
+	return grants, last, nil
+}
+
+// merge returns what bindings gave at the time of a query, up to the UID last.
+func (q PastBindingQuery) merge(now []*RoleBinding, changed []*Event) (grants []*AccessGrant, last UID) {
+	compare := cmp.Compare[UID]
+	if q.Backward {
+		compare = func(x, y UID) int { return cmp.Compare(y, x) }
 	}
-	for _, e := range changed {
-		before, _ := e.bindings()
-		grants = append(grants, newAccessGrant(before, q.Time))
-	}
-	slices.SortFunc(grants, func(x, y *AccessGrant) int {
-		if q.Backward {
-			x, y = y, x
+	past := map[UID]*RoleBinding{}
+	var ends []UID // of what was read up to the limit
+	for i, b := range now {
+		if past[b.UID] = b; i == q.Limit-1 {
+			ends = append(ends, b.UID)
 		}
-		return cmp.Compare(x.BindingUID, y.BindingUID)
-	})
-	return grants, nil
+	}
+	for i, e := range changed {
+		if past[e.Subject], _ = e.bindings(); i == q.Limit-1 {
+			ends = append(ends, e.Subject)
+		}
+	}
+	if len(ends) > 0 {
+		last = slices.MinFunc(ends, compare)
+	}
+	for _, uid := range slices.SortedFunc(maps.Keys(past), compare) {
+		b := past[uid]
+		if last != "" && compare(uid, last) > 0 {
+			break
+		}
+		if b.ExpireTime.IsZero() || b.ExpireTime.After(q.Time.Time) {
+			grants = append(grants, newAccessGrant(b, q.Time))
+		}
+	}
+	return grants, last
 }
 
 // bindings returns what a role binding was before its event and after it. One of them is nil if the event made or

@@ -255,6 +255,59 @@ func TestChangesOfAccessNameWhatIsGone(t *testing.T) {
 	})
 }
 
+// Bindings that had ended, but were not deleted yet, neither shorten a page nor end the list.
+func TestPagesOfPastAccessAreFull(t *testing.T) {
+	onEachEngine(t, func(t *testing.T, w *world) {
+		acme := w.found("acme")
+		team := w.group(acme.uid)
+		end := platform.At(w.now().Add(time.Minute))
+		want, lasting := []platform.UID{acme.Binding.UID}, platform.UID("")
+		for i := range 20 {
+			group, until := []platform.UID{acme.uid, team}[i%2], `"`+end.String()+`"`
+			if i%3 == 0 {
+				until = "null"
+			}
+			made, err := w.p.RoleBindings.Create(acme.owner, group, body[*platform.RoleBinding](`{"identityUid": %q, "roleUid": %q, "expireTime": %s}`, w.member(acme.uid, w.name()), platform.ViewerRole, until))
+			must(t, err)
+			if until == "null" {
+				want, lasting = append(want, made.UID), made.UID
+			}
+		}
+		slices.Sort(want)
+		w.pass(2 * time.Minute)
+		at := platform.At(w.now())
+		w.pass(time.Minute)
+		must(t, w.p.RoleBindings.DeleteExpired(w.Context()))
+		must(t, w.p.RoleBindings.Delete(acme.owner, lasting))
+		w.member(acme.uid, "later")
+		for _, backward := range []bool{false, true} {
+			var got []platform.UID
+			for req := (platform.AccessRequest{Group: team, From: at, PageSize: 2, Backward: backward}); ; {
+				page, err := w.p.AuditLog.AccessAt(acme.owner, req)
+				must(t, err)
+				more := page.HasNext
+				if backward {
+					more = page.HasPrevious
+					slices.Reverse(page.Items)
+				}
+				if more && len(page.Items) != 2 {
+					t.Fatalf("a page has %d grants, and more follow", len(page.Items))
+				}
+				for _, g := range page.Items {
+					got = append(got, g.BindingUID)
+				}
+				if !more {
+					break
+				}
+				req.After = string(got[len(got)-1])
+			}
+			if slices.Sort(got); !slices.Equal(got, want) {
+				t.Errorf("backward %t: got %v, want each of %v once", backward, got, want)
+			}
+		}
+	})
+}
+
 // Who revokes the access of others has neither got nor lost any.
 func TestChangesOfAccessConcernTheHolder(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {

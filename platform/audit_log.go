@@ -21,7 +21,7 @@ type AuditStore interface {
 
 	// FirstBindingChanges reads, of each role binding on the groups of a query that has changed
 	// since its time, the first event since then. It leaves out bindings that were made since then.
-	// The events are in the order of their subjects.
+	// The events are in the order of their subjects, and up to the limit.
 	FirstBindingChanges(ctx context.Context, q PastBindingQuery) ([]*Event, error)
 
 	// RoleCapabilityChanges reads the events, in their order, by which roles have got other

@@ -61,8 +61,7 @@ type RoleBindingFilter struct {
 	IdentityKinds []IdentityKind  `json:",omitempty"` // the identity is of one of these kinds
 	Expiring      *ExpiringFilter `json:",omitempty"`
 	CreatedSince  Time            `json:",omitzero"` // the binding was made at this time or later
-	// Unchanged restricts a list to bindings that gave their role at a time and have not changed since. It is internal.
-	Unchanged *PastBindingQuery `json:",omitempty"`
+	CreatedBefore Time            `json:",omitzero"` // the binding was made before this time; only the service asks this
 
 	IdentityLastSeenBefore Time `json:",omitzero"` // includes bindings of identities that were never seen
 	UnreviewedSince        Time `json:",omitzero"` // the binding was made before this time, and nobody has confirmed it since
@@ -236,13 +235,14 @@ func (s RoleBindings) createAll(ctx context.Context, parent UID, ins []fieldmask
 	}
 	var made []*RoleBinding
 	err = s.writeInPlaceOfExpired(ctx, parent, func() []*RoleBinding { return bindings }, func(tx Tx) error {
-		made = make([]*RoleBinding, len(bindings))
-		for i, b := range bindings {
-			made[i] = new(*b) // b stays unchanged, because the transaction can be retried
-		}
 		keys, err := s.checkMayBind(ctx, tx, parent, bindings...)
 		if err != nil {
 			return err
+		}
+		made = make([]*RoleBinding, len(bindings))
+		for i, b := range bindings {
+			made[i] = new(*b)              // b stays unchanged, because the transaction can be retried
+			made[i].CreateTime = s.p.now() // the transaction may have waited for others
 		}
 		if err := s.rows(tx).Insert(ctx, made...); err != nil {
 			return err

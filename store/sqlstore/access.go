@@ -1,47 +1,52 @@
 package sqlstore
 
 import (
+	"cmp"
 	"context"
+	"slices"
+	"strings"
 
 	"atrium/platform"
+	"atrium/store/sqlstore/dbconn"
 )
 
-// A change of a role binding names the group of the binding in its body. Therefore the index of mentions
-// finds the changes of the bindings on a group since a time.
-
-// addBindingChanges adds a select of the changes of the role bindings on groups since a time. columns can
-// use the event e and its mention m, whose subject is the UID of the binding.
-func (s *statement) addBindingChanges(columns string, q *platform.PastBindingQuery) *statement {
-	groups := make(valueList, len(q.Groups))
-	for i, uid := range q.Groups {
-		groups[i] = string(uid)
-	}
-	return s.add("SELECT "+columns+" FROM event_mention m JOIN event e ON e.id = m.event_id WHERE m.root = ? AND m.uid ? AND m.event_id >= ?"+
-		" AND e.denied = '' AND e.type ? AND e.grp ?",
-		q.Groups[0].Root(), uidValueList(q.Groups), platform.FirstEventID(q.Time), valueList(platform.BindingChanges()), groups)
+// bindingEvents returns the conditions of the changes of role bindings on a group since a time, for an event with an
+// alias. The index event_log_binding has the bounds of the types, and nothing that was denied.
+func bindingEvents(alias string) string {
+	return strings.ReplaceAll("e.grp = ? AND e.denied = '' AND e.type >= 'dev.atrium.api.iam.rolebindings.' AND e.type < 'dev.atrium.api.iam.rolebindings/'"+
+		" AND e.type <> ? AND e.id >= ?", "e.", alias+".")
 }
 
-// FirstBindingChanges reads the first change since a time of each role binding that was there before.
+// FirstBindingChanges reads the first change since a time of each role binding that was there before. It walks along the
+// index to the end of the page, and looks for an earlier change of each binding in it.
 func (s *Store) FirstBindingChanges(ctx context.Context, q platform.PastBindingQuery) (events []*platform.Event, err error) {
 	order, passed := "", ">"
 	if q.Backward {
 		order, passed = " DESC", "<"
 	}
-	stmt := newEventStatement(s.dialect).addSlow(selectEvents + " WHERE e.id IN (SELECT w.id FROM (")
-	stmt.addBindingChanges("e.id, e.type, m.subject, ROW_NUMBER() OVER (PARTITION BY m.subject ORDER BY e.xact, e.seq) AS place", &q)
-	stmt.add(") w WHERE w.place = 1 AND w.type NOT IN (?, ?)", platform.BindingChanges()[0], platform.BindingChanges()[1])
-	if q.After != "" {
-		stmt.add(" AND w.subject "+passed+" ?", q.After)
+	var run []*dbconn.Statement
+	for _, group := range q.Groups {
+		changes := []any{string(group), platform.BindingConfirmed, platform.FirstEventID(q.Time)}
+		page := newEventStatement(s.dialect).add(selectEvents+" WHERE "+bindingEvents("e"), changes...)
+		for _, made := range platform.BindingMade() {
+			page.add(" AND e.type <> ?", made)
+		}
+		page.add(" AND "+confirm("NOT EXISTS (SELECT 1 FROM event f WHERE f.subject = e.subject AND (f.xact, f.seq) < (e.xact, e.seq) AND "+bindingEvents("f")+")"), changes...)
+		if q.After != "" {
+			page.add(" AND e.subject "+passed+" ?", string(q.After))
+		}
+		run = append(run, page.add(" ORDER BY e.subject"+order+" LIMIT ?", int64(q.Limit)).build(collectEvents(&events)))
 	}
-	stmt.add(" ORDER BY w.subject"+order+" LIMIT ?) ORDER BY e.subject"+order, int64(q.Limit)+1)
-	err = s.conn.Run(ctx, stmt.build(collectEvents(&events)))
-	return events, err
-}
-
-// addUnchanged adds the condition that a role binding gave its role at a time and has not changed since.
-func (s *statement) addUnchanged(q *platform.PastBindingQuery) {
-	s.addSlow(" AND t.create_time < ? AND (t.expire_time IS NULL OR t.expire_time > ?) AND t.uid NOT IN (", q.Time, q.Time)
-	s.addBindingChanges("m.subject", q).add(")")
+	if err := s.conn.Run(ctx, run...); err != nil {
+		return nil, err
+	}
+	slices.SortFunc(events, func(x, y *platform.Event) int {
+		if q.Backward {
+			x, y = y, x
+		}
+		return cmp.Compare(x.Subject, y.Subject)
+	})
+	return events[:min(len(events), q.Limit)], nil
 }
 
 // RoleCapabilityChanges reads the events by which roles got other capabilities or were deleted since a time.

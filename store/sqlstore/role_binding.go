@@ -90,8 +90,8 @@ var roleBindings = newTable(&table[*platform.RoleBinding, *platform.RoleBindingF
 			}
 		}
 		addSince(s, "create_time", f.CreatedSince)
-		if f.Unchanged != nil {
-			s.addUnchanged(f.Unchanged)
+		if !f.CreatedBefore.IsZero() {
+			s.add(" AND t.create_time < ?", f.CreatedBefore)
 		}
 		if f.Lasting {
 			s.add(" AND t.expire_time IS NULL")
