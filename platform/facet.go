@@ -18,6 +18,10 @@ type (
 	UIDFacet = Facet[UID]
 	// A TextFacet counts the rows with a text.
 	TextFacet = Facet[string]
+	// A TagClassFacet counts the tags of a class; "" is for tags of none.
+	TagClassFacet = Facet[TagClass]
+	// A DeprecatedFacet counts the tags that have, or have not, reached their end of life.
+	DeprecatedFacet = Facet[bool]
 	// An IdentityKindFacet counts the identities of a kind.
 	IdentityKindFacet = Facet[IdentityKind]
 )
@@ -32,6 +36,27 @@ type RoleBindingFacets struct{ Role, Group []UIDFacet }
 type IdentityFacets struct {
 	Kind  []IdentityKindFacet
 	Group []UIDFacet
+}
+
+// TagFacets count the tags of a list, sorted by descending count. A tag counts in each of its bundles.
+type TagFacets struct {
+	Repo       []UIDFacet
+	Deprecated []DeprecatedFacet
+	Class      []TagClassFacet
+	Bundle     []TextFacet
+}
+
+// Facets counts all tags of the lists that the pages belong to.
+func (s Tags) Facets(ctx context.Context, pages []Page[*Tag]) ([]*TagFacets, error) {
+	return facetEach(ctx, s.resources, pages, s.p.store.FacetTags, func(f *TagFacets) {
+		f.Repo, f.Class, f.Bundle = sortFacets(f.Repo), sortFacets(f.Class), sortFacets(f.Bundle)
+		slices.SortFunc(f.Deprecated, func(a, b DeprecatedFacet) int {
+			if a.Count == b.Count && b.Value {
+				return -1
+			}
+			return cmp.Compare(b.Count, a.Count)
+		})
+	})
 }
 
 // Facets counts all role bindings of the lists that the pages belong to.

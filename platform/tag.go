@@ -132,6 +132,10 @@ var tagKind = Kind[*Tag]{
 type TagReads interface {
 	Tags() Table[*Tag, *TagFilter]
 
+	// FacetTags counts the tags of each scope by facet, with one round trip. The values of
+	// a facet are not sorted.
+	FacetTags(ctx context.Context, filter *TagFilter, scopes []Scope) ([]*TagFacets, error)
+
 	// TagsByName reads the tags of (repo, name) pairs; missing ones are left
 	// out.
 	TagsByName(ctx context.Context, names TagNames) ([]*Tag, error)

@@ -2,9 +2,11 @@ package resolvers
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"atrium/platform"
+	"atrium/store/storetest"
 )
 
 // The cost of a list of repos must not grow with their advisories. A summary may cost no
@@ -30,6 +32,24 @@ func TestSummariesOfReposCostNoMoreThanAnEdge(t *testing.T) {
 	w.ask(`{ repos(first: 1) { nodes { advisorySummary `+counts+` advisories(first: 1) { totalCount } tag(name: "t00") { advisorySummary `+counts+` advisories { totalCount } } } } }`).
 		expect("repos.nodes.0.advisorySummary.open.total", 200).expect("repos.nodes.0.advisories.totalCount", 200).
 		expect("repos.nodes.0.tag.advisorySummary.open.total", 200).expect("repos.nodes.0.tag.advisories.totalCount", 200).expectStatements(6)
+}
+
+func TestFacetsCountTags(t *testing.T) {
+	t.Parallel()
+	storetest.EachURL(t, func(t *testing.T, url string) {
+		w := newWorldAt(t, url)
+		w.addRegistry(w.group(w.org, "team"), 2, 3)
+		repo := w.ask(`{ repos(where: {name: "r01"}) { nodes { uid } } }`).value("repos.nodes.0.uid")
+		digest := "sha256:" + strings.Repeat("ab", 32)
+		for i, name := range []string{"nightly-20260327", "1.2.3-r4", "sha256-" + strings.Repeat("cd", 32) + ".sig"} {
+			w.ask(`mutation($repo: ID!, $name: String!, $digest: String!, $old: Boolean) { createTag(input: {parent: $repo, name: $name, digest: $digest, deprecated: $old, bundles: ["b"]}) { tag { uid } } }`, "repo", repo, "name", name, "digest", digest, "old", i == 0)
+		}
+		const facets = ` { facets { repo { value count repo { name } } deprecated { value count } class { value count } bundle { value count } } }`
+		w.ask(`query($repo: ID!) { tags(first: 0)`+facets+` image: tags(where: {name: "1.2.3-r4"}) { nodes { image { tags`+facets+` } } } old: tags(childrenOf: $repo, where: {deprecated: true, query: "nightly"})`+facets+` none: tags(where: {name: "none"})`+facets+` }`, "repo", repo).
+			expect("tags.facets.repo.*.repo.name", "r01 r00").expect("tags.facets.repo.*.count", "6 3").expect("tags.facets.deprecated.*.value", "false true").expect("tags.facets.deprecated.*.count", "6 3").
+			expect("tags.facets.class.*.value", "<nil> DATE EPOCH REFERRER").expect("tags.facets.class.*.count", "6 1 1 1").
+			expect("old.facets.class.*.value", "DATE").expect("old.facets.repo.*.value", repo).expect("none.facets.deprecated", []any{})
+	})
 }
 
 func TestFacetsCountRepos(t *testing.T) {

@@ -15,6 +15,14 @@ func (r identityLists) Facets(ctx context.Context, all []*scalar.IdentityConnect
 	return r.p.Identities.Facets(ctx, mapEach(all, (*scalar.IdentityConnection).Page))
 }
 
+func (r tagLists) Facets(ctx context.Context, all []*scalar.TagConnection) ([]*platform.TagFacets, error) {
+	return r.p.Tags.Facets(ctx, mapEach(all, (*scalar.TagConnection).Page))
+}
+
+func (repoFacets) Repo(ctx context.Context, all []*platform.UIDFacet) ([]*platform.Repo, error) {
+	return follow(ctx, all, readsOf(ctx).repos(), facetUID)
+}
+
 func (roleFacets) Role(ctx context.Context, all []*platform.UIDFacet) ([]*platform.Role, error) {
 	return follow(ctx, all, readsOf(ctx).roles(), facetUID)
 }

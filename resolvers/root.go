@@ -26,6 +26,8 @@ type (
 	vulnerabilityMetadata root
 	roleBindingLists      root // the resolvers of RoleBindingConnection
 	identityLists         root // the resolvers of IdentityConnection
+	tagLists              root // the resolvers of TagConnection
+	repoFacets            root
 	roleFacets            root
 	groupFacets           root
 	findingRepoFacets     root
@@ -49,6 +51,8 @@ func (r root) RepoConnection() graph.RepoConnectionResolver               { retu
 func (r root) FindingConnection() graph.FindingConnectionResolver         { return findingConnections(r) }
 func (r root) RoleBindingConnection() graph.RoleBindingConnectionResolver { return roleBindingLists(r) }
 func (r root) IdentityConnection() graph.IdentityConnectionResolver       { return identityLists(r) }
+func (r root) TagConnection() graph.TagConnectionResolver                 { return tagLists(r) }
+func (r root) RepoFacet() graph.RepoFacetResolver                         { return repoFacets(r) }
 func (r root) RoleFacet() graph.RoleFacetResolver                         { return roleFacets(r) }
 func (r root) GroupFacet() graph.GroupFacetResolver                       { return groupFacets(r) }
 func (r root) FindingRepoFacet() graph.FindingRepoFacetResolver           { return findingRepoFacets(r) }

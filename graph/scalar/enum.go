@@ -360,6 +360,22 @@ func UnmarshalActivityInterval(v any) (platform.ActivityInterval, error) {
 	return value[platform.ActivityInterval]("", v)
 }
 
+// AppendTagClass appends a class of tags as JSON.
+func AppendTagClass(b []byte, v platform.TagClass, _ bool) []byte {
+	return appendEnum(b, "", strings.ToUpper(string(v)))
+}
+
+// MarshalTagClass returns the marshaler of a class of tags.
+func MarshalTagClass(v platform.TagClass) graphql.Marshaler {
+	return marshal(AppendTagClass(nil, v, true))
+}
+
+// UnmarshalTagClass reads a class of tags.
+func UnmarshalTagClass(v any) (platform.TagClass, error) {
+	name, err := value[platform.TagClass]("", v)
+	return platform.TagClass(strings.ToLower(string(name))), err
+}
+
 // AppendAccessChangeKind appends a kind of changes of access as JSON.
 func AppendAccessChangeKind(b []byte, v platform.AccessChangeKind, _ bool) []byte {
 	return appendEnum(b, "", v)

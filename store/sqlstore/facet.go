@@ -123,6 +123,25 @@ func (s tables) FacetIdentities(ctx context.Context, filter *platform.IdentityFi
 	return facets, s.runAll(ctx, run)
 }
 
+// FacetTags counts tags by repo, end of life, class and bundle.
+func (s tables) FacetTags(ctx context.Context, filter *platform.TagFilter, scopes []platform.Scope) ([]*platform.TagFacets, error) {
+	facets := emptyEach[platform.TagFacets](len(scopes))
+	r := newReader(tags, s)
+	repos, ends, classes, bundles := counting[platform.UID]{}, counting[bool]{}, counting[platform.TagClass]{}, counting[string]{}
+	var repo platform.UID
+	var deprecated bool
+	var class, bundle string
+	run := r.countBy(filter, scopes, "", []string{"t.parent", "t.deprecated", "t.class"}, []any{keyOf(&repo), &deprecated, &class}, func(i int, n int64) {
+		repos.add(&facets[i].Repo, repo, n)
+		ends.add(&facets[i].Deprecated, deprecated, n)
+		classes.add(&facets[i].Class, platform.TagClass(class), n)
+	})
+	run = append(run, r.countBy(filter, scopes, " CROSS JOIN "+s.dialect.Elements("t.bundles"), []string{"e.value"}, []any{&bundle}, func(i int, n int64) {
+		bundles.add(&facets[i].Bundle, bundle, n)
+	})...)
+	return facets, s.runAll(ctx, run)
+}
+
 // runAll runs statements, of which there may be none.
 func (s tables) runAll(ctx context.Context, run []*dbconn.Statement) error {
 	if len(run) == 0 {

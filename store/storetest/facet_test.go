@@ -2,6 +2,7 @@ package storetest_test
 
 import (
 	"cmp"
+	"maps"
 	"reflect"
 	"slices"
 	"testing"
@@ -130,4 +131,43 @@ func kindOf(i *platform.Identity) platform.IdentityKind {
 	default:
 		return platform.IdentityKindNobody
 	}
+}
+
+func TestFacetsCountTheTagsOfTheList(t *testing.T) {
+	eachForest(t, func(t *testing.T, f *forest) {
+		tags := &kind[*platform.Tag, *platform.TagFilter]{f: f, ops: f.p.Tags, rows: f.tags, filters: f.tagFilters()}
+		d, filled := newDice(37), 0
+		for range 150 {
+			c, scope, s := pick(d, f.callers), f.scope(d), pick(d, tags.filters)
+			ctx := f.contextAs(c.subject)
+			page, err := f.p.Tags.List(ctx, platform.ListRequest[*platform.TagFilter]{UIDP: scope, Filter: s.filter, PageSize: 1})
+			if err != nil {
+				continue
+			}
+			got := must[[]*platform.TagFacets](t)(f.p.Tags.Facets(ctx, []platform.Page[*platform.Tag]{page}))[0]
+			repos, ends, classes, bundles := map[platform.UID]int64{}, map[bool]int64{}, map[platform.TagClass]int64{}, map[string]int64{}
+			for _, tag := range tags.expectedRows(c, scope, s, f.p.Tags.Kind().DefaultOrder) {
+				repos[tag.UID.Parent()]++
+				ends[tag.Deprecated]++
+				classes[tag.Class]++
+				for _, bundle := range slices.Compact(slices.Sorted(slices.Values(tag.Bundles))) {
+					bundles[bundle]++
+				}
+			}
+			counted := map[bool]int64{}
+			for i, one := range got.Deprecated {
+				if counted[one.Value] = one.Count; i > 0 && one.Count > got.Deprecated[0].Count {
+					t.Errorf("%+v are not sorted", got.Deprecated)
+				}
+			}
+			want := &platform.TagFacets{Repo: sortedFacets(repos), Deprecated: got.Deprecated, Class: sortedFacets(classes), Bundle: sortedFacets(bundles)}
+			if !reflect.DeepEqual(got, want) || !maps.Equal(counted, ends) {
+				t.Errorf("tags of %s, %+v, %+v: got %+v, want %+v and %v", c.subject, scope, s.filter, got, want, ends)
+			}
+			filled += len(got.Repo)
+		}
+		if filled < 200 {
+			t.Errorf("only %d facets were counted", filled)
+		}
+	})
 }
