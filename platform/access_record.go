@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"maps"
 	"slices"
 
@@ -19,11 +20,10 @@ var (
 	bindingMade      = []string{eventType(roleBindingKind.Event, "created"), eventType(roleBindingKind.Event, "created.batch")}
 	bindingUpdated   = eventType(roleBindingKind.Event, "updated")
 	bindingExpired   = eventType(roleBindingKind.Event, verbExpired)
-	bindingChanges   = append(slices.Clip(bindingMade), bindingUpdated, eventType(roleBindingKind.Event, "deleted"), bindingExpired)
 	BindingConfirmed = eventType(roleBindingKind.Event, verbConfirmed) // event type of a review, which changes nothing
 	RoleUpdated      = eventType(roleKind.Event, "updated")            // event type of an update of a role
 	RoleDeleted      = eventType(roleKind.Event, "deleted")            // event type of a deletion of a role
-	accessEventTypes = append(slices.Clip(bindingChanges), RoleUpdated)
+	accessEventTypes = append(slices.Clip(bindingMade), bindingUpdated, eventType(roleBindingKind.Event, "deleted"), bindingExpired, RoleUpdated)
 )
 
 // BindingMade lists the event types of role bindings that were made.
@@ -363,47 +363,49 @@ func (e *Event) capabilitiesBefore() []Capability {
 // AccessCapabilities returns what the roles of grants held at the time of each grant: nil if the caller may not read the
 // role, or if nothing is known of it. Built-in roles change only with the program, and are as they are now.
 func (s AuditLog) AccessCapabilities(ctx context.Context, grants []*AccessGrant) ([][]Capability, error) {
-	roles := map[UID]bool{} // whether the caller may read the role
-	since := Time{}
-	for _, g := range grants {
-		if _, known := roles[g.RoleUID]; !known {
-			roles[g.RoleUID] = s.p.Roles.CheckReadable(ctx, g.RoleUID) == nil
-		}
-		if since.IsZero() || g.at.Before(since.Time) {
-			since = g.at
-		}
-	}
-	maps.DeleteFunc(roles, func(_ UID, isReadable bool) bool { return !isReadable })
-	now, changes, err := s.readRoles(ctx, slices.Sorted(maps.Keys(roles)), since)
 	held := make([][]Capability, len(grants))
+	now, changes, err := s.readRoles(ctx, grants)
 	for i, g := range grants {
-		if list, known := now[g.RoleUID]; known {
-			held[i] = append([]Capability{}, list...)
-		}
+		set, isKnown := now[g.RoleUID]
 		at := slices.IndexFunc(changes, func(e *Event) bool { return e.Subject == g.RoleUID && e.ID >= FirstEventID(g.at) })
 		if at >= 0 {
-			held[i] = append([]Capability{}, changes[at].capabilitiesBefore()...)
+			set, isKnown = changes[at].capabilitiesBefore(), true
+		}
+		if isKnown {
+			held[i] = append([]Capability{}, set...)
 		}
 	}
 	return held, err
 }
 
-// readRoles reads the capabilities that roles have now, and the events by which they have changed since a time.
-func (s AuditLog) readRoles(ctx context.Context, roles []UID, since Time) (map[UID][]Capability, []*Event, error) {
-	if len(roles) == 0 {
-		return nil, nil, nil
+// readRoles reads the capabilities that the roles of grants have now, and the events by which they have changed since the
+// first of the grants. It leaves out roles that the caller may not read.
+func (s AuditLog) readRoles(ctx context.Context, grants []*AccessGrant) (now map[UID][]Capability, changes []*Event, err error) {
+	seen := map[UID]bool{}
+	for _, g := range grants {
+		seen[g.RoleUID] = true
 	}
-	rows, err := s.p.store.Roles().Get(ctx, Keys{uids: roles})
-	if err != nil {
-		return nil, nil, err
+	uids := slices.Sorted(maps.Keys(seen))
+	roles, errs := s.p.Roles.GetMany(ctx, uids)
+	now = map[UID][]Capability{}
+	var custom []UID
+	for i, uid := range uids {
+		switch {
+		case errs[i] == nil:
+			now[uid] = roles[i].Capabilities
+		case errors.Is(errs[i], &Error{Code: CodePermissionDenied}):
+			continue
+		case !errors.Is(errs[i], &Error{Code: CodeNotFound}): // the log tells what a role held that is gone
+			return nil, nil, errs[i]
+		}
+		if !IsBuiltInRole(uid) {
+			custom = append(custom, uid)
+		}
 	}
-	now := map[UID][]Capability{}
-	for _, r := range rows {
-		now[r.UID] = r.Capabilities
-	}
-	if roles = slices.DeleteFunc(roles, IsBuiltInRole); len(roles) == 0 {
+	if len(custom) == 0 {
 		return now, nil, nil
 	}
-	changes, err := s.p.store.RoleCapabilityChanges(ctx, roles, since)
+	first := slices.MinFunc(grants, func(x, y *AccessGrant) int { return x.at.Compare(y.at.Time) })
+	changes, err = s.p.store.RoleCapabilityChanges(ctx, custom, first.at)
 	return now, changes, err
 }

@@ -231,8 +231,9 @@ func TestAWriteReadsItsCallerAndNothingElseForItsAuthority(t *testing.T) {
 				_, err := w.p.Repos.Update(ctx, repo, body[*platform.Repo](`{"description": %q}`, w.name()))
 				return err
 			}},
-			{"a change of a role", 5, 1, func(ctx context.Context) error {
-				_, err := w.p.Roles.Update(ctx, role, body[*platform.Role](`{"description": %q, "capabilities": ["tag.list"]}`, w.name()))
+			// One statement reads what the role gave: if that changes, reviews of it end.
+			{"a change of a role", 6, 1, func(ctx context.Context) error {
+				_, err := w.p.Roles.Update(ctx, role, body[*platform.Role](`{"description": %q, "capabilities": ["repo.list"]}`, w.name()))
 				return err
 			}},
 			// One statement is for the resources that the event of a binding mentions, and one reads the
