@@ -756,8 +756,7 @@ CREATE INDEX event_log_g3_type ON event (g3, type, id) WHERE g3 IS NOT NULL AND 
 -- it, and an index of whole UIDs would be twice as large.
 CREATE INDEX event_log_subject ON event (substr(subject, (length(subject) - 15)), id);
 -- What happened to each of the role bindings on a group, in the order of their UIDs.
-CREATE INDEX event_log_binding ON event (grp, subject, xact, seq)
-    WHERE denied = '' AND type >= 'dev.atrium.api.iam.rolebindings.' AND type < 'dev.atrium.api.iam.rolebindings/';
+CREATE INDEX event_log_binding ON event (grp, subject, xact, seq) WHERE denied = '' AND type >= 'dev.atrium.api.iam.rolebindings.' AND type < 'dev.atrium.api.iam.rolebindings/';
 
 -- The resources that an event names in its body or changes, beside its subject.
 CREATE TABLE event_mention (
