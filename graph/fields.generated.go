@@ -1401,6 +1401,15 @@ func fieldsDeliveryEdge(_ ResolverRoot) *execute.Object {
 	}}
 }
 
+func fieldsDeprecatedFacet(_ ResolverRoot) *execute.Object {
+	return &execute.Object{Name: "DeprecatedFacet", Satisfies: []string{"DeprecatedFacet"}, Fields: map[string]*execute.Field{
+		"value": {Append: func(b []byte, parent any) []byte {
+			return execute.AppendBoolean(b, parent.(*platform.Facet[bool]).Value)
+		}},
+		"count": {Append: func(b []byte, parent any) []byte { return execute.AppendInt64(b, parent.(*platform.Facet[bool]).Count) }},
+	}}
+}
+
 func fieldsDocumentAdvisory(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "DocumentAdvisory", Satisfies: []string{"DocumentAdvisory"}, Fields: map[string]*execute.Field{
 		"advisoryId": {Append: func(b []byte, parent any) []byte {
@@ -3365,7 +3374,7 @@ func fieldsMutation(resolvers ResolverRoot) *execute.Object {
 		},
 		"confirmRoleBindings": {Arguments: field_Mutation_confirmRoleBindings_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := resolvers.Mutation().ConfirmRoleBindings(ctx, arguments["input"].(ConfirmRoleBindingsInput))
+				values, err := resolvers.Mutation().ConfirmRoleBindings(ctx, arguments["input"].(map[string]any))
 				return execute.One(values, err, execute.Pointer)
 			},
 		},
@@ -4170,6 +4179,22 @@ func fieldsRepoEdge(_ ResolverRoot) *execute.Object {
 	}}
 }
 
+func fieldsRepoFacet(resolvers ResolverRoot) *execute.Object {
+	return &execute.Object{Name: "RepoFacet", Satisfies: []string{"RepoFacet"}, Fields: map[string]*execute.Field{
+		"value": {Append: func(b []byte, parent any) []byte {
+			return scalar.AppendUID(b, parent.(*platform.Facet[platform.UID]).Value, false)
+		}},
+		"count": {Append: func(b []byte, parent any) []byte {
+			return execute.AppendInt64(b, parent.(*platform.Facet[platform.UID]).Count)
+		}},
+		"repo": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
+			values, err := resolvers.RepoFacet().Repo(ctx, execute.Parents[platform.Facet[platform.UID]](parents))
+			return execute.Each(values, err, execute.Pointer)
+		},
+		},
+	}}
+}
+
 func fieldsRepoFacets(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "RepoFacets", Satisfies: []string{"RepoFacets"}, Fields: map[string]*execute.Field{
 		"tier":   {Get: func(parent any, _ map[string]any) any { return execute.Structs(parent.(*platform.RepoFacets).Tier) }},
@@ -4618,7 +4643,18 @@ func fieldsTag(resolvers ResolverRoot) *execute.Object {
 	}}
 }
 
-func fieldsTagConnection(_ ResolverRoot) *execute.Object {
+func fieldsTagClassFacet(_ ResolverRoot) *execute.Object {
+	return &execute.Object{Name: "TagClassFacet", Satisfies: []string{"TagClassFacet"}, Fields: map[string]*execute.Field{
+		"value": {Append: func(b []byte, parent any) []byte {
+			return scalar.AppendTagClass(b, parent.(*platform.Facet[platform.TagClass]).Value, true)
+		}},
+		"count": {Append: func(b []byte, parent any) []byte {
+			return execute.AppendInt64(b, parent.(*platform.Facet[platform.TagClass]).Count)
+		}},
+	}}
+}
+
+func fieldsTagConnection(resolvers ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "TagConnection", Satisfies: []string{"TagConnection"}, Fields: map[string]*execute.Field{
 		"edges": {Get: func(parent any, _ map[string]any) any {
 			return execute.Structs(parent.(*scalar.Connection[*platform.Tag]).Edges())
@@ -4635,6 +4671,11 @@ func fieldsTagConnection(_ ResolverRoot) *execute.Object {
 		"skipped": {Append: func(b []byte, parent any) []byte {
 			return scalar.AppendInt(b, parent.(*scalar.Connection[*platform.Tag]).Skipped(), false)
 		}},
+		"facets": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
+			values, err := resolvers.TagConnection().Facets(ctx, execute.Parents[scalar.Connection[*platform.Tag]](parents))
+			return execute.Each(values, err, execute.Pointer)
+		},
+		},
 	}}
 }
 
@@ -4646,6 +4687,17 @@ func fieldsTagEdge(_ ResolverRoot) *execute.Object {
 		"node": {Get: func(parent any, _ map[string]any) any {
 			return execute.Pointer(parent.(*scalar.Edge[*platform.Tag]).Node)
 		}},
+	}}
+}
+
+func fieldsTagFacets(_ ResolverRoot) *execute.Object {
+	return &execute.Object{Name: "TagFacets", Satisfies: []string{"TagFacets"}, Fields: map[string]*execute.Field{
+		"repo": {Get: func(parent any, _ map[string]any) any { return execute.Structs(parent.(*platform.TagFacets).Repo) }},
+		"deprecated": {Get: func(parent any, _ map[string]any) any {
+			return execute.Structs(parent.(*platform.TagFacets).Deprecated)
+		}},
+		"class":  {Get: func(parent any, _ map[string]any) any { return execute.Structs(parent.(*platform.TagFacets).Class) }},
+		"bundle": {Get: func(parent any, _ map[string]any) any { return execute.Structs(parent.(*platform.TagFacets).Bundle) }},
 	}}
 }
 

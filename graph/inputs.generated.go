@@ -1264,7 +1264,7 @@ func field_Mutation_confirmRoleBindings_args(ctx context.Context, raw map[string
 	ec := &executionContext{}
 	arguments := make(map[string]any, 1)
 	var err error
-	if arguments["input"], err = graphql.ProcessArgField(ctx, raw, "input", ec.unmarshalNConfirmRoleBindingsInput2atriumᚋgraphᚐConfirmRoleBindingsInput); err != nil {
+	if arguments["input"], err = graphql.ProcessArgField(ctx, raw, "input", ec.unmarshalNConfirmRoleBindingsInput2map); err != nil {
 		return nil, err
 	}
 	return arguments, nil
@@ -4141,20 +4141,54 @@ func (ec *executionContext) unmarshalInputClaimMatchInput(ctx context.Context, v
 	return it, nil
 }
 
-func (ec *executionContext) unmarshalInputConfirmRoleBindingsInput(ctx context.Context, value any) (it ConfirmRoleBindingsInput, err error) {
+func (ec *executionContext) unmarshalInputConfirmRoleBindingsInput(ctx context.Context, value any) (it map[string]any, err error) {
 	given, _ := value.(map[string]any)
 	if value == nil {
 		return it, nil
 	}
-	if v, ok := given["uids"]; ok {
-		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("uids"))
-		if it.Uids, err = ec.unmarshalNID2ᚕatriumᚋplatformᚐUIDᚄ(ctx, v); err != nil {
+	it = make(map[string]any, len(given))
+	if v, ok := given["requests"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("requests"))
+		if it["requests"], err = ec.unmarshalNConfirmRoleBindingsRequest2ᚕmapᚄ(ctx, v); err != nil {
 			return it, err
 		}
 	}
 	if v, ok := given["note"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("note"))
-		if it.Note, err = ec.unmarshalOString2ᚖstring(ctx, v); err != nil {
+		if it["note"], err = ec.unmarshalOString2ᚖstring(ctx, v); err != nil {
+			return it, err
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputConfirmRoleBindingsRequest(ctx context.Context, value any) (it map[string]any, err error) {
+	given, _ := value.(map[string]any)
+	if value == nil {
+		return it, nil
+	}
+	it = make(map[string]any, len(given))
+	if v, ok := given["uid"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("uid"))
+		if it["uid"], err = ec.unmarshalNID2atriumᚋplatformᚐUID(ctx, v); err != nil {
+			return it, err
+		}
+	}
+	if v, ok := given["identityUid"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("identityUid"))
+		if it["identityUid"], err = ec.unmarshalOID2ᚖatriumᚋplatformᚐUID(ctx, v); err != nil {
+			return it, err
+		}
+	}
+	if v, ok := given["roleUid"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("roleUid"))
+		if it["roleUid"], err = ec.unmarshalOID2ᚖatriumᚋplatformᚐUID(ctx, v); err != nil {
+			return it, err
+		}
+	}
+	if v, ok := given["expireTime"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("expireTime"))
+		if it["expireTime"], err = ec.unmarshalODateTime2ᚖatriumᚋplatformᚐTime(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -7507,9 +7541,27 @@ func (ec *executionContext) unmarshalNCatalogTier2atriumᚋplatformᚐCatalogTie
 	return value, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) unmarshalNConfirmRoleBindingsInput2atriumᚋgraphᚐConfirmRoleBindingsInput(ctx context.Context, v any) (ConfirmRoleBindingsInput, error) {
+func (ec *executionContext) unmarshalNConfirmRoleBindingsInput2map(ctx context.Context, v any) (map[string]any, error) {
 	value, err := ec.unmarshalInputConfirmRoleBindingsInput(ctx, v)
 	return value, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalNConfirmRoleBindingsRequest2map(ctx context.Context, v any) (map[string]any, error) {
+	value, err := ec.unmarshalInputConfirmRoleBindingsRequest(ctx, v)
+	return value, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalNConfirmRoleBindingsRequest2ᚕmapᚄ(ctx context.Context, v any) ([]map[string]any, error) {
+	list := graphql.CoerceList(v)
+	all := make([]map[string]any, len(list))
+	for i := range list {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
+		var err error
+		if all[i], err = ec.unmarshalNConfirmRoleBindingsRequest2map(ctx, list[i]); err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
 }
 
 func (ec *executionContext) unmarshalNCreateAccountAssociationInput2map(ctx context.Context, v any) (map[string]any, error) {
@@ -9399,6 +9451,11 @@ func (ec *executionContext) unmarshalOTagByUIDsInput2ᚖatriumᚋgraphᚐTagByUI
 	}
 	value, err := ec.unmarshalInputTagByUIDsInput(ctx, v)
 	return &value, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalOTagClass2atriumᚋplatformᚐTagClass(ctx context.Context, v any) (platform.TagClass, error) {
+	value, err := scalar.UnmarshalTagClass(v)
+	return value, graphql.ErrorOnPath(ctx, err)
 }
 
 func (ec *executionContext) unmarshalOTagCondition2ᚖatriumᚋplatformᚐTagCondition(ctx context.Context, v any) (*platform.TagCondition, error) {

@@ -133,7 +133,7 @@ type BatchDeleteIdentitiesPayload struct {
 type BatchDeleteRoleBindingsInput struct {
 	// Their uids, 1 to 100, each once.
 	Uids []platform.UID `json:"uids"`
-	// Why, at most 8192 bytes. The events then have it as `reviewNote`, and the caller as `reviewer`.
+	// Why, at most 8192 bytes. The events then have it as `reviewNote`, and the caller as `reviewer`. Without a note they have no review, an earlier one neither.
 	Note *string `json:"note,omitempty"`
 }
 
@@ -179,17 +179,9 @@ type BatchUpdateReposPayload struct {
 	Repos []*platform.Repo `json:"repos"`
 }
 
-// Which role bindings stay as they are.
-type ConfirmRoleBindingsInput struct {
-	// Their uids, 1 to 100, each once.
-	Uids []platform.UID `json:"uids"`
-	// Why, at most 8192 bytes.
-	Note *string `json:"note,omitempty"`
-}
-
 // The role bindings that were confirmed.
 type ConfirmRoleBindingsPayload struct {
-	// The role bindings, in the order of the uids.
+	// The role bindings, in the order of the requests.
 	RoleBindings []*platform.RoleBinding `json:"roleBindings"`
 }
 

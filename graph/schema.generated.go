@@ -107,6 +107,7 @@ func NewSchema(resolvers ResolverRoot) *execute.Schema {
 		"Delivery":                                    fieldsDelivery(resolvers),
 		"DeliveryConnection":                          fieldsDeliveryConnection(resolvers),
 		"DeliveryEdge":                                fieldsDeliveryEdge(resolvers),
+		"DeprecatedFacet":                             fieldsDeprecatedFacet(resolvers),
 		"DocumentAdvisory":                            fieldsDocumentAdvisory(resolvers),
 		"DocumentAdvisoryConnection":                  fieldsDocumentAdvisoryConnection(resolvers),
 		"DocumentAdvisoryEdge":                        fieldsDocumentAdvisoryEdge(resolvers),
@@ -189,6 +190,7 @@ func NewSchema(resolvers ResolverRoot) *execute.Schema {
 		"Repo":                                        fieldsRepo(resolvers),
 		"RepoConnection":                              fieldsRepoConnection(resolvers),
 		"RepoEdge":                                    fieldsRepoEdge(resolvers),
+		"RepoFacet":                                   fieldsRepoFacet(resolvers),
 		"RepoFacets":                                  fieldsRepoFacets(resolvers),
 		"ReportedImageRef":                            fieldsReportedImageRef(resolvers),
 		"ResolvedVulnerability":                       fieldsResolvedVulnerability(resolvers),
@@ -211,8 +213,10 @@ func NewSchema(resolvers ResolverRoot) *execute.Schema {
 		"Subscription":                                fieldsSubscription(resolvers),
 		"SyncConfig":                                  fieldsSyncConfig(resolvers),
 		"Tag":                                         fieldsTag(resolvers),
+		"TagClassFacet":                               fieldsTagClassFacet(resolvers),
 		"TagConnection":                               fieldsTagConnection(resolvers),
 		"TagEdge":                                     fieldsTagEdge(resolvers),
+		"TagFacets":                                   fieldsTagFacets(resolvers),
 		"TermsAcceptance":                             fieldsTermsAcceptance(resolvers),
 		"TermsAcceptanceConnection":                   fieldsTermsAcceptanceConnection(resolvers),
 		"TermsAcceptanceEdge":                         fieldsTermsAcceptanceEdge(resolvers),
@@ -280,12 +284,14 @@ type ResolverRoot interface {
 	Query() QueryResolver
 	Repo() RepoResolver
 	RepoConnection() RepoConnectionResolver
+	RepoFacet() RepoFacetResolver
 	Role() RoleResolver
 	RoleBinding() RoleBindingResolver
 	RoleBindingConnection() RoleBindingConnectionResolver
 	RoleFacet() RoleFacetResolver
 	Subscription() SubscriptionResolver
 	Tag() TagResolver
+	TagConnection() TagConnectionResolver
 	TermsAcceptance() TermsAcceptanceResolver
 	Viewer() ViewerResolver
 	VulnerabilityExposure() VulnerabilityExposureResolver
@@ -572,7 +578,7 @@ type MutationResolver interface {
 	BatchCreateRoleBindings(ctx context.Context, input BatchCreateRoleBindingsInput) (*BatchCreateRoleBindingsPayload, error)
 	UpdateRoleBinding(ctx context.Context, input map[string]any) (*scalar.Updated[*platform.RoleBinding], error)
 	DeleteRoleBinding(ctx context.Context, input scalar.Delete) (*scalar.Deleted, error)
-	ConfirmRoleBindings(ctx context.Context, input ConfirmRoleBindingsInput) (*ConfirmRoleBindingsPayload, error)
+	ConfirmRoleBindings(ctx context.Context, input map[string]any) (*ConfirmRoleBindingsPayload, error)
 	BatchDeleteRoleBindings(ctx context.Context, input BatchDeleteRoleBindingsInput) (*BatchDeleteRoleBindingsPayload, error)
 	CreateSubscription(ctx context.Context, input map[string]any) (*CreateSubscriptionPayload, error)
 	DeleteSubscription(ctx context.Context, input scalar.Delete) (*scalar.Deleted, error)
@@ -684,6 +690,11 @@ type RepoConnectionResolver interface {
 	Facets(ctx context.Context, objs []*scalar.Connection[*platform.Repo]) ([]*platform.RepoFacets, error)
 }
 
+// A RepoFacetResolver reads the fields of RepoFacet that its objects do not hold.
+type RepoFacetResolver interface {
+	Repo(ctx context.Context, objs []*platform.Facet[platform.UID]) ([]*platform.Repo, error)
+}
+
 // A RoleResolver reads the fields of Role that its objects do not hold.
 type RoleResolver interface {
 	Group(ctx context.Context, objs []*platform.Role) ([]*platform.Group, error)
@@ -727,6 +738,11 @@ type TagResolver interface {
 	FindingSummary(ctx context.Context, objs []*platform.Tag) ([]*platform.FindingSummary, error)
 	ViewerCan(ctx context.Context, objs []*platform.Tag, capabilities []platform.Capability) ([]bool, error)
 	ViewerCapabilities(ctx context.Context, objs []*platform.Tag) ([][]platform.Capability, error)
+}
+
+// A TagConnectionResolver reads the fields of TagConnection that its objects do not hold.
+type TagConnectionResolver interface {
+	Facets(ctx context.Context, objs []*scalar.Connection[*platform.Tag]) ([]*platform.TagFacets, error)
 }
 
 // A TermsAcceptanceResolver reads the fields of TermsAcceptance that its objects do not hold.

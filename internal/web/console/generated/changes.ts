@@ -63,17 +63,38 @@ export const changes: Record<string, Change> = {
  "Confirm": {
   "needs": [],
   "fields": {
-   "uids": {
-    "type": "list",
-    "required": true,
-    "about": "Their uids, 1 to 100, each once.",
-    "leastItems": 1,
-    "mostItems": 100
-   },
    "note": {
     "type": "text",
     "about": "Why, at most 8192 bytes.",
     "mostBytes": 8192
+   }
+  }
+ },
+ "CreateExternalGroupRoleMapping": {
+  "needs": [
+   "identity_providers.create",
+   "role_bindings.create"
+  ],
+  "fields": {
+   "parent": {
+    "type": "text",
+    "required": true,
+    "about": "Uid of the identity provider."
+   },
+   "externalGroupId": {
+    "type": "text",
+    "required": true,
+    "about": "The group as the provider's tokens name it, at most 255 bytes.",
+    "mostBytes": 255
+   },
+   "roleUid": {
+    "type": "text",
+    "required": true,
+    "about": "Uid of the role: a built-in one, or one of the scope or above it."
+   },
+   "scope": {
+    "type": "text",
+    "about": "Uid of the group on which the role applies: the provider's group (the default) or a group below it."
    }
   }
  },
@@ -221,6 +242,73 @@ export const changes: Record<string, Change> = {
     "type": "list",
     "about": "The allowed audiences of tokens, at most 20; if empty, tokens must be issued for this service.",
     "mostItems": 20
+   }
+  }
+ },
+ "CreateIdentityProvider": {
+  "needs": [
+   "identity_providers.create",
+   "role_bindings.create"
+  ],
+  "fields": {
+   "parent": {
+    "type": "text",
+    "required": true,
+    "about": "Uid of the group that users sign in to."
+   },
+   "name": {
+    "type": "text",
+    "required": true,
+    "about": "1 to 255 of lower-case letters, digits, space, `.`, `_` and `-`; unique in the group.",
+    "least": 1,
+    "most": 255,
+    "pattern": "[a-z0-9 ._\\-]*",
+    "words": "lower-case letters, digits, space, ., _ and -"
+   },
+   "description": {
+    "type": "text",
+    "about": "",
+    "most": 512
+   },
+   "defaultRole": {
+    "type": "text",
+    "required": true,
+    "about": "Uid of the role that new users get: a built-in one, or one of that group or above it."
+   },
+   "oidc.issuer": {
+    "type": "text",
+    "required": true,
+    "about": "`iss` of the tokens, an https URL."
+   },
+   "oidc.clientId": {
+    "type": "text",
+    "required": true,
+    "about": "The client at the provider."
+   },
+   "oidc.clientSecret": {
+    "type": "text",
+    "about": "The client's secret, stored encrypted; no response shows it, and Atrium does not use it, because it checks tokens by the keys of the issuer. In an update, an absent secret stays as it is and null removes it."
+   },
+   "oidc.additionalScopes": {
+    "type": "list",
+    "about": "Scopes that clients request from the provider, in addition to the usual ones; at most 20. Atrium keeps them for clients; it starts no sign-ins itself.",
+    "mostItems": 20
+   },
+   "oidc.groupsClaim": {
+    "type": "text",
+    "about": "The claim that lists the external groups of a user; without it, mappings have no effect."
+   },
+   "oidc.correlationRule": {
+    "type": "choice",
+    "about": "The claim that identifies a user; default: SUB_EQUALS_EXTERNAL_ID. It cannot be changed later.",
+    "values": {
+     "SUB_EQUALS_EXTERNAL_ID": "`sub`.",
+     "OID_EQUALS_EXTERNAL_ID": "`oid`, which Microsoft Entra gives a person in every application."
+    }
+   },
+   "oidc.pkceEnabled": {
+    "type": "yes",
+    "about": "Whether clients use PKCE to sign in. Atrium keeps it for clients; the console always uses PKCE."
    }
   }
  },
@@ -426,8 +514,20 @@ export const changes: Record<string, Change> = {
    },
    "findings.within": {
     "type": "list",
-    "about": "Uids of groups and repos in the group of the subscription, at most 100.",
+    "about": "Uids of groups and repos in the group of the subscription, or in what `descendantsOf` of a feed says, at most 100.",
     "mostItems": 100
+   }
+  }
+ },
+ "DeleteExternalGroupRoleMapping": {
+  "needs": [
+   "identity_providers.delete"
+  ],
+  "fields": {
+   "uid": {
+    "type": "text",
+    "required": true,
+    "about": "Its uid."
    }
   }
  },
@@ -459,6 +559,16 @@ export const changes: Record<string, Change> = {
   "needs": [
    "identity.delete"
   ],
+  "fields": {
+   "uid": {
+    "type": "text",
+    "required": true,
+    "about": "Its uid."
+   }
+  }
+ },
+ "DeleteIdentityProvider": {
+  "needs": [],
   "fields": {
    "uid": {
     "type": "text",
@@ -605,7 +715,7 @@ export const changes: Record<string, Change> = {
    },
    "note": {
     "type": "text",
-    "about": "Why, at most 8192 bytes. The events then have it as `reviewNote`, and the caller as `reviewer`.",
+    "about": "Why, at most 8192 bytes. The events then have it as `reviewNote`, and the caller as `reviewer`. Without a note they have no review, an earlier one neither.",
     "mostBytes": 8192
    }
   }
@@ -772,6 +882,73 @@ export const changes: Record<string, Change> = {
     "type": "list",
     "mostItems": 20,
     "about": "The allowed audiences of tokens, at most 20; if empty, tokens must be issued for this service."
+   }
+  }
+ },
+ "UpdateIdentityProvider": {
+  "needs": [
+   "identity_providers.update",
+   "role_bindings.create"
+  ],
+  "fields": {
+   "uid": {
+    "type": "text",
+    "required": true,
+    "about": "Its uid."
+   },
+   "name": {
+    "type": "text",
+    "about": "1 to 255 of lower-case letters, digits, space, `.`, `_` and `-`; unique in the group.",
+    "required": true,
+    "least": 1,
+    "most": 255,
+    "pattern": "[a-z0-9 ._\\-]*",
+    "words": "lower-case letters, digits, space, ., _ and -"
+   },
+   "description": {
+    "type": "text",
+    "about": "",
+    "most": 512
+   },
+   "defaultRole": {
+    "type": "text",
+    "about": "Uid of the role that new users get: a built-in one, or one of that group or above it.",
+    "required": true
+   },
+   "oidc.issuer": {
+    "type": "text",
+    "required": true,
+    "about": "`iss` of the tokens, an https URL."
+   },
+   "oidc.clientId": {
+    "type": "text",
+    "required": true,
+    "about": "The client at the provider."
+   },
+   "oidc.clientSecret": {
+    "type": "text",
+    "about": "The client's secret, stored encrypted; no response shows it, and Atrium does not use it, because it checks tokens by the keys of the issuer. In an update, an absent secret stays as it is and null removes it."
+   },
+   "oidc.additionalScopes": {
+    "type": "list",
+    "mostItems": 20,
+    "about": "Scopes that clients request from the provider, in addition to the usual ones; at most 20. Atrium keeps them for clients; it starts no sign-ins itself."
+   },
+   "oidc.groupsClaim": {
+    "type": "text",
+    "about": "The claim that lists the external groups of a user; without it, mappings have no effect."
+   },
+   "oidc.correlationRule": {
+    "type": "choice",
+    "values": {
+     "SUB_EQUALS_EXTERNAL_ID": "`sub`.",
+     "OID_EQUALS_EXTERNAL_ID": "`oid`, which Microsoft Entra gives a person in every application."
+    },
+    "about": "The claim that identifies a user; default: SUB_EQUALS_EXTERNAL_ID. It cannot be changed later."
+   },
+   "oidc.pkceEnabled": {
+    "type": "yes",
+    "about": "Whether clients use PKCE to sign in. Atrium keeps it for clients; the console always uses PKCE."
    }
   }
  },

@@ -4,6 +4,19 @@
 type Exact<T extends { [key: string]: unknown }> = { [K in keyof T]: T[K] };
 /** Internal type. DO NOT USE DIRECTLY. */
 export type Incremental<T> = T | { [P in keyof T]?: P extends ' $fragmentName' | '__typename' ? T[P] : never };
+/** How access changed. */
+export type AccessChangeKind =
+  /** A role binding was made. */
+  | 'GIVEN'
+  /** A role binding got another identity, role or end. */
+  | 'CHANGED'
+  /** A role binding was deleted. */
+  | 'TAKEN'
+  /** A role binding expired. */
+  | 'EXPIRED'
+  /** A custom role got other capabilities, for all who have it. */
+  | 'ROLE_CHANGED';
+
 /** What an advisory event is. */
 export type AdvisoryEventType =
   /** The vulnerability was found in the artifact. */
@@ -278,6 +291,29 @@ export type DeliveryFilter = {
   updatedSince?: string | null | undefined;
 };
 
+/** How to sort deliveries. */
+export type DeliveryOrder = {
+  /** Field to sort by. */
+  field: DeliveryOrderField;
+  /** Sort direction; also applies to the uid tie-break. */
+  direction?: OrderDirection;
+};
+
+/** What deliveries can be sorted by. */
+export type DeliveryOrderField =
+  /** By the time of creation. */
+  | 'CREATE_TIME'
+  /** By uid. */
+  | 'UID'
+  /** By the time of the last change. Reads and sorts all of the list: filter long ones first. */
+  | 'UPDATE_TIME'
+  /** By the time of the last attempt, those without one first. Reads and sorts all of the list: filter long ones first. */
+  | 'LAST_ATTEMPT_TIME'
+  /** By the time of the next attempt, those without one first. Reads and sorts all of the list: filter long ones first. */
+  | 'NEXT_ATTEMPT_TIME'
+  /** By eventType, in byte order. Reads and sorts all of the list: filter long ones first. */
+  | 'EVENT_TYPE';
+
 /** The deliveries to send again. */
 export type RedeliverInput = {
   /** Their uids, 1 to 200. */
@@ -375,6 +411,24 @@ export type EventKind =
   /** Somebody, or a VEX document, has decided about the findings of vulnerabilities in a group, also about those that appear later. */
   | 'VULNERABILITIES_FINDING_TRIAGED';
 
+/** A new mapping. */
+export type CreateExternalGroupRoleMappingInput = {
+  /** Uid of the identity provider. */
+  parent: string | number;
+  /** The group as the provider's tokens name it, at most 255 bytes. */
+  externalGroupId: string;
+  /** Uid of the role: a built-in one, or one of the scope or above it. */
+  roleUid: string | number;
+  /** Uid of the group on which the role applies: the provider's group (the default) or a group below it. */
+  scope?: string | number | null | undefined;
+};
+
+/** Which mapping to delete. */
+export type DeleteExternalGroupRoleMappingInput = {
+  /** Its uid. */
+  uid: string | number;
+};
+
 /** Why there is a finding. */
 export type FindingBasis =
   /** The installed version is affected. */
@@ -423,6 +477,8 @@ export type FindingFilter = {
   assignee?: string | number | null | undefined;
   /** Only those first seen at this time or later. */
   firstSeenSince?: string | null | undefined;
+  /** Only those first seen before this time. */
+  firstSeenBefore?: string | null | undefined;
   /** Only those that ended at this time or later. Without `states`, those that are RESOLVED are meant. */
   resolvedSince?: string | null | undefined;
   /** Only those that changed at this time or later. */
@@ -435,6 +491,8 @@ export type FindingFilter = {
   digests?: Array<string> | null | undefined;
   /** Only of these advisories, by their uids. */
   advisories?: Array<string | number> | null | undefined;
+  /** Only in repos with all of these labels, at most 16: `key=value`, or a key for any value. Needs repo.list. */
+  labels?: Array<string> | null | undefined;
   /** Only these. Unknown ones are ignored. */
   uids?: Array<string | number> | null | undefined;
 };
@@ -541,6 +599,27 @@ export type DeleteGroupInput = {
   /** Its uid. */
   uid: string | number;
 };
+
+/** How to sort invites. */
+export type GroupInviteOrder = {
+  /** Field to sort by. */
+  field: GroupInviteOrderField;
+  /** Sort direction; also applies to the uid tie-break. */
+  direction?: OrderDirection;
+};
+
+/** What invites can be sorted by. */
+export type GroupInviteOrderField =
+  /** By uid: depth first along the tree of groups. */
+  | 'UID'
+  /** By the time of creation. */
+  | 'CREATE_TIME'
+  /** By the time of expiry. */
+  | 'EXPIRATION_TIME'
+  /** By email, in byte order, those without one first. Reads and sorts all of the list: filter long ones first. */
+  | 'EMAIL'
+  /** By the name of the role, in byte order. Reads and sorts all of the list: filter long ones first. */
+  | 'ROLE_NAME';
 
 /** A new invite. */
 export type CreateGroupInviteInput = {
@@ -716,8 +795,73 @@ export type DeleteIdentityInput = {
   uid: string | number;
 };
 
+/** The claim that identifies a user of an identity provider. */
+export type CorrelationRule =
+  /** `sub`. */
+  | 'SUB_EQUALS_EXTERNAL_ID'
+  /** `oid`, which Microsoft Entra gives a person in every application. */
+  | 'OID_EQUALS_EXTERNAL_ID';
+
+/** A new identity provider. */
+export type CreateIdentityProviderInput = {
+  /** Uid of the group that users sign in to. */
+  parent: string | number;
+  /** 1 to 255 of lower-case letters, digits, space, `.`, `_` and `-`; unique in the group. */
+  name: string;
+  /** One line of at most 512 characters. */
+  description?: string | null | undefined;
+  /** Uid of the role that new users get: a built-in one, or one of that group or above it. */
+  defaultRole: string | number;
+  /** The tokens that it accepts; default: none. */
+  oidc?: OidcInput | null | undefined;
+};
+
+/** The tokens that an identity provider accepts. */
+export type OidcInput = {
+  /** `iss` of the tokens, an https URL. */
+  issuer: string;
+  /** The client at the provider. */
+  clientId: string;
+  /** The client's secret, stored encrypted; no response shows it, and Atrium does not use it, because it checks tokens by the keys of the issuer. In an update, an absent secret stays as it is and null removes it. */
+  clientSecret?: string | null | undefined;
+  /** Scopes that clients request from the provider, in addition to the usual ones; at most 20. Atrium keeps them for clients; it starts no sign-ins itself. */
+  additionalScopes?: Array<string> | null | undefined;
+  /** The claim that lists the external groups of a user; without it, mappings have no effect. */
+  groupsClaim?: string | null | undefined;
+  /** The claim that identifies a user; default: SUB_EQUALS_EXTERNAL_ID. It cannot be changed later. */
+  correlationRule?: CorrelationRule | null | undefined;
+  /** Whether clients use PKCE to sign in. Atrium keeps it for clients; the console always uses PKCE. */
+  pkceEnabled?: boolean | null | undefined;
+};
+
+/** Changes to an identity provider. */
+export type UpdateIdentityProviderInput = {
+  /** Its uid. */
+  uid: string | number;
+  /** New name; cannot be cleared. */
+  name?: string | null | undefined;
+  /** New description. */
+  description?: string | null | undefined;
+  /** Uid of the new default role; cannot be cleared. */
+  defaultRole?: string | number | null | undefined;
+  /** New configuration; replaces the whole old one, except that an absent client secret stays. */
+  oidc?: OidcInput | null | undefined;
+  /**
+   * Field mask: only the listed fields change, and one that is listed but not given is cleared. `*` alone replaces
+   * every updatable field. Without a mask the given fields change: omitted ones stay, null clears.
+   * INVALID_ARGUMENT for a name that is no updatable field.
+   */
+  updateMask?: Array<string> | null | undefined;
+};
+
 /** Which identity provider to verify. */
 export type VerifyIdentityProviderInput = {
+  /** Its uid. */
+  uid: string | number;
+};
+
+/** Which identity provider to delete. */
+export type DeleteIdentityProviderInput = {
   /** Its uid. */
   uid: string | number;
 };
@@ -1064,16 +1208,28 @@ export type DeleteRoleBindingInput = {
 export type BatchDeleteRoleBindingsInput = {
   /** Their uids, 1 to 100, each once. */
   uids: Array<string | number>;
-  /** Why, at most 8192 bytes. The events then have it as `reviewNote`, and the caller as `reviewer`. */
+  /** Why, at most 8192 bytes. The events then have it as `reviewNote`, and the caller as `reviewer`. Without a note they have no review, an earlier one neither. */
   note?: string | null | undefined;
 };
 
 /** Which role bindings stay as they are. */
 export type ConfirmRoleBindingsInput = {
-  /** Their uids, 1 to 100, each once. */
-  uids: Array<string | number>;
+  /** The role bindings as they were seen, 1 to 100, each once. */
+  requests: Array<ConfirmRoleBindingsRequest>;
   /** Why, at most 8192 bytes. */
   note?: string | null | undefined;
+};
+
+/** A role binding as the reviewer has seen it. What is given must still be so; what is left out is not compared. */
+export type ConfirmRoleBindingsRequest = {
+  /** Its uid. */
+  uid: string | number;
+  /** Uid of the identity that has the role. */
+  identityUid?: string | number | null | undefined;
+  /** Uid of the role. */
+  roleUid?: string | number | null | undefined;
+  /** When it expires; null: never. */
+  expireTime?: string | null | undefined;
 };
 
 /** The direction of a sort order. */
@@ -1115,6 +1271,23 @@ export type SearchField =
   /** An email address of an identity. */
   | 'EMAIL';
 
+/** How to sort subscriptions. */
+export type EventSubscriptionOrder = {
+  /** Field to sort by. */
+  field: EventSubscriptionOrderField;
+  /** Sort direction; also applies to the uid tie-break. */
+  direction?: OrderDirection;
+};
+
+/** What subscriptions can be sorted by. */
+export type EventSubscriptionOrderField =
+  /** By the time of creation. */
+  | 'CREATE_TIME'
+  /** By the time of the last change. */
+  | 'UPDATE_TIME'
+  /** By uid: depth first along the tree of groups. */
+  | 'UID';
+
 /** A new event subscription. */
 export type CreateSubscriptionInput = {
   /** Uid of the group whose events to send, with everything below it. */
@@ -1148,7 +1321,7 @@ export type FindingConditionsInput = {
   minSeverity?: SeverityRating | null | undefined;
   /** true: the catalogue of known exploited vulnerabilities must have it. */
   knownExploited?: boolean | null | undefined;
-  /** Uids of groups and repos in the group of the subscription, at most 100. */
+  /** Uids of groups and repos in the group of the subscription, or in what `descendantsOf` of a feed says, at most 100. */
   within?: Array<string | number> | null | undefined;
 };
 
@@ -1379,6 +1552,41 @@ export type UnbindAllMutationVariables = Exact<{
 
 
 export type UnbindAllMutation = { __typename: 'Mutation', batchDeleteRoleBindings: { __typename: 'BatchDeleteRoleBindingsPayload', deletedUids: Array<string> } | null };
+
+export type HistoryQueryVariables = Exact<{
+  uid: string | number;
+  from: string;
+  to: string;
+  identity?: string | number | null | undefined;
+  actor?: string | null | undefined;
+  first: number;
+  after?: string | null | undefined;
+}>;
+
+
+export type HistoryQuery = { __typename: 'Query', accessChanges: { __typename: 'AccessChangeConnection', complete: boolean, recordedSince: string | null, pageInfo: { __typename: 'PageInfo', hasNextPage: boolean, endCursor: string | null }, nodes: Array<{ __typename: 'AccessChange', kind: AccessChangeKind, roleUid: string, roleName: string, addedCapabilities: Array<Capability>, removedCapabilities: Array<Capability>, event: { __typename: 'Event', id: string, time: string, subject: string, body: unknown, actor: { __typename: 'EventActor', subject: string, act: Record<string, string> | null, identity: { __typename: 'Identity', uid: string, name: string } | null }, groupNode: { __typename: 'Group', uid: string, name: string, ancestors: Array<{ __typename: 'Group', uid: string, name: string }> | null } | null }, role: { __typename: 'Role', uid: string } | null, before: { __typename: 'AccessGrant', bindingUid: string, groupUid: string, groupName: string, identityUid: string, identityName: string, roleUid: string, roleName: string, expireTime: string | null, identity: { __typename: 'Identity', uid: string, email: string | null } | null } | null, after: { __typename: 'AccessGrant', bindingUid: string, groupUid: string, groupName: string, identityUid: string, identityName: string, roleUid: string, roleName: string, expireTime: string | null, identity: { __typename: 'Identity', uid: string, email: string | null } | null } | null }> } | null };
+
+export type AccessOnQueryVariables = Exact<{
+  uid: string | number;
+  time: string;
+  first: number;
+  after?: string | null | undefined;
+}>;
+
+
+export type AccessOnQuery = { __typename: 'Query', accessAt: { __typename: 'AccessGrantConnection', complete: boolean, recordedSince: string | null, pageInfo: { __typename: 'PageInfo', hasNextPage: boolean, endCursor: string | null }, nodes: Array<{ __typename: 'AccessGrant', createTime: string, capabilities: Array<Capability> | null, bindingUid: string, groupUid: string, groupName: string, identityUid: string, identityName: string, roleUid: string, roleName: string, expireTime: string | null, group: { __typename: 'Group', uid: string, name: string, ancestors: Array<{ __typename: 'Group', uid: string, name: string }> | null } | null, identity: { __typename: 'Identity', uid: string, email: string | null } | null }> } | null };
+
+export type PeopleQueryVariables = Exact<{
+  root: string | number;
+  where?: IdentityFilter | null | undefined;
+}>;
+
+
+export type PeopleQuery = { __typename: 'Query', identities: { __typename: 'IdentityConnection', totalCount: number, nodes: Array<{ __typename: 'Identity', uid: string, name: string, description: string | null, email: string | null, group: { __typename: 'Group', uid: string, name: string, ancestors: Array<{ __typename: 'Group', uid: string, name: string }> | null } | null }> } | null };
+
+export type ChangedFragment = { __typename: 'AccessChange', kind: AccessChangeKind, roleUid: string, roleName: string, addedCapabilities: Array<Capability>, removedCapabilities: Array<Capability>, event: { __typename: 'Event', id: string, time: string, subject: string, body: unknown, actor: { __typename: 'EventActor', subject: string, act: Record<string, string> | null, identity: { __typename: 'Identity', uid: string, name: string } | null }, groupNode: { __typename: 'Group', uid: string, name: string, ancestors: Array<{ __typename: 'Group', uid: string, name: string }> | null } | null }, role: { __typename: 'Role', uid: string } | null, before: { __typename: 'AccessGrant', bindingUid: string, groupUid: string, groupName: string, identityUid: string, identityName: string, roleUid: string, roleName: string, expireTime: string | null, identity: { __typename: 'Identity', uid: string, email: string | null } | null } | null, after: { __typename: 'AccessGrant', bindingUid: string, groupUid: string, groupName: string, identityUid: string, identityName: string, roleUid: string, roleName: string, expireTime: string | null, identity: { __typename: 'Identity', uid: string, email: string | null } | null } | null };
+
+export type PastGrantFragment = { __typename: 'AccessGrant', bindingUid: string, groupUid: string, groupName: string, identityUid: string, identityName: string, roleUid: string, roleName: string, expireTime: string | null, identity: { __typename: 'Identity', uid: string, email: string | null } | null };
 
 export type ReviewedFragment = { __typename: 'RoleBinding', uid: string, createTime: string, expireTime: string | null, reviewTime: string | null, reviewNote: string | null, mayRevoke: boolean, reviewer: { __typename: 'Identity', uid: string, name: string } | null, identity: { __typename: 'Identity', uid: string, name: string, description: string | null, email: string | null, lastSeenTime: string | null } | null, role: { __typename: 'Role', uid: string, name: string, description: string | null } | null, group: { __typename: 'Group', uid: string, name: string, ancestors: Array<{ __typename: 'Group', uid: string, name: string }> | null } | null };
 
@@ -1741,6 +1949,7 @@ export type IdentityQuery = { __typename: 'Query', identity: { __typename: 'Iden
 
 export type InvitesQueryVariables = Exact<{
   uid: string | number;
+  orderBy?: GroupInviteOrder | null | undefined;
   first: number;
   after?: string | null | undefined;
   start: boolean;
@@ -1757,7 +1966,51 @@ export type ProvidersQueryVariables = Exact<{
 }>;
 
 
-export type ProvidersQuery = { __typename: 'Query', group: { __typename: 'Group', uid: string, viewerCapabilities?: Array<Capability> } | null, identityProviders: { __typename: 'IdentityProviderConnection', totalCount?: number, pageInfo: { __typename: 'PageInfo', hasNextPage: boolean, endCursor: string | null }, nodes: Array<{ __typename: 'IdentityProvider', uid: string, name: string, description: string | null, issuerVerified: boolean, issuerVerifyTime: string | null, createTime: string, viewerCapabilities: Array<Capability>, oidc: { __typename: 'OIDC', issuer: string, clientId: string } | null, group: { __typename: 'Group', uid: string, name: string, ancestors: Array<{ __typename: 'Group', uid: string, name: string }> | null } | null, defaultRole: { __typename: 'Role', uid: string, name: string } | null, mappings: { __typename: 'ExternalGroupRoleMappingConnection', totalCount: number, nodes: Array<{ __typename: 'ExternalGroupRoleMapping', uid: string, externalGroupId: string, role: { __typename: 'Role', uid: string, name: string } | null }> } | null }> } | null };
+export type ProvidersQuery = { __typename: 'Query', group: { __typename: 'Group', uid: string, viewerCapabilities?: Array<Capability> } | null, identityProviders: { __typename: 'IdentityProviderConnection', totalCount?: number, pageInfo: { __typename: 'PageInfo', hasNextPage: boolean, endCursor: string | null }, nodes: Array<{ __typename: 'IdentityProvider', uid: string, name: string, description: string | null, defaultRoleUid: string, issuerVerified: boolean, issuerVerifyTime: string | null, createTime: string, viewerCapabilities: Array<Capability>, oidc: { __typename: 'OIDC', issuer: string, clientId: string, additionalScopes: Array<string>, groupsClaim: string | null, correlationRule: CorrelationRule | null, pkceEnabled: boolean } | null, group: { __typename: 'Group', uid: string, name: string, ancestors: Array<{ __typename: 'Group', uid: string, name: string }> | null } | null, defaultRole: { __typename: 'Role', uid: string, name: string } | null, mappings: { __typename: 'ExternalGroupRoleMappingConnection', totalCount: number, nodes: Array<{ __typename: 'ExternalGroupRoleMapping', uid: string, externalGroupId: string, scopeUid: string, scope: { __typename: 'Group', uid: string, name: string } | null, role: { __typename: 'Role', uid: string, name: string } | null }> } | null }> } | null };
+
+export type ScopesQueryVariables = Exact<{
+  uid: string | number;
+}>;
+
+
+export type ScopesQuery = { __typename: 'Query', group: { __typename: 'Group', uid: string, name: string, descendants: { __typename: 'GroupConnection', nodes: Array<{ __typename: 'Group', uid: string, name: string }> } | null } | null };
+
+export type ListedProviderFragment = { __typename: 'IdentityProvider', uid: string, name: string, description: string | null, defaultRoleUid: string, issuerVerified: boolean, issuerVerifyTime: string | null, createTime: string, viewerCapabilities: Array<Capability>, oidc: { __typename: 'OIDC', issuer: string, clientId: string, additionalScopes: Array<string>, groupsClaim: string | null, correlationRule: CorrelationRule | null, pkceEnabled: boolean } | null, group: { __typename: 'Group', uid: string, name: string, ancestors: Array<{ __typename: 'Group', uid: string, name: string }> | null } | null, defaultRole: { __typename: 'Role', uid: string, name: string } | null, mappings: { __typename: 'ExternalGroupRoleMappingConnection', totalCount: number, nodes: Array<{ __typename: 'ExternalGroupRoleMapping', uid: string, externalGroupId: string, scopeUid: string, scope: { __typename: 'Group', uid: string, name: string } | null, role: { __typename: 'Role', uid: string, name: string } | null }> } | null };
+
+export type CreateIdentityProviderMutationVariables = Exact<{
+  input: CreateIdentityProviderInput;
+}>;
+
+
+export type CreateIdentityProviderMutation = { __typename: 'Mutation', createIdentityProvider: { __typename: 'CreateIdentityProviderPayload', identityProvider: { __typename: 'IdentityProvider', uid: string } } | null };
+
+export type UpdateIdentityProviderMutationVariables = Exact<{
+  input: UpdateIdentityProviderInput;
+}>;
+
+
+export type UpdateIdentityProviderMutation = { __typename: 'Mutation', updateIdentityProvider: { __typename: 'UpdateIdentityProviderPayload', identityProvider: { __typename: 'IdentityProvider', uid: string } } | null };
+
+export type DeleteIdentityProviderMutationVariables = Exact<{
+  input: DeleteIdentityProviderInput;
+}>;
+
+
+export type DeleteIdentityProviderMutation = { __typename: 'Mutation', deleteIdentityProvider: { __typename: 'DeleteIdentityProviderPayload', deletedUid: string } | null };
+
+export type CreateExternalGroupRoleMappingMutationVariables = Exact<{
+  input: CreateExternalGroupRoleMappingInput;
+}>;
+
+
+export type CreateExternalGroupRoleMappingMutation = { __typename: 'Mutation', createExternalGroupRoleMapping: { __typename: 'CreateExternalGroupRoleMappingPayload', externalGroupRoleMapping: { __typename: 'ExternalGroupRoleMapping', uid: string } } | null };
+
+export type DeleteExternalGroupRoleMappingMutationVariables = Exact<{
+  input: DeleteExternalGroupRoleMappingInput;
+}>;
+
+
+export type DeleteExternalGroupRoleMappingMutation = { __typename: 'Mutation', deleteExternalGroupRoleMapping: { __typename: 'DeleteExternalGroupRoleMappingPayload', deletedUid: string } | null };
 
 export type VerifyIdentityProviderMutationVariables = Exact<{
   input: VerifyIdentityProviderInput;
@@ -2010,6 +2263,7 @@ export type CountsFragment = { __typename: 'FindingCount', total: number, critic
 
 export type WebhooksQueryVariables = Exact<{
   uid: string | number;
+  orderBy?: EventSubscriptionOrder | null | undefined;
   first: number;
   after?: string | null | undefined;
   start: boolean;
@@ -2021,6 +2275,7 @@ export type WebhooksQuery = { __typename: 'Query', group: { __typename: 'Group',
 export type WebhookQueryVariables = Exact<{
   uid: string | number;
   where?: DeliveryFilter | null | undefined;
+  orderBy?: DeliveryOrder | null | undefined;
   first: number;
   after?: string | null | undefined;
   start: boolean;
@@ -2036,6 +2291,7 @@ export type TypedDocument<Data, Variables> = string & { __apiType?: (variables: 
 
 export const AcceptGroupInvite = "mutation AcceptGroupInvite($input: AcceptGroupInviteInput!) {\n  acceptGroupInvite(input: $input) {\n    roleBinding {\n      uid\n      group {\n        uid\n        name\n        ancestors {\n          uid\n          name\n          __typename\n        }\n        __typename\n      }\n      __typename\n    }\n    __typename\n  }\n}" as unknown as TypedDocument<AcceptGroupInviteMutation, AcceptGroupInviteMutationVariables>;
 export const Access = "query Access($uid: ID!, $root: ID!, $capability: Capability, $first: Int!, $after: String, $start: Boolean!) {\n  group(uid: $uid) {\n    uid\n    name\n    mayBind: viewerCan(capabilities: [ROLE_BINDINGS_CREATE])\n    viewerCapabilities @include(if: $start)\n    roles(directOnly: true, first: 100) @include(if: $start) {\n      nodes {\n        ...GivenRole\n        __typename\n      }\n      __typename\n    }\n    ancestors @include(if: $start) {\n      uid\n      name\n      roles(directOnly: true, first: 50) {\n        nodes {\n          ...GivenRole\n          __typename\n        }\n        __typename\n      }\n      __typename\n    }\n    effectiveBindings(capability: $capability, first: $first, after: $after) {\n      totalCount @include(if: $start)\n      pageInfo {\n        hasNextPage\n        endCursor\n        __typename\n      }\n      nodes {\n        ...Grant\n        __typename\n      }\n      __typename\n    }\n    __typename\n  }\n  roles(where: {inRoot: true}, first: 50) @include(if: $start) {\n    nodes {\n      ...GivenRole\n      __typename\n    }\n    __typename\n  }\n  viewer @include(if: $start) {\n    identities {\n      uid\n      name\n      __typename\n    }\n    seesAll: can(capability: ROLE_BINDINGS_LIST, on: $root)\n    seesExternal: can(capability: IDENTITY_PROVIDERS_LIST, on: $root)\n    __typename\n  }\n  externalGroupRoleMappings(descendantsOf: $root, first: 100) @include(if: $start) {\n    pageInfo {\n      hasNextPage\n      __typename\n    }\n    nodes {\n      uid\n      externalGroupId\n      scopeUid\n      identityProvider {\n        name\n        __typename\n      }\n      role {\n        ...GivenRole\n        __typename\n      }\n      __typename\n    }\n    __typename\n  }\n}\nfragment Bound on Identity {\n  uid\n  name\n  description\n  email\n  __typename\n}\nfragment GivenRole on Role {\n  uid\n  name\n  description\n  capabilities\n  __typename\n}\nfragment Grant on RoleBinding {\n  uid\n  createTime\n  expireTime\n  mayChange: viewerCan(capabilities: [ROLE_BINDINGS_UPDATE])\n  mayRevoke: viewerCan(capabilities: [ROLE_BINDINGS_DELETE])\n  identity {\n    ...Bound\n    __typename\n  }\n  role {\n    uid\n    name\n    __typename\n  }\n  __typename\n}" as unknown as TypedDocument<AccessQuery, AccessQueryVariables>;
+export const AccessOn = "query AccessOn($uid: ID!, $time: DateTime!, $first: Int!, $after: String) {\n  accessAt(group: $uid, time: $time, first: $first, after: $after) {\n    complete\n    recordedSince\n    pageInfo {\n      hasNextPage\n      endCursor\n      __typename\n    }\n    nodes {\n      ...PastGrant\n      createTime\n      capabilities\n      group {\n        uid\n        name\n        ancestors {\n          uid\n          name\n          __typename\n        }\n        __typename\n      }\n      __typename\n    }\n    __typename\n  }\n}\nfragment PastGrant on AccessGrant {\n  bindingUid\n  groupUid\n  groupName\n  identityUid\n  identityName\n  roleUid\n  roleName\n  expireTime\n  identity {\n    uid\n    email\n    __typename\n  }\n  __typename\n}" as unknown as TypedDocument<AccessOnQuery, AccessOnQueryVariables>;
 export const Advisories = "query Advisories($uid: ID!, $where: AdvisoryFilter, $orderBy: AdvisoryOrder, $first: Int!, $after: String, $start: Boolean!) {\n  group(uid: $uid) {\n    uid\n    advisorySummary @include(if: $start) {\n      open {\n        ...FeedCounts\n        __typename\n      }\n      fixed {\n        ...FeedCounts\n        __typename\n      }\n      notAffected {\n        ...FeedCounts\n        __typename\n      }\n      __typename\n    }\n    findingSummary @include(if: $start) {\n      open {\n        total\n        __typename\n      }\n      __typename\n    }\n    advisories(where: $where, orderBy: $orderBy, first: $first, after: $after) {\n      totalCount @include(if: $start)\n      pageInfo {\n        hasNextPage\n        endCursor\n        __typename\n      }\n      nodes {\n        ...AdvisoryRow\n        __typename\n      }\n      __typename\n    }\n    __typename\n  }\n}\nfragment AdvisoryHappening on AdvisoryEvent {\n  type\n  createTime\n  author\n  detection {\n    nvdapi {\n      cpeFound\n      __typename\n    }\n    scanv1 {\n      scanner\n      component\n      componentVersion\n      __typename\n    }\n    __typename\n  }\n  fixed {\n    fixedVersion\n    note\n    __typename\n  }\n  falsePositiveDetermination {\n    type\n    note\n    __typename\n  }\n  truePositiveDetermination {\n    note\n    __typename\n  }\n  analysisNotPlanned {\n    note\n    __typename\n  }\n  fixNotPlanned {\n    note\n    __typename\n  }\n  pendingUpstreamFix {\n    note\n    __typename\n  }\n  patched {\n    patchedVersions\n    note\n    __typename\n  }\n  __typename\n}\nfragment AdvisoryRow on Advisory {\n  uid\n  advisoryId\n  aliases\n  artifactName\n  componentName\n  createTime\n  deleteTime\n  severity {\n    rating\n    score\n    __typename\n  }\n  vulnerabilities {\n    vulnerabilityId\n    summary\n    __typename\n  }\n  findings(first: 0, where: {states: [OPEN, IN_TRIAGE]}) {\n    totalCount\n    __typename\n  }\n  events {\n    ...AdvisoryHappening\n    __typename\n  }\n  __typename\n}\nfragment FeedCounts on SeverityCount {\n  total\n  critical\n  high\n  medium\n  low\n  none\n  unknown\n  __typename\n}" as unknown as TypedDocument<AdvisoriesQuery, AdvisoriesQueryVariables>;
 export const Audit = "query Audit($uid: ID!, $types: [String!], $actor: String, $subject: ID, $denied: Boolean, $since: DateTime, $until: DateTime, $after: String, $from: DateTime!, $start: Boolean!) {\n  auditLog(\n    descendantsOf: $uid\n    types: $types\n    actor: $actor\n    subject: $subject\n    denied: $denied\n    since: $since\n    until: $until\n    first: 150\n    after: $after\n  ) {\n    pageInfo {\n      hasNextPage\n      endCursor\n      __typename\n    }\n    nodes {\n      ...Happening\n      __typename\n    }\n    __typename\n  }\n  eventActivity(within: $uid, from: $from, types: $types) @include(if: $start) {\n    time\n    made\n    refused\n    __typename\n  }\n}\nfragment Happening on Event {\n  id\n  type\n  kind\n  time\n  subject\n  denied\n  count\n  actor {\n    subject\n    act\n    identity {\n      uid\n      name\n      __typename\n    }\n    __typename\n  }\n  groupNode {\n    uid\n    name\n    ancestors {\n      uid\n      name\n      __typename\n    }\n    __typename\n  }\n  resource {\n    ... on Group {\n      name\n      __typename\n    }\n    ... on Repo {\n      name\n      __typename\n    }\n    ... on Tag {\n      name\n      repo {\n        name\n        __typename\n      }\n      __typename\n    }\n    ... on Identity {\n      name\n      __typename\n    }\n    ... on Role {\n      name\n      __typename\n    }\n    ... on RoleBinding {\n      identity {\n        name\n        __typename\n      }\n      role {\n        name\n        __typename\n      }\n      __typename\n    }\n    ... on EventSubscription {\n      sink\n      __typename\n    }\n    ... on GroupInvite {\n      email\n      keyId\n      __typename\n    }\n    ... on IdentityProvider {\n      name\n      __typename\n    }\n    __typename\n  }\n  changes {\n    field\n    before\n    after\n    __typename\n  }\n  __typename\n}" as unknown as TypedDocument<AuditQuery, AuditQueryVariables>;
 export const BatchDeleteTags = "mutation BatchDeleteTags($input: BatchDeleteTagsInput!) {\n  batchDeleteTags(input: $input) {\n    deletedUids\n    __typename\n  }\n}" as unknown as TypedDocument<BatchDeleteTagsMutation, BatchDeleteTagsMutationVariables>;
@@ -2046,15 +2302,19 @@ export const Branch = "query Branch($uid: ID!, $after: String) {\n  group(uid: $
 export const Can = "query Can($identity: ID!, $me: Boolean!, $capability: Capability!, $on: ID!) {\n  identity(uid: $identity) @skip(if: $me) {\n    uid\n    name\n    can(capability: $capability, on: $on)\n    roleBindings(first: 200) {\n      nodes {\n        ...Granted\n        __typename\n      }\n      __typename\n    }\n    __typename\n  }\n  viewer @include(if: $me) {\n    can(capability: $capability, on: $on)\n    identities {\n      uid\n      name\n      __typename\n    }\n    roleBindings(first: 200) {\n      nodes {\n        ...Granted\n        __typename\n      }\n      __typename\n    }\n    __typename\n  }\n}\nfragment GivenRole on Role {\n  uid\n  name\n  description\n  capabilities\n  __typename\n}\nfragment Granted on RoleBinding {\n  uid\n  identity {\n    uid\n    name\n    __typename\n  }\n  role {\n    ...GivenRole\n    __typename\n  }\n  group {\n    uid\n    name\n    ancestors {\n      uid\n      name\n      __typename\n    }\n    __typename\n  }\n  __typename\n}" as unknown as TypedDocument<CanQuery, CanQueryVariables>;
 export const CompareImages = "query CompareImages($from: ID!, $to: ID!) {\n  compareImages(from: {tag: $from}, to: {tag: $to}) {\n    findingsGoneCount\n    findingsNewCount\n    addedCount\n    removedCount\n    changedCount\n    findingsGone {\n      ...ComparedFinding\n      __typename\n    }\n    findingsNew {\n      ...ComparedFinding\n      __typename\n    }\n    added {\n      name\n      version\n      ecosystem\n      __typename\n    }\n    removed {\n      name\n      version\n      ecosystem\n      __typename\n    }\n    changed {\n      name\n      ecosystem\n      from\n      to\n      __typename\n    }\n    __typename\n  }\n}\nfragment ComparedFinding on Finding {\n  uid\n  vulnerabilityId\n  package\n  digest\n  installedVersion\n  fixedVersions\n  state\n  severity {\n    rating\n    score\n    __typename\n  }\n  __typename\n}" as unknown as TypedDocument<CompareImagesQuery, CompareImagesQueryVariables>;
 export const Confirm = "mutation Confirm($input: ConfirmRoleBindingsInput!) {\n  confirmRoleBindings(input: $input) {\n    roleBindings {\n      uid\n      reviewTime\n      reviewNote\n      __typename\n    }\n    __typename\n  }\n}" as unknown as TypedDocument<ConfirmMutation, ConfirmMutationVariables>;
+export const CreateExternalGroupRoleMapping = "mutation CreateExternalGroupRoleMapping($input: CreateExternalGroupRoleMappingInput!) {\n  createExternalGroupRoleMapping(input: $input) {\n    externalGroupRoleMapping {\n      uid\n      __typename\n    }\n    __typename\n  }\n}" as unknown as TypedDocument<CreateExternalGroupRoleMappingMutation, CreateExternalGroupRoleMappingMutationVariables>;
 export const CreateGroup = "mutation CreateGroup($input: CreateGroupInput!) {\n  createGroup(input: $input) {\n    group {\n      uid\n      name\n      __typename\n    }\n    __typename\n  }\n}" as unknown as TypedDocument<CreateGroupMutation, CreateGroupMutationVariables>;
 export const CreateGroupInvite = "mutation CreateGroupInvite($input: CreateGroupInviteInput!) {\n  createGroupInvite(input: $input) {\n    groupInvite {\n      uid\n      code\n      email\n      expirationTime\n      __typename\n    }\n    __typename\n  }\n}" as unknown as TypedDocument<CreateGroupInviteMutation, CreateGroupInviteMutationVariables>;
 export const CreateIdentity = "mutation CreateIdentity($input: CreateIdentityInput!) {\n  createIdentity(input: $input) {\n    identity {\n      uid\n      name\n      __typename\n    }\n    __typename\n  }\n}" as unknown as TypedDocument<CreateIdentityMutation, CreateIdentityMutationVariables>;
+export const CreateIdentityProvider = "mutation CreateIdentityProvider($input: CreateIdentityProviderInput!) {\n  createIdentityProvider(input: $input) {\n    identityProvider {\n      uid\n      __typename\n    }\n    __typename\n  }\n}" as unknown as TypedDocument<CreateIdentityProviderMutation, CreateIdentityProviderMutationVariables>;
 export const CreateRepo = "mutation CreateRepo($input: CreateRepoInput!) {\n  createRepo(input: $input) {\n    repo {\n      uid\n      name\n      __typename\n    }\n    __typename\n  }\n}" as unknown as TypedDocument<CreateRepoMutation, CreateRepoMutationVariables>;
 export const CreateRole = "mutation CreateRole($input: CreateRoleInput!) {\n  createRole(input: $input) {\n    role {\n      uid\n      name\n      __typename\n    }\n    __typename\n  }\n}" as unknown as TypedDocument<CreateRoleMutation, CreateRoleMutationVariables>;
 export const CreateSubscription = "mutation CreateSubscription($input: CreateSubscriptionInput!) {\n  createSubscription(input: $input) {\n    secret\n    subscription {\n      uid\n      sink\n      __typename\n    }\n    __typename\n  }\n}" as unknown as TypedDocument<CreateSubscriptionMutation, CreateSubscriptionMutationVariables>;
+export const DeleteExternalGroupRoleMapping = "mutation DeleteExternalGroupRoleMapping($input: DeleteExternalGroupRoleMappingInput!) {\n  deleteExternalGroupRoleMapping(input: $input) {\n    deletedUid\n    __typename\n  }\n}" as unknown as TypedDocument<DeleteExternalGroupRoleMappingMutation, DeleteExternalGroupRoleMappingMutationVariables>;
 export const DeleteGroup = "mutation DeleteGroup($input: DeleteGroupInput!) {\n  deleteGroup(input: $input) {\n    deletedUid\n    __typename\n  }\n}" as unknown as TypedDocument<DeleteGroupMutation, DeleteGroupMutationVariables>;
 export const DeleteGroupInvite = "mutation DeleteGroupInvite($input: DeleteGroupInviteInput!) {\n  deleteGroupInvite(input: $input) {\n    deletedUid\n    __typename\n  }\n}" as unknown as TypedDocument<DeleteGroupInviteMutation, DeleteGroupInviteMutationVariables>;
 export const DeleteIdentity = "mutation DeleteIdentity($input: DeleteIdentityInput!) {\n  deleteIdentity(input: $input) {\n    deletedUid\n    __typename\n  }\n}" as unknown as TypedDocument<DeleteIdentityMutation, DeleteIdentityMutationVariables>;
+export const DeleteIdentityProvider = "mutation DeleteIdentityProvider($input: DeleteIdentityProviderInput!) {\n  deleteIdentityProvider(input: $input) {\n    deletedUid\n    __typename\n  }\n}" as unknown as TypedDocument<DeleteIdentityProviderMutation, DeleteIdentityProviderMutationVariables>;
 export const DeleteRepo = "mutation DeleteRepo($input: DeleteRepoInput!) {\n  deleteRepo(input: $input) {\n    deletedUid\n    __typename\n  }\n}" as unknown as TypedDocument<DeleteRepoMutation, DeleteRepoMutationVariables>;
 export const DeleteRole = "mutation DeleteRole($input: DeleteRoleInput!) {\n  deleteRole(input: $input) {\n    deletedUid\n    __typename\n  }\n}" as unknown as TypedDocument<DeleteRoleMutation, DeleteRoleMutationVariables>;
 export const DeleteSubscription = "mutation DeleteSubscription($input: DeleteSubscriptionInput!) {\n  deleteSubscription(input: $input) {\n    deletedUid\n    __typename\n  }\n}" as unknown as TypedDocument<DeleteSubscriptionMutation, DeleteSubscriptionMutationVariables>;
@@ -2062,18 +2322,20 @@ export const EnableSubscription = "mutation EnableSubscription($input: EnableSub
 export const FindingRights = "query FindingRights($uid: ID!) {\n  group(uid: $uid) {\n    uid\n    viewerCapabilities\n    __typename\n  }\n}" as unknown as TypedDocument<FindingRightsQuery, FindingRightsQueryVariables>;
 export const Findings = "query Findings($uid: ID!, $where: FindingFilter, $orderBy: FindingOrder, $first: Int!, $after: String, $start: Boolean!) {\n  findings(\n    descendantsOf: $uid\n    where: $where\n    orderBy: $orderBy\n    first: $first\n    after: $after\n  ) {\n    totalCount @include(if: $start)\n    pageInfo {\n      hasNextPage\n      endCursor\n      __typename\n    }\n    nodes {\n      ...FindingRow\n      __typename\n    }\n    __typename\n  }\n  findingSummary(within: $uid) @include(if: $start) {\n    ...FindingNumbers\n    __typename\n  }\n}\nfragment Counts on FindingCount {\n  total\n  critical\n  high\n  medium\n  low\n  none\n  unknown\n  fixable\n  knownExploited\n  __typename\n}\nfragment FindingNumbers on FindingSummary {\n  affectedRepos\n  affectedImages\n  open {\n    ...Counts\n    __typename\n  }\n  accepted {\n    ...Counts\n    __typename\n  }\n  notAffected {\n    ...Counts\n    __typename\n  }\n  __typename\n}\nfragment FindingRow on Finding {\n  uid\n  vulnerabilityId\n  package\n  ecosystem\n  installedVersion\n  fixedVersions\n  fixable\n  knownExploited\n  epss\n  basis\n  state\n  justification\n  note\n  dueTime\n  expireTime\n  firstSeenTime\n  digest\n  severity {\n    rating\n    score\n    __typename\n  }\n  advisory {\n    uid\n    aliases\n    vulnerabilities {\n      summary\n      __typename\n    }\n    __typename\n  }\n  repo {\n    uid\n    name\n    group {\n      uid\n      name\n      ancestors {\n        uid\n        name\n        __typename\n      }\n      __typename\n    }\n    __typename\n  }\n  tags(first: 3) {\n    totalCount\n    nodes {\n      uid\n      name\n      __typename\n    }\n    __typename\n  }\n  assignee {\n    uid\n    name\n    __typename\n  }\n  viewerCapabilities\n  __typename\n}" as unknown as TypedDocument<FindingsQuery, FindingsQueryVariables>;
 export const FixedIn = "query FixedIn($uid: ID!) {\n  finding(uid: $uid) {\n    uid\n    fixedIn(first: 3) {\n      nodes {\n        uid\n        name\n        __typename\n      }\n      __typename\n    }\n    __typename\n  }\n}" as unknown as TypedDocument<FixedInQuery, FixedInQueryVariables>;
+export const History = "query History($uid: ID!, $from: DateTime!, $to: DateTime!, $identity: ID, $actor: String, $first: Int!, $after: String) {\n  accessChanges(\n    within: $uid\n    from: $from\n    to: $to\n    identity: $identity\n    actor: $actor\n    first: $first\n    after: $after\n  ) {\n    complete\n    recordedSince\n    pageInfo {\n      hasNextPage\n      endCursor\n      __typename\n    }\n    nodes {\n      ...Changed\n      __typename\n    }\n    __typename\n  }\n}\nfragment Changed on AccessChange {\n  kind\n  roleUid\n  roleName\n  addedCapabilities\n  removedCapabilities\n  event {\n    id\n    time\n    subject\n    body\n    actor {\n      subject\n      act\n      identity {\n        uid\n        name\n        __typename\n      }\n      __typename\n    }\n    groupNode {\n      uid\n      name\n      ancestors {\n        uid\n        name\n        __typename\n      }\n      __typename\n    }\n    __typename\n  }\n  role {\n    uid\n    __typename\n  }\n  before {\n    ...PastGrant\n    __typename\n  }\n  after {\n    ...PastGrant\n    __typename\n  }\n  __typename\n}\nfragment PastGrant on AccessGrant {\n  bindingUid\n  groupUid\n  groupName\n  identityUid\n  identityName\n  roleUid\n  roleName\n  expireTime\n  identity {\n    uid\n    email\n    __typename\n  }\n  __typename\n}" as unknown as TypedDocument<HistoryQuery, HistoryQueryVariables>;
 export const Holds = "query Holds($on: ID!) {\n  viewer {\n    capabilities(on: $on)\n    __typename\n  }\n}" as unknown as TypedDocument<HoldsQuery, HoldsQueryVariables>;
 export const Identities = "query Identities($uid: ID!, $where: IdentityFilter, $orderBy: IdentityOrder, $first: Int!, $after: String, $start: Boolean!) {\n  group(uid: $uid) {\n    uid\n    viewerCapabilities @include(if: $start)\n    identities(first: $first, where: $where, orderBy: $orderBy, after: $after) {\n      totalCount @include(if: $start)\n      pageInfo {\n        hasNextPage\n        endCursor\n        __typename\n      }\n      nodes {\n        uid\n        name\n        description\n        email\n        emailUnverified\n        lastSeenTime\n        createTime\n        group {\n          uid\n          name\n          ancestors {\n            uid\n            name\n            __typename\n          }\n          __typename\n        }\n        roleBindings(first: 1) {\n          totalCount\n          __typename\n        }\n        __typename\n      }\n      __typename\n    }\n    __typename\n  }\n}" as unknown as TypedDocument<IdentitiesQuery, IdentitiesQueryVariables>;
 export const Identity = "query Identity($uid: ID!) {\n  identity(uid: $uid) {\n    uid\n    name\n    description\n    email\n    emailUnverified\n    company\n    lastSeenTime\n    createTime\n    updateTime\n    group {\n      uid\n      name\n      ancestors {\n        uid\n        name\n        __typename\n      }\n      __typename\n    }\n    claimMatch {\n      issuer\n      issuerPattern\n      subject\n      subjectPattern\n      audience\n      audiencePattern\n      claims\n      claimPatterns\n      __typename\n    }\n    staticKeys {\n      issuer\n      subject\n      issuerKeys\n      expirationTime\n      audiences\n      __typename\n    }\n    viewerCapabilities\n    roleBindings(first: 20) {\n      totalCount\n      nodes {\n        uid\n        role {\n          uid\n          name\n          __typename\n        }\n        group {\n          uid\n          name\n          ancestors {\n            uid\n            name\n            __typename\n          }\n          __typename\n        }\n        __typename\n      }\n      __typename\n    }\n    __typename\n  }\n}" as unknown as TypedDocument<IdentityQuery, IdentityQueryVariables>;
 export const Impact = "query Impact($identity: ID!, $on: ID!) {\n  identity(uid: $identity) {\n    uid\n    name\n    held: effectiveCapabilities(on: $on)\n    roleBindings(first: 200) {\n      pageInfo {\n        hasNextPage\n        __typename\n      }\n      nodes {\n        ...Granted\n        __typename\n      }\n      __typename\n    }\n    __typename\n  }\n  group(uid: $on) {\n    uid\n    name\n    descendants(first: 1) {\n      totalCount\n      __typename\n    }\n    repos(first: 1) {\n      totalCount\n      __typename\n    }\n    __typename\n  }\n  viewer {\n    identities {\n      uid\n      __typename\n    }\n    __typename\n  }\n}\nfragment GivenRole on Role {\n  uid\n  name\n  description\n  capabilities\n  __typename\n}\nfragment Granted on RoleBinding {\n  uid\n  identity {\n    uid\n    name\n    __typename\n  }\n  role {\n    ...GivenRole\n    __typename\n  }\n  group {\n    uid\n    name\n    ancestors {\n      uid\n      name\n      __typename\n    }\n    __typename\n  }\n  __typename\n}" as unknown as TypedDocument<ImpactQuery, ImpactQueryVariables>;
-export const Invites = "query Invites($uid: ID!, $first: Int!, $after: String, $start: Boolean!) {\n  group(uid: $uid) {\n    uid\n    viewerCapabilities @include(if: $start)\n    roles(directOnly: true, first: 100) @include(if: $start) {\n      nodes {\n        uid\n        name\n        description\n        __typename\n      }\n      __typename\n    }\n    ancestors @include(if: $start) {\n      uid\n      name\n      roles(directOnly: true, first: 50) {\n        nodes {\n          uid\n          name\n          description\n          __typename\n        }\n        __typename\n      }\n      __typename\n    }\n    invites(first: $first, after: $after, orderBy: {field: EXPIRATION_TIME}) {\n      totalCount @include(if: $start)\n      pageInfo {\n        hasNextPage\n        endCursor\n        __typename\n      }\n      nodes {\n        uid\n        email\n        expirationTime\n        singleUse\n        keyId\n        createTime\n        role {\n          uid\n          name\n          __typename\n        }\n        group {\n          uid\n          name\n          ancestors {\n            uid\n            name\n            __typename\n          }\n          __typename\n        }\n        mayDelete: viewerCan(capabilities: [GROUP_INVITES_DELETE])\n        __typename\n      }\n      __typename\n    }\n    __typename\n  }\n  roles(where: {inRoot: true}, first: 50) @include(if: $start) {\n    nodes {\n      uid\n      name\n      description\n      __typename\n    }\n    __typename\n  }\n}" as unknown as TypedDocument<InvitesQuery, InvitesQueryVariables>;
+export const Invites = "query Invites($uid: ID!, $orderBy: GroupInviteOrder, $first: Int!, $after: String, $start: Boolean!) {\n  group(uid: $uid) {\n    uid\n    viewerCapabilities @include(if: $start)\n    roles(directOnly: true, first: 100) @include(if: $start) {\n      nodes {\n        uid\n        name\n        description\n        __typename\n      }\n      __typename\n    }\n    ancestors @include(if: $start) {\n      uid\n      name\n      roles(directOnly: true, first: 50) {\n        nodes {\n          uid\n          name\n          description\n          __typename\n        }\n        __typename\n      }\n      __typename\n    }\n    invites(first: $first, after: $after, orderBy: $orderBy) {\n      totalCount @include(if: $start)\n      pageInfo {\n        hasNextPage\n        endCursor\n        __typename\n      }\n      nodes {\n        uid\n        email\n        expirationTime\n        singleUse\n        keyId\n        createTime\n        role {\n          uid\n          name\n          __typename\n        }\n        group {\n          uid\n          name\n          ancestors {\n            uid\n            name\n            __typename\n          }\n          __typename\n        }\n        mayDelete: viewerCan(capabilities: [GROUP_INVITES_DELETE])\n        __typename\n      }\n      __typename\n    }\n    __typename\n  }\n  roles(where: {inRoot: true}, first: 50) @include(if: $start) {\n    nodes {\n      uid\n      name\n      description\n      __typename\n    }\n    __typename\n  }\n}" as unknown as TypedDocument<InvitesQuery, InvitesQueryVariables>;
 export const Latest = "query Latest($uid: ID!, $types: [String!]) {\n  auditLog(descendantsOf: $uid, types: $types, denied: false, first: 30) {\n    nodes {\n      ...Happening\n      __typename\n    }\n    __typename\n  }\n}\nfragment Happening on Event {\n  id\n  type\n  kind\n  time\n  subject\n  denied\n  count\n  actor {\n    subject\n    act\n    identity {\n      uid\n      name\n      __typename\n    }\n    __typename\n  }\n  groupNode {\n    uid\n    name\n    ancestors {\n      uid\n      name\n      __typename\n    }\n    __typename\n  }\n  resource {\n    ... on Group {\n      name\n      __typename\n    }\n    ... on Repo {\n      name\n      __typename\n    }\n    ... on Tag {\n      name\n      repo {\n        name\n        __typename\n      }\n      __typename\n    }\n    ... on Identity {\n      name\n      __typename\n    }\n    ... on Role {\n      name\n      __typename\n    }\n    ... on RoleBinding {\n      identity {\n        name\n        __typename\n      }\n      role {\n        name\n        __typename\n      }\n      __typename\n    }\n    ... on EventSubscription {\n      sink\n      __typename\n    }\n    ... on GroupInvite {\n      email\n      keyId\n      __typename\n    }\n    ... on IdentityProvider {\n      name\n      __typename\n    }\n    __typename\n  }\n  changes {\n    field\n    before\n    after\n    __typename\n  }\n  __typename\n}" as unknown as TypedDocument<LatestQuery, LatestQueryVariables>;
 export const Live = "subscription Live($uid: ID!, $types: [String!], $after: String) {\n  events(descendantsOf: $uid, types: $types, after: $after) {\n    ...Happening\n    __typename\n  }\n}\nfragment Happening on Event {\n  id\n  type\n  kind\n  time\n  subject\n  denied\n  count\n  actor {\n    subject\n    act\n    identity {\n      uid\n      name\n      __typename\n    }\n    __typename\n  }\n  groupNode {\n    uid\n    name\n    ancestors {\n      uid\n      name\n      __typename\n    }\n    __typename\n  }\n  resource {\n    ... on Group {\n      name\n      __typename\n    }\n    ... on Repo {\n      name\n      __typename\n    }\n    ... on Tag {\n      name\n      repo {\n        name\n        __typename\n      }\n      __typename\n    }\n    ... on Identity {\n      name\n      __typename\n    }\n    ... on Role {\n      name\n      __typename\n    }\n    ... on RoleBinding {\n      identity {\n        name\n        __typename\n      }\n      role {\n        name\n        __typename\n      }\n      __typename\n    }\n    ... on EventSubscription {\n      sink\n      __typename\n    }\n    ... on GroupInvite {\n      email\n      keyId\n      __typename\n    }\n    ... on IdentityProvider {\n      name\n      __typename\n    }\n    __typename\n  }\n  changes {\n    field\n    before\n    after\n    __typename\n  }\n  __typename\n}" as unknown as TypedDocument<LiveSubscription, LiveSubscriptionVariables>;
 export const Overview = "query Overview($uid: ID!, $unseenSince: DateTime!, $from: DateTime!, $week: DateTime!, $soon: DateTime!) {\n  group(uid: $uid) {\n    uid\n    name\n    description\n    verified\n    status\n    createTime\n    ancestors {\n      uid\n      name\n      __typename\n    }\n    viewerCapabilities\n    descendants(first: 1) {\n      totalCount\n      __typename\n    }\n    repos(first: 1) {\n      totalCount\n      __typename\n    }\n    tags(first: 1) {\n      totalCount\n      __typename\n    }\n    identities(first: 1) {\n      totalCount\n      __typename\n    }\n    roleBindings(first: 1) {\n      totalCount\n      __typename\n    }\n    findingSummary {\n      ...FindingNumbers\n      __typename\n    }\n    worst: repos(first: 5, orderBy: {field: OPEN_SEVERITY, direction: DESC}) {\n      nodes {\n        uid\n        name\n        group {\n          uid\n          name\n          ancestors {\n            uid\n            name\n            __typename\n          }\n          __typename\n        }\n        findingSummary {\n          open {\n            ...Counts\n            __typename\n          }\n          __typename\n        }\n        oldest: findings(\n          first: 1\n          where: {states: [OPEN, IN_TRIAGE]}\n          orderBy: {field: FIRST_SEEN}\n        ) {\n          nodes {\n            uid\n            firstSeenTime\n            __typename\n          }\n          __typename\n        }\n        __typename\n      }\n      __typename\n    }\n    advisorySummary {\n      open {\n        total\n        __typename\n      }\n      __typename\n    }\n    children(first: 50) {\n      totalCount\n      nodes {\n        uid\n        name\n        description\n        repos(first: 1) {\n          totalCount\n          __typename\n        }\n        findingSummary {\n          open {\n            ...Counts\n            __typename\n          }\n          __typename\n        }\n        __typename\n      }\n      __typename\n    }\n    deprecated: tags(\n      first: 3\n      where: {deprecated: true}\n      orderBy: {field: UPDATE_TIME, direction: DESC}\n    ) {\n      totalCount\n      nodes {\n        uid\n        name\n        repo {\n          uid\n          name\n          group {\n            uid\n            name\n            ancestors {\n              uid\n              name\n              __typename\n            }\n            __typename\n          }\n          __typename\n        }\n        __typename\n      }\n      __typename\n    }\n    unseen: identities(\n      first: 3\n      where: {lastSeenBefore: $unseenSince}\n      orderBy: {field: LAST_SEEN_TIME}\n    ) {\n      totalCount\n      nodes {\n        uid\n        name\n        lastSeenTime\n        createTime\n        __typename\n      }\n      __typename\n    }\n    subscriptions(first: 50) {\n      totalCount\n      nodes {\n        uid\n        sink\n        failingSince\n        disableTime\n        disableReason\n        __typename\n      }\n      __typename\n    }\n    ending: roleBindings(first: 3, where: {expiring: {before: $soon}}) {\n      totalCount\n      nodes {\n        uid\n        expireTime\n        identity {\n          uid\n          name\n          __typename\n        }\n        role {\n          uid\n          name\n          __typename\n        }\n        group {\n          uid\n          name\n          __typename\n        }\n        __typename\n      }\n      __typename\n    }\n    invites(first: 50, orderBy: {field: EXPIRATION_TIME}) {\n      totalCount\n      nodes {\n        uid\n        email\n        expirationTime\n        role {\n          name\n          __typename\n        }\n        group {\n          name\n          __typename\n        }\n        __typename\n      }\n      __typename\n    }\n    __typename\n  }\n  findingActivity(within: $uid, interval: WEEK, from: $from) {\n    time\n    open {\n      total\n      critical\n      high\n      medium\n      low\n      none\n      unknown\n      __typename\n    }\n    __typename\n  }\n  newest: findings(\n    descendantsOf: $uid\n    where: {states: [OPEN, IN_TRIAGE], firstSeenSince: $week}\n    orderBy: {field: FIRST_SEEN, direction: DESC}\n    first: 30\n  ) {\n    pageInfo {\n      hasNextPage\n      __typename\n    }\n    nodes {\n      uid\n      vulnerabilityId\n      package\n      digest\n      severity {\n        rating\n        score\n        __typename\n      }\n      knownExploited\n      fixable\n      repo {\n        uid\n        name\n        __typename\n      }\n      __typename\n    }\n    __typename\n  }\n  auditLog(descendantsOf: $uid, first: 30, denied: false) {\n    nodes {\n      ...Happening\n      __typename\n    }\n    __typename\n  }\n}\nfragment Counts on FindingCount {\n  total\n  critical\n  high\n  medium\n  low\n  none\n  unknown\n  fixable\n  knownExploited\n  __typename\n}\nfragment FindingNumbers on FindingSummary {\n  affectedRepos\n  affectedImages\n  open {\n    ...Counts\n    __typename\n  }\n  accepted {\n    ...Counts\n    __typename\n  }\n  notAffected {\n    ...Counts\n    __typename\n  }\n  __typename\n}\nfragment Happening on Event {\n  id\n  type\n  kind\n  time\n  subject\n  denied\n  count\n  actor {\n    subject\n    act\n    identity {\n      uid\n      name\n      __typename\n    }\n    __typename\n  }\n  groupNode {\n    uid\n    name\n    ancestors {\n      uid\n      name\n      __typename\n    }\n    __typename\n  }\n  resource {\n    ... on Group {\n      name\n      __typename\n    }\n    ... on Repo {\n      name\n      __typename\n    }\n    ... on Tag {\n      name\n      repo {\n        name\n        __typename\n      }\n      __typename\n    }\n    ... on Identity {\n      name\n      __typename\n    }\n    ... on Role {\n      name\n      __typename\n    }\n    ... on RoleBinding {\n      identity {\n        name\n        __typename\n      }\n      role {\n        name\n        __typename\n      }\n      __typename\n    }\n    ... on EventSubscription {\n      sink\n      __typename\n    }\n    ... on GroupInvite {\n      email\n      keyId\n      __typename\n    }\n    ... on IdentityProvider {\n      name\n      __typename\n    }\n    __typename\n  }\n  changes {\n    field\n    before\n    after\n    __typename\n  }\n  __typename\n}" as unknown as TypedDocument<OverviewQuery, OverviewQueryVariables>;
 export const Package = "query Package($uid: ID!, $names: [String!]!, $ecosystems: [String!]) {\n  packages(\n    within: $uid\n    where: {names: $names, ecosystems: $ecosystems}\n    first: 3\n  ) {\n    nodes {\n      uid\n      name\n      ecosystem\n      versions(first: 20, orderBy: {field: VERSION, direction: DESC}) {\n        totalCount\n        nodes {\n          uid\n          version\n          purl\n          licenses\n          advisories(first: 3) {\n            totalCount\n            nodes {\n              uid\n              advisoryId\n              severity {\n                rating\n                score\n                __typename\n              }\n              __typename\n            }\n            __typename\n          }\n          repos(first: 2) {\n            totalCount\n            nodes {\n              uid\n              name\n              group {\n                uid\n                name\n                ancestors {\n                  uid\n                  name\n                  __typename\n                }\n                __typename\n              }\n              __typename\n            }\n            __typename\n          }\n          tags(first: 0) {\n            totalCount\n            __typename\n          }\n          __typename\n        }\n        __typename\n      }\n      __typename\n    }\n    __typename\n  }\n  findings(\n    descendantsOf: $uid\n    where: {packages: $names, states: [OPEN, IN_TRIAGE]}\n    first: 0\n  ) {\n    totalCount\n    __typename\n  }\n}" as unknown as TypedDocument<PackageQuery, PackageQueryVariables>;
 export const Packages = "query Packages($uid: ID!, $where: PackageFilter, $orderBy: PackageOrder, $first: Int!, $after: String, $start: Boolean!) {\n  packages(\n    within: $uid\n    where: $where\n    orderBy: $orderBy\n    first: $first\n    after: $after\n  ) {\n    totalCount @include(if: $start)\n    pageInfo {\n      hasNextPage\n      endCursor\n      __typename\n    }\n    nodes {\n      uid\n      name\n      ecosystem\n      versions(first: 3, orderBy: {field: VERSION, direction: DESC}) {\n        totalCount\n        nodes {\n          uid\n          version\n          advisories(first: 0) {\n            totalCount\n            __typename\n          }\n          __typename\n        }\n        __typename\n      }\n      __typename\n    }\n    __typename\n  }\n}" as unknown as TypedDocument<PackagesQuery, PackagesQueryVariables>;
+export const People = "query People($root: ID!, $where: IdentityFilter) {\n  identities(descendantsOf: $root, where: $where, first: 20) {\n    totalCount\n    nodes {\n      ...Bound\n      group {\n        uid\n        name\n        ancestors {\n          uid\n          name\n          __typename\n        }\n        __typename\n      }\n      __typename\n    }\n    __typename\n  }\n}\nfragment Bound on Identity {\n  uid\n  name\n  description\n  email\n  __typename\n}" as unknown as TypedDocument<PeopleQuery, PeopleQueryVariables>;
 export const Place = "query Place($path: String!, $below: Boolean!) {\n  group(path: $path) {\n    uid\n    name\n    __typename\n  }\n  repo(path: $path) @include(if: $below) {\n    uid\n    name\n    group {\n      uid\n      name\n      ancestors {\n        uid\n        name\n        __typename\n      }\n      __typename\n    }\n    __typename\n  }\n}" as unknown as TypedDocument<PlaceQuery, PlaceQueryVariables>;
-export const Providers = "query Providers($uid: ID!, $first: Int!, $after: String, $start: Boolean!) {\n  group(uid: $uid) {\n    uid\n    viewerCapabilities @include(if: $start)\n    __typename\n  }\n  identityProviders(descendantsOf: $uid, first: $first, after: $after) {\n    totalCount @include(if: $start)\n    pageInfo {\n      hasNextPage\n      endCursor\n      __typename\n    }\n    nodes {\n      uid\n      name\n      description\n      oidc {\n        issuer\n        clientId\n        __typename\n      }\n      issuerVerified\n      issuerVerifyTime\n      createTime\n      viewerCapabilities\n      group {\n        uid\n        name\n        ancestors {\n          uid\n          name\n          __typename\n        }\n        __typename\n      }\n      defaultRole {\n        uid\n        name\n        __typename\n      }\n      mappings(first: 20) {\n        totalCount\n        nodes {\n          uid\n          externalGroupId\n          role {\n            uid\n            name\n            __typename\n          }\n          __typename\n        }\n        __typename\n      }\n      __typename\n    }\n    __typename\n  }\n}" as unknown as TypedDocument<ProvidersQuery, ProvidersQueryVariables>;
+export const Providers = "query Providers($uid: ID!, $first: Int!, $after: String, $start: Boolean!) {\n  group(uid: $uid) {\n    uid\n    viewerCapabilities @include(if: $start)\n    __typename\n  }\n  identityProviders(descendantsOf: $uid, first: $first, after: $after) {\n    totalCount @include(if: $start)\n    pageInfo {\n      hasNextPage\n      endCursor\n      __typename\n    }\n    nodes {\n      ...ListedProvider\n      __typename\n    }\n    __typename\n  }\n}\nfragment ListedProvider on IdentityProvider {\n  uid\n  name\n  description\n  defaultRoleUid\n  issuerVerified\n  issuerVerifyTime\n  createTime\n  viewerCapabilities\n  oidc {\n    issuer\n    clientId\n    additionalScopes\n    groupsClaim\n    correlationRule\n    pkceEnabled\n    __typename\n  }\n  group {\n    uid\n    name\n    ancestors {\n      uid\n      name\n      __typename\n    }\n    __typename\n  }\n  defaultRole {\n    uid\n    name\n    __typename\n  }\n  mappings(first: 20) {\n    totalCount\n    nodes {\n      uid\n      externalGroupId\n      scopeUid\n      scope {\n        uid\n        name\n        __typename\n      }\n      role {\n        uid\n        name\n        __typename\n      }\n      __typename\n    }\n    __typename\n  }\n  __typename\n}" as unknown as TypedDocument<ProvidersQuery, ProvidersQueryVariables>;
 export const Reach = "query Reach($identity: ID!, $on: ID!, $root: ID!, $after: String) {\n  identity(uid: $identity) {\n    uid\n    name\n    description\n    email\n    createTime\n    lastSeenTime\n    claimMatch {\n      issuer\n      issuerPattern\n      subject\n      subjectPattern\n      __typename\n    }\n    staticKeys {\n      issuer\n      subject\n      __typename\n    }\n    group {\n      uid\n      name\n      ancestors {\n        uid\n        name\n        __typename\n      }\n      __typename\n    }\n    held: effectiveCapabilities(on: $on)\n    roleBindings(first: 100, after: $after, orderBy: {field: UID}) {\n      totalCount\n      pageInfo {\n        hasNextPage\n        endCursor\n        __typename\n      }\n      nodes {\n        ...Grant\n        role {\n          ...GivenRole\n          __typename\n        }\n        group {\n          uid\n          name\n          ancestors {\n            uid\n            name\n            __typename\n          }\n          repos(first: 1) {\n            totalCount\n            __typename\n          }\n          __typename\n        }\n        __typename\n      }\n      __typename\n    }\n    __typename\n  }\n  viewer {\n    identities {\n      uid\n      __typename\n    }\n    seesAll: can(capability: ROLE_BINDINGS_LIST, on: $root)\n    __typename\n  }\n}\nfragment Bound on Identity {\n  uid\n  name\n  description\n  email\n  __typename\n}\nfragment GivenRole on Role {\n  uid\n  name\n  description\n  capabilities\n  __typename\n}\nfragment Grant on RoleBinding {\n  uid\n  createTime\n  expireTime\n  mayChange: viewerCan(capabilities: [ROLE_BINDINGS_UPDATE])\n  mayRevoke: viewerCan(capabilities: [ROLE_BINDINGS_DELETE])\n  identity {\n    ...Bound\n    __typename\n  }\n  role {\n    uid\n    name\n    __typename\n  }\n  __typename\n}" as unknown as TypedDocument<ReachQuery, ReachQueryVariables>;
 export const Readme = "query Readme($uid: ID!) {\n  repo(uid: $uid) {\n    uid\n    name\n    readme\n    viewerCapabilities\n    __typename\n  }\n}" as unknown as TypedDocument<ReadmeQuery, ReadmeQueryVariables>;
 export const Rebind = "mutation Rebind($input: UpdateRoleBindingInput!) {\n  updateRoleBinding(input: $input) {\n    roleBinding {\n      uid\n      __typename\n    }\n    __typename\n  }\n}" as unknown as TypedDocument<RebindMutation, RebindMutationVariables>;
@@ -2086,6 +2348,7 @@ export const RoleHolders = "query RoleHolders($uid: ID!) {\n  role(uid: $uid) {\
 export const Roles = "query Roles($uid: ID!) {\n  group(uid: $uid) {\n    uid\n    name\n    viewerCapabilities\n    roles(directOnly: true, first: 100) {\n      totalCount\n      nodes {\n        ...ListedRole\n        __typename\n      }\n      __typename\n    }\n    ancestors {\n      uid\n      name\n      roles(directOnly: true, first: 50) {\n        nodes {\n          ...ListedRole\n          __typename\n        }\n        __typename\n      }\n      __typename\n    }\n    __typename\n  }\n  roles(where: {inRoot: true}, first: 50) {\n    nodes {\n      ...ListedRole\n      __typename\n    }\n    __typename\n  }\n}\nfragment ListedRole on Role {\n  uid\n  name\n  description\n  capabilities\n  updateTime\n  viewerCapabilities\n  roleBindings(first: 0) {\n    totalCount\n    __typename\n  }\n  __typename\n}" as unknown as TypedDocument<RolesQuery, RolesQueryVariables>;
 export const RolesFor = "query RolesFor($uid: ID!) {\n  group(uid: $uid) {\n    uid\n    roles(directOnly: true, first: 100) {\n      nodes {\n        ...GivenRole\n        __typename\n      }\n      __typename\n    }\n    ancestors {\n      uid\n      roles(directOnly: true, first: 50) {\n        nodes {\n          ...GivenRole\n          __typename\n        }\n        __typename\n      }\n      __typename\n    }\n    __typename\n  }\n  roles(where: {inRoot: true}, first: 50) {\n    nodes {\n      ...GivenRole\n      __typename\n    }\n    __typename\n  }\n}\nfragment GivenRole on Role {\n  uid\n  name\n  description\n  capabilities\n  __typename\n}" as unknown as TypedDocument<RolesForQuery, RolesForQueryVariables>;
 export const RotateSubscriptionSecret = "mutation RotateSubscriptionSecret($input: RotateSubscriptionSecretInput!) {\n  rotateSubscriptionSecret(input: $input) {\n    secret\n    subscription {\n      uid\n      updateTime\n      __typename\n    }\n    __typename\n  }\n}" as unknown as TypedDocument<RotateSubscriptionSecretMutation, RotateSubscriptionSecretMutationVariables>;
+export const Scopes = "query Scopes($uid: ID!) {\n  group(uid: $uid) {\n    uid\n    name\n    descendants(first: 200) {\n      nodes {\n        uid\n        name\n        __typename\n      }\n      __typename\n    }\n    __typename\n  }\n}" as unknown as TypedDocument<ScopesQuery, ScopesQueryVariables>;
 export const Search = "query Search($query: String!, $within: ID, $kinds: [SearchKind!]) {\n  findings(\n    descendantsOf: $within\n    where: {query: $query, states: [OPEN, IN_TRIAGE]}\n    first: 20\n  ) {\n    nodes {\n      uid\n      vulnerabilityId\n      package\n      severity {\n        rating\n        __typename\n      }\n      repo {\n        uid\n        name\n        group {\n          uid\n          name\n          ancestors {\n            uid\n            name\n            __typename\n          }\n          __typename\n        }\n        __typename\n      }\n      __typename\n    }\n    __typename\n  }\n  packages(within: $within, where: {query: $query}, first: 5) {\n    nodes {\n      uid\n      name\n      ecosystem\n      group {\n        uid\n        name\n        __typename\n      }\n      __typename\n    }\n    __typename\n  }\n  advisories(descendantsOf: $within, where: {query: $query}, first: 8) {\n    nodes {\n      uid\n      advisoryId\n      artifactName\n      artifactType\n      severity {\n        rating\n        __typename\n      }\n      group {\n        uid\n        name\n        ancestors {\n          uid\n          name\n          __typename\n        }\n        __typename\n      }\n      __typename\n    }\n    __typename\n  }\n  search(query: $query, within: $within, kinds: $kinds, first: 20) {\n    edges {\n      matchedField\n      node {\n        ... on Group {\n          uid\n          name\n          description\n          ancestors {\n            uid\n            name\n            __typename\n          }\n          findingSummary {\n            open {\n              ...Counts\n              __typename\n            }\n            __typename\n          }\n          __typename\n        }\n        ... on Repo {\n          uid\n          name\n          description\n          group {\n            uid\n            name\n            ancestors {\n              uid\n              name\n              __typename\n            }\n            __typename\n          }\n          findingSummary {\n            open {\n              ...Counts\n              __typename\n            }\n            __typename\n          }\n          __typename\n        }\n        ... on Tag {\n          uid\n          name\n          deprecated\n          findingSummary {\n            open {\n              ...Counts\n              __typename\n            }\n            __typename\n          }\n          repo {\n            uid\n            name\n            group {\n              uid\n              name\n              ancestors {\n                uid\n                name\n                __typename\n              }\n              __typename\n            }\n            __typename\n          }\n          __typename\n        }\n        ... on Identity {\n          uid\n          name\n          description\n          email\n          group {\n            uid\n            name\n            ancestors {\n              uid\n              name\n              __typename\n            }\n            __typename\n          }\n          __typename\n        }\n        ... on Role {\n          uid\n          name\n          description\n          group {\n            uid\n            name\n            ancestors {\n              uid\n              name\n              __typename\n            }\n            __typename\n          }\n          __typename\n        }\n        __typename\n      }\n      __typename\n    }\n    __typename\n  }\n}\nfragment Counts on FindingCount {\n  total\n  critical\n  high\n  medium\n  low\n  none\n  unknown\n  fixable\n  knownExploited\n  __typename\n}" as unknown as TypedDocument<SearchQuery, SearchQueryVariables>;
 export const Shell = "query Shell($after: String, $org: String!, $inOrg: Boolean!, $path: String!, $below: Boolean!) {\n  viewer {\n    identities {\n      uid\n      name\n      email\n      __typename\n    }\n    __typename\n  }\n  groups(where: {inRoot: true}, first: 50) {\n    nodes {\n      uid\n      name\n      description\n      __typename\n    }\n    __typename\n  }\n  org: group(path: $org) @include(if: $inOrg) {\n    uid\n    name\n    ...Branches\n    __typename\n  }\n  group(path: $path) @include(if: $below) {\n    uid\n    name\n    __typename\n  }\n  repo(path: $path) @include(if: $below) {\n    uid\n    name\n    group {\n      uid\n      name\n      ancestors {\n        uid\n        name\n        __typename\n      }\n      __typename\n    }\n    __typename\n  }\n}\nfragment Branches on Group {\n  children(first: 100, after: $after) {\n    pageInfo {\n      hasNextPage\n      endCursor\n      __typename\n    }\n    nodes {\n      uid\n      name\n      children(first: 1) {\n        totalCount\n        __typename\n      }\n      findingSummary {\n        open {\n          ...Counts\n          __typename\n        }\n        __typename\n      }\n      __typename\n    }\n    __typename\n  }\n  __typename\n}\nfragment Counts on FindingCount {\n  total\n  critical\n  high\n  medium\n  low\n  none\n  unknown\n  fixable\n  knownExploited\n  __typename\n}" as unknown as TypedDocument<ShellQuery, ShellQueryVariables>;
 export const Start = "query Start {\n  viewer {\n    identities {\n      uid\n      name\n      email\n      __typename\n    }\n    roleBindings(first: 50) {\n      nodes {\n        uid\n        expireTime\n        role {\n          name\n          capabilities\n          __typename\n        }\n        group {\n          uid\n          name\n          description\n          ancestors {\n            uid\n            name\n            __typename\n          }\n          findingSummary {\n            open {\n              ...Counts\n              __typename\n            }\n            __typename\n          }\n          repos(first: 1) {\n            totalCount\n            __typename\n          }\n          __typename\n        }\n        __typename\n      }\n      __typename\n    }\n    __typename\n  }\n}\nfragment Counts on FindingCount {\n  total\n  critical\n  high\n  medium\n  low\n  none\n  unknown\n  fixable\n  knownExploited\n  __typename\n}" as unknown as TypedDocument<StartQuery, StartQueryVariables>;
@@ -2095,10 +2358,11 @@ export const UnbindAll = "mutation UnbindAll($input: BatchDeleteRoleBindingsInpu
 export const UpdateFindings = "mutation UpdateFindings($input: UpdateFindingsInput!) {\n  updateFindings(input: $input) {\n    updatedCount\n    findings {\n      uid\n      state\n      __typename\n    }\n    __typename\n  }\n}" as unknown as TypedDocument<UpdateFindingsMutation, UpdateFindingsMutationVariables>;
 export const UpdateGroup = "mutation UpdateGroup($input: UpdateGroupInput!) {\n  updateGroup(input: $input) {\n    group {\n      uid\n      name\n      description\n      updateTime\n      __typename\n    }\n    __typename\n  }\n}" as unknown as TypedDocument<UpdateGroupMutation, UpdateGroupMutationVariables>;
 export const UpdateIdentity = "mutation UpdateIdentity($input: UpdateIdentityInput!) {\n  updateIdentity(input: $input) {\n    identity {\n      uid\n      name\n      updateTime\n      __typename\n    }\n    __typename\n  }\n}" as unknown as TypedDocument<UpdateIdentityMutation, UpdateIdentityMutationVariables>;
+export const UpdateIdentityProvider = "mutation UpdateIdentityProvider($input: UpdateIdentityProviderInput!) {\n  updateIdentityProvider(input: $input) {\n    identityProvider {\n      uid\n      __typename\n    }\n    __typename\n  }\n}" as unknown as TypedDocument<UpdateIdentityProviderMutation, UpdateIdentityProviderMutationVariables>;
 export const UpdateRepo = "mutation UpdateRepo($input: UpdateRepoInput!) {\n  updateRepo(input: $input) {\n    repo {\n      uid\n      name\n      description\n      catalogTier\n      bundles\n      aliases\n      activeTags\n      updateTime\n      syncConfig {\n        source\n        google\n        amazon\n        azure\n        __typename\n      }\n      __typename\n    }\n    __typename\n  }\n}" as unknown as TypedDocument<UpdateRepoMutation, UpdateRepoMutationVariables>;
 export const UpdateRepoReadme = "mutation UpdateRepoReadme($input: UpdateRepoReadmeInput!) {\n  updateRepoReadme(input: $input) {\n    repo {\n      uid\n      readme\n      updateTime\n      __typename\n    }\n    __typename\n  }\n}" as unknown as TypedDocument<UpdateRepoReadmeMutation, UpdateRepoReadmeMutationVariables>;
 export const UpdateRole = "mutation UpdateRole($input: UpdateRoleInput!) {\n  updateRole(input: $input) {\n    role {\n      uid\n      name\n      description\n      capabilities\n      __typename\n    }\n    __typename\n  }\n}" as unknown as TypedDocument<UpdateRoleMutation, UpdateRoleMutationVariables>;
 export const VerifyIdentityProvider = "mutation VerifyIdentityProvider($input: VerifyIdentityProviderInput!) {\n  verifyIdentityProvider(input: $input) {\n    identityProvider {\n      uid\n      issuerVerified\n      issuerVerifyTime\n      __typename\n    }\n    __typename\n  }\n}" as unknown as TypedDocument<VerifyIdentityProviderMutation, VerifyIdentityProviderMutationVariables>;
 export const Vulnerability = "query Vulnerability($id: String!, $uid: ID!, $history: Boolean!) {\n  vulnerability(id: $id) {\n    name\n    names\n    exploitation {\n      knownExploited\n      knownExploitedTime\n      epss\n      __typename\n    }\n    metadata {\n      vulnerabilityId\n      summary\n      details\n      references {\n        type\n        url\n        __typename\n      }\n      upstream\n      related\n      __typename\n    }\n    advisories(first: 20) {\n      totalCount\n      nodes {\n        ...AdvisoryStory\n        __typename\n      }\n      __typename\n    }\n    __typename\n  }\n  group(uid: $uid) {\n    uid\n    viewerCapabilities\n    __typename\n  }\n  findings(descendantsOf: $uid, where: {vulnerabilityIds: [$id]}, first: 50) {\n    totalCount\n    pageInfo {\n      hasNextPage\n      __typename\n    }\n    nodes {\n      uid\n      package\n      ecosystem\n      digest\n      installedVersion\n      fixedVersions\n      state\n      justification\n      note\n      firstSeenTime\n      repo {\n        uid\n        name\n        group {\n          uid\n          name\n          ancestors {\n            uid\n            name\n            __typename\n          }\n          __typename\n        }\n        __typename\n      }\n      tags(first: 3) {\n        totalCount\n        nodes {\n          uid\n          name\n          __typename\n        }\n        __typename\n      }\n      fixedIn(first: 4) {\n        nodes {\n          uid\n          name\n          __typename\n        }\n        __typename\n      }\n      __typename\n    }\n    __typename\n  }\n  above: findings(descendantsOf: $uid, where: {vulnerabilityIds: [$id]}, first: 3) {\n    nodes {\n      uid\n      advisory {\n        ...AdvisoryStory\n        __typename\n      }\n      __typename\n    }\n    __typename\n  }\n  auditLog(\n    descendantsOf: $uid\n    types: [\n\"vulnerabilities.finding.changed\", \n\"vulnerabilities.finding.triaged\"]\n    denied: false\n    first: 100\n  ) @include(if: $history) {\n    nodes {\n      id\n      time\n      body\n      actor {\n        subject\n        act\n        identity {\n          uid\n          name\n          __typename\n        }\n        __typename\n      }\n      __typename\n    }\n    __typename\n  }\n}\nfragment AdvisoryHappening on AdvisoryEvent {\n  type\n  createTime\n  author\n  detection {\n    nvdapi {\n      cpeFound\n      __typename\n    }\n    scanv1 {\n      scanner\n      component\n      componentVersion\n      __typename\n    }\n    __typename\n  }\n  fixed {\n    fixedVersion\n    note\n    __typename\n  }\n  falsePositiveDetermination {\n    type\n    note\n    __typename\n  }\n  truePositiveDetermination {\n    note\n    __typename\n  }\n  analysisNotPlanned {\n    note\n    __typename\n  }\n  fixNotPlanned {\n    note\n    __typename\n  }\n  pendingUpstreamFix {\n    note\n    __typename\n  }\n  patched {\n    patchedVersions\n    note\n    __typename\n  }\n  __typename\n}\nfragment AdvisoryStory on Advisory {\n  uid\n  advisoryId\n  artifactName\n  artifactType\n  componentName\n  createTime\n  updateTime\n  deleteTime\n  author\n  upstream\n  severity {\n    rating\n    score\n    vector\n    version\n    __typename\n  }\n  affected {\n    ranges {\n      type\n      events {\n        introduced\n        fixed\n        lastAffected\n        limit\n        __typename\n      }\n      __typename\n    }\n    versions\n    __typename\n  }\n  events {\n    ...AdvisoryHappening\n    __typename\n  }\n  __typename\n}" as unknown as TypedDocument<VulnerabilityQuery, VulnerabilityQueryVariables>;
-export const Webhook = "query Webhook($uid: ID!, $where: DeliveryFilter, $first: Int!, $after: String, $start: Boolean!) {\n  subscription(uid: $uid) {\n    ...Hook\n    viewerCapabilities @include(if: $start)\n    failed: deliveries(first: 1, where: {state: FAILED}) @include(if: $start) {\n      totalCount\n      __typename\n    }\n    deliveries(first: $first, where: $where, after: $after) {\n      totalCount @include(if: $start)\n      pageInfo {\n        hasNextPage\n        endCursor\n        __typename\n      }\n      nodes {\n        uid\n        eventId\n        eventType\n        state\n        attempts\n        lastStatus\n        lastError\n        lastAnswer\n        lastAttemptTime\n        nextAttemptTime\n        createTime\n        __typename\n      }\n      __typename\n    }\n    __typename\n  }\n}\nfragment Hook on EventSubscription {\n  uid\n  sink\n  types\n  createTime\n  updateTime\n  failingSince\n  disableTime\n  disableReason\n  group {\n    uid\n    name\n    ancestors {\n      uid\n      name\n      __typename\n    }\n    __typename\n  }\n  __typename\n}" as unknown as TypedDocument<WebhookQuery, WebhookQueryVariables>;
-export const Webhooks = "query Webhooks($uid: ID!, $first: Int!, $after: String, $start: Boolean!) {\n  group(uid: $uid) {\n    uid\n    viewerCapabilities @include(if: $start)\n    subscriptions(\n      first: $first\n      after: $after\n      orderBy: {field: CREATE_TIME, direction: DESC}\n    ) {\n      totalCount @include(if: $start)\n      pageInfo {\n        hasNextPage\n        endCursor\n        __typename\n      }\n      nodes {\n        ...Hook\n        latest: deliveries(first: 1) {\n          nodes {\n            uid\n            state\n            lastStatus\n            createTime\n            __typename\n          }\n          __typename\n        }\n        __typename\n      }\n      __typename\n    }\n    __typename\n  }\n}\nfragment Hook on EventSubscription {\n  uid\n  sink\n  types\n  createTime\n  updateTime\n  failingSince\n  disableTime\n  disableReason\n  group {\n    uid\n    name\n    ancestors {\n      uid\n      name\n      __typename\n    }\n    __typename\n  }\n  __typename\n}" as unknown as TypedDocument<WebhooksQuery, WebhooksQueryVariables>;
+export const Webhook = "query Webhook($uid: ID!, $where: DeliveryFilter, $orderBy: DeliveryOrder, $first: Int!, $after: String, $start: Boolean!) {\n  subscription(uid: $uid) {\n    ...Hook\n    viewerCapabilities @include(if: $start)\n    failed: deliveries(first: 1, where: {state: FAILED}) @include(if: $start) {\n      totalCount\n      __typename\n    }\n    deliveries(first: $first, where: $where, orderBy: $orderBy, after: $after) {\n      totalCount @include(if: $start)\n      pageInfo {\n        hasNextPage\n        endCursor\n        __typename\n      }\n      nodes {\n        uid\n        eventId\n        eventType\n        state\n        attempts\n        lastStatus\n        lastError\n        lastAnswer\n        lastAttemptTime\n        nextAttemptTime\n        createTime\n        __typename\n      }\n      __typename\n    }\n    __typename\n  }\n}\nfragment Hook on EventSubscription {\n  uid\n  sink\n  types\n  createTime\n  updateTime\n  failingSince\n  disableTime\n  disableReason\n  group {\n    uid\n    name\n    ancestors {\n      uid\n      name\n      __typename\n    }\n    __typename\n  }\n  __typename\n}" as unknown as TypedDocument<WebhookQuery, WebhookQueryVariables>;
+export const Webhooks = "query Webhooks($uid: ID!, $orderBy: EventSubscriptionOrder, $first: Int!, $after: String, $start: Boolean!) {\n  group(uid: $uid) {\n    uid\n    viewerCapabilities @include(if: $start)\n    subscriptions(first: $first, after: $after, orderBy: $orderBy) {\n      totalCount @include(if: $start)\n      pageInfo {\n        hasNextPage\n        endCursor\n        __typename\n      }\n      nodes {\n        ...Hook\n        latest: deliveries(first: 1) {\n          nodes {\n            uid\n            state\n            lastStatus\n            createTime\n            __typename\n          }\n          __typename\n        }\n        __typename\n      }\n      __typename\n    }\n    __typename\n  }\n}\nfragment Hook on EventSubscription {\n  uid\n  sink\n  types\n  createTime\n  updateTime\n  failingSince\n  disableTime\n  disableReason\n  group {\n    uid\n    name\n    ancestors {\n      uid\n      name\n      __typename\n    }\n    __typename\n  }\n  __typename\n}" as unknown as TypedDocument<WebhooksQuery, WebhooksQueryVariables>;
