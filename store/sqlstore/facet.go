@@ -20,29 +20,22 @@ func (r *reader[T, F]) countBy(filter F, scopes []platform.Scope, joined string,
 	if joined != "" {
 		counter = "COUNT(DISTINCT t.uid)"
 	}
-	count := func(place string, from func(), group string) {
+	count := func(place, parents string, addCondition func(), group string) {
 		if counted++; counted > 1 {
 			q.addUnion()
 		}
-		q.addSlow("SELECT " + place + ", " + counter + ", " + grouped + " FROM ")
-		from()
-		q.add(joined + " WHERE 1 = 1")
+		q.addSlow("SELECT " + place + ", " + counter + ", " + grouped + " FROM " + parents + r.name + " t" + joined + " WHERE ")
+		addCondition()
 		r.where(filter, q)
 		q.add(" GROUP BY " + group + grouped)
 	}
 	for n, p := range parts {
-		count(strconv.Itoa(n)+", p.i", func() {
-			q.add(q.parents(p.columns()...))
-			q.add(" JOIN " + r.name + " t ON ")
-			p.addParentCondition(q)
-		}, "p.i, ")
+		// CROSS JOIN makes SQLite begin with the parents.
+		count(strconv.Itoa(n)+", p.i", q.parents(p.columns()...)+" CROSS JOIN ", func() { p.addParentCondition(q) }, "p.i, ")
 	}
 	for _, i := range rest {
 		for _, b := range scopes[i].Branches() {
-			count("-1, "+strconv.Itoa(i), func() {
-				q.add(r.name + " t JOIN (SELECT 1 AS one) o ON ")
-				r.addBranch(q, b, how, ordering{}, nil)
-			}, "")
+			count("-1, "+strconv.Itoa(i), "", func() { r.addBranch(q, b, how, ordering{}, nil) }, "")
 		}
 	}
 	if counted == 0 {
