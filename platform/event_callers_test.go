@@ -63,7 +63,8 @@ func TestTheFeedsOfACallerShareABurst(t *testing.T) {
 		if join(one) != first || join(other) == first {
 			t.Error("want one burst for each caller")
 		}
-		if e := (&Event{ID: "1"}); first.add(e) != first.add(e) || first.add(e).Burst != first || e.Burst != nil || len(first.Events()) != 1 {
+		e := &Event{ID: "1"}
+		if own, again := first.add(e), first.add(e); own != again || own.Burst != first || e.Burst != nil || len(first.Events()) != 1 {
 			t.Error("want one copy of an event in a burst")
 		}
 		time.Sleep(burstLife / 2)

@@ -121,7 +121,7 @@ func (s ExternalGroupRoleMappings) Create(ctx context.Context, provider UID, in 
 				return err
 			}
 		}
-		return s.p.Roles.requireMayGrant(ctx, tx, "roleUid", made.RoleUID, made.Scope, Time{})
+		return s.p.Roles.requireMayGrant(ctx, tx, "roleUid", made.RoleUID, made.Scope)
 	})
 }
 

@@ -138,7 +138,7 @@ func (s GroupInvites) CreateBatch(ctx context.Context, requests []BatchRequest[*
 func (s GroupInvites) offer(ctx context.Context, tx Tx, made *GroupInvite) (*GroupInvite, error) {
 	group, code := made.UID.Parent(), newInviteCode()
 	made.KeyID, made.Hash = code.keyID, code.hash()
-	if err := s.p.Roles.requireMayGrant(ctx, tx, "roleUid", made.RoleUID, group, Time{}); err != nil {
+	if err := s.p.Roles.requireMayGrant(ctx, tx, "roleUid", made.RoleUID, group); err != nil {
 		return nil, err
 	}
 	if err := s.rows(tx).Insert(ctx, made); err != nil {

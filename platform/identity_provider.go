@@ -191,7 +191,7 @@ func (s IdentityProviders) Create(ctx context.Context, parent UID, in fieldmask.
 		if err := s.encryptClientSecret(ctx, tx, made); err != nil {
 			return err
 		}
-		if err := s.p.Roles.requireMayGrant(ctx, tx, "defaultRole", made.DefaultRole, parent, Time{}); err != nil {
+		if err := s.p.Roles.requireMayGrant(ctx, tx, "defaultRole", made.DefaultRole, parent); err != nil {
 			return err
 		}
 		proof, err := s.readProof(ctx, tx, made)
@@ -247,7 +247,7 @@ func (s IdentityProviders) Update(ctx context.Context, uid UID, in fieldmask.Inp
 		if change.Writes("defaultRole") {
 			role = change.Row.DefaultRole
 		}
-		if err := s.p.Roles.requireMayGrant(ctx, tx, "defaultRole", role, uid.Parent(), Time{}); err != nil || !change.Writes("oidc") {
+		if err := s.p.Roles.requireMayGrant(ctx, tx, "defaultRole", role, uid.Parent()); err != nil || !change.Writes("oidc") {
 			return err
 		}
 		if _, err := s.readProof(ctx, tx, change.Row); err != nil {

@@ -163,7 +163,7 @@ func (s Roles) Create(ctx context.Context, parent UID, in fieldmask.Input[*Role]
 		return nil, s.recordIfDenied(ctx, "created", parent, err)
 	}
 	return s.insert(ctx, parent, role, func(tx Tx) error {
-		return requireMayGrant(ctx, tx, setOf(role.Capabilities), parent, Time{})
+		return requireMayGrant(ctx, tx, setOf(role.Capabilities), parent)
 	})
 }
 
@@ -182,7 +182,7 @@ func (s Roles) Update(ctx context.Context, uid UID, in fieldmask.Input[*Role]) (
 		if change.Writes("capabilities") {
 			capabilities = change.Row.Capabilities
 		}
-		if err := requireMayGrant(ctx, tx, setOf(capabilities), uid.Parent(), Time{}); err != nil || !change.Differs(current, "capabilities") {
+		if err := requireMayGrant(ctx, tx, setOf(capabilities), uid.Parent()); err != nil || !change.Differs(current, "capabilities") {
 			return err
 		}
 		return tx.EndReviews(ctx, uid)
@@ -212,11 +212,9 @@ func (s Roles) checkNotBuiltIn(ctx context.Context, uid UID) error {
 	return failedPrecondition("BUILT_IN_ROLE", string(uid), "built-in roles cannot be changed")
 }
 
-// requireMayGrant fails unless the caller currently holds the capabilities on uid, and until end; zero means
-// for ever.
-// It must be called in the transaction that grants them. The lock prevents a
-// concurrent revocation.
-func requireMayGrant(ctx context.Context, tx Tx, set capabilitySet, uid UID, end Time) error {
+// requireMayGrant fails unless the caller currently holds the capabilities on uid, for ever. It must be
+// called in the transaction that grants them. The lock prevents a concurrent revocation.
+func requireMayGrant(ctx context.Context, tx Tx, set capabilitySet, uid UID) error {
 	actor, err := requireCaller(ctx)
 	if err != nil {
 		return err
@@ -225,7 +223,7 @@ func requireMayGrant(ctx context.Context, tx Tx, set capabilitySet, uid UID, end
 	if actor, err = actor.withCurrentGrants(ctx, tx); err != nil {
 		return err
 	}
-	return actor.checkMayGrant(set, uid, end)
+	return actor.checkMayGrant(set, uid, Time{})
 }
 
 // requireMayGrantAll fails unless the caller currently holds everything that grants give. The
@@ -246,9 +244,9 @@ func requireMayGrantAll(ctx context.Context, tx Tx, given []Grant) error {
 	return nil
 }
 
-// requireMayGrant fails unless the caller may grant a role on uid until end. field is the field of the
+// requireMayGrant fails unless the caller may grant a role on uid for ever. field is the field of the
 // request that names the role. A role can be bound only within its group.
-func (s Roles) requireMayGrant(ctx context.Context, tx Tx, field string, role, uid UID, end Time) error {
+func (s Roles) requireMayGrant(ctx context.Context, tx Tx, field string, role, uid UID) error {
 	var v violations
 	if roleReference.checkReach(&v, field, role, uid); len(v) > 0 {
 		return v.err()
@@ -259,5 +257,5 @@ func (s Roles) requireMayGrant(ctx context.Context, tx Tx, field string, role, u
 	if err != nil {
 		return err
 	}
-	return requireMayGrant(ctx, tx, setOf(found.Capabilities), uid, end)
+	return requireMayGrant(ctx, tx, setOf(found.Capabilities), uid)
 }

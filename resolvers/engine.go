@@ -33,8 +33,16 @@ func Connect(p *platform.Platform) (graph.ResolverRoot, execute.EngineOptions) {
 		Start:  func(ctx context.Context) context.Context { return withReads(ctx, p) },
 		IsHeld: isHeld, Gather: p.Gather, Count: countBytes,
 		StartEvent: func(ctx context.Context, event any) context.Context { return withBurst(ctx, p, event) },
-		Memoize:    func(event, key any, begin func() any) any { return event.(*platform.Event).Memoize(key, begin) },
+		Memoize:    memoize,
 	}
+}
+
+// memoize returns the value that begin has returned for an event and a key, to the feeds that deliver the event together.
+func memoize(event, key any, begin func() any) any {
+	if e, ok := event.(*platform.Event); ok {
+		return e.Memoize(key, begin)
+	}
+	return begin()
 }
 
 // Limits returns the facts of the schema that the document limits need.

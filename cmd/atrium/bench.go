@@ -90,7 +90,7 @@ func (c *benchCommand) run(ctx context.Context, p program) error {
 type benchServer struct {
 	url     string
 	core    *platform.Platform
-	sockets int // that a caller may open
+	sockets int       // that a caller may open
 	process *exec.Cmd // nil until it was started
 }
 

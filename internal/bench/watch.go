@@ -101,7 +101,7 @@ func (l *load) newestEvent(ctx context.Context) (string, error) {
 
 // watch opens a websocket, and subscribes.
 func (l *load) watch(ctx context.Context, subscription string) (*websocket.Conn, error) {
-	conn, _, err := websocket.Dial(ctx, strings.Replace(l.server.URL, "http", "ws", 1)+"/graphql", &websocket.DialOptions{
+	conn, _, err := websocket.Dial(ctx, strings.Replace(l.server.URL, "http", "ws", 1)+"/graphql", &websocket.DialOptions{ //nolint:bodyclose // the library has closed it
 		Subprotocols: []string{"graphql-transport-ws"}, HTTPHeader: http.Header{"Authorization": {"Bearer " + l.server.Token}},
 	})
 	if err != nil {

@@ -250,10 +250,12 @@ func (s *socket) receive(ctx context.Context) (received message, refused *closur
 	return received, nil
 }
 
-// send sends one message and reports whether that succeeded.
-func (s *socket) send(ctx context.Context, m message) bool {
+// send sends one message.
+func (s *socket) send(ctx context.Context, m message) {
 	data, err := json.Marshal(m)
-	return err == nil && s.write(ctx, data)
+	if err == nil {
+		_ = s.write(ctx, data)
+	}
 }
 
 // write writes one message and reports whether that succeeded. A client that does not read in time is
