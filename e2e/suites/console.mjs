@@ -316,13 +316,11 @@ await check('the audit log names what is gone, folds what is alike, and shows al
   await open(page, '/console/acme/~activity?show=log');
   await page.getByText('owner deleted the repo short-lived').waitFor();
   await page.getByRole('button', { name: 'By anybody' }).click();
-  await page.getByRole('dialog').getByRole('button', { name: /^viewer/ }).click();
+  await page.getByRole('dialog').getByLabel('Find by name, description or email').fill('viewer');
+  await page.getByRole('dialog').getByRole('button', { name: /^viewer/ }).first().click();
   await page.waitForURL(/actor=/);
-  await page.getByText('No event matches the filters').waitFor();
+  await eventually(async () => (await page.locator('.happening p:first-child b:first-child').allInnerTexts()).every((who) => who === 'viewer'), async () => text(page));
   await page.getByRole('button', { name: /^By whom: viewer/ }).click();
-  await open(page, '/console/acme/engineering/platform');
-  await page.getByText('owner deleted the repo short-lived').waitFor();
-  assert.ok(reads(page).length <= maxRequests);
   await open(page, '/console/acme/~activity?show=log');
   assert.deepEqual((await text(page)).match(/^(?!.* redelivered ).*no longer exists.*$/gm), null); // The record of a redelivery has no name.
   assert.match(await page.locator('.day-heading').first().innerText(), /day, /);
