@@ -265,7 +265,7 @@ await check('search finds advisories, packages, roles and pages, keeps what was 
   await page.getByRole('group', { name: 'Roles' }).getByRole('option', { name: /release manager/ }).click();
   await page.waitForURL(/engineering\/~roles\?role=/);
   await page.locator('.capabilities').waitFor();
-  assert.match(await text(page), /ci in acme \/ engineering/);
+  await eventually(async () => /ci in acme \/ engineering/.test(await text(page)), async () => text(page));
   await search('audit log');
   await page.getByRole('group', { name: 'Pages' }).getByRole('option', { name: /Audit log/ }).click();
   await page.waitForURL(/~activity\?show=log/);
