@@ -133,7 +133,7 @@ type BatchDeleteIdentitiesPayload struct {
 type BatchDeleteRoleBindingsInput struct {
 	// Their uids, 1 to 100, each once.
 	Uids []platform.UID `json:"uids"`
-	// Why, at most 8192 bytes. The events then have it as `reviewNote`, and the caller as `reviewer`. Without a note they have no review, an earlier one neither.
+	// Why, at most 8192 bytes. The events then have it as `reviewNote`, and the caller as `reviewer`. Without a note they have no review, not even an earlier one.
 	Note *string `json:"note,omitempty"`
 }
 

@@ -13,8 +13,8 @@ import (
 
 // A batch makes all of its changes or, on any error, none. Violations of all
 // requests are reported together, with the index of each request, and so are all
-// resources that do not exist. Any other error names the index of the request that failed. The events are those of single
-// changes.
+// resources that do not exist. Any other error names the index of the request that
+// failed. The events are those of single changes.
 
 // maxBatchRequests is the maximum number of changes in a batch.
 const maxBatchRequests = 100
@@ -104,17 +104,13 @@ func (r *resources[T, F]) nameMissing(ctx context.Context, err error, list strin
 	if !errors.As(err, &e) || e.Code != CodeNotFound {
 		return err
 	}
-	found, failed := r.table(r.p.store).Get(ctx, Keys{uids: slices.Compact(slices.Sorted(slices.Values(uids))), without: r.kind.Hidden})
+	found, failed := r.findRows(ctx, r.p.store, uids)
 	if failed != nil {
-		return err
-	}
-	exists := map[UID]bool{}
-	for _, row := range found {
-		exists[r.kind.UID(row)] = true
+		return err // which is true, and names one of them
 	}
 	var v violations
 	for i, uid := range uids {
-		if !exists[uid] {
+		if _, exists := found[uid]; !exists {
 			v.add(indexedField(list, i, "uid"), "%s %s does not exist", spellKind(r.kind.Name), uid)
 		}
 	}

@@ -5,63 +5,27 @@ import (
 	"time"
 )
 
-// A Burst holds the events that the live feeds of one caller deliver at about the same time, with
-// the same grants. What they read and answer for these events is the same, so they share it.
+// A Burst holds the events that a live feed delivers together. Objects that they
+// refer to can be read together too, with the grants of the caller at that time.
 type Burst struct {
-	Actor *Actor // the caller, with the grants of that time
+	Actor  *Actor
+	Events []*Event
 
-	lock   sync.Mutex
-	events []*Event
-	byID   map[string]*Event
-	kept   map[any]any
+	round *feedRound
+	once  sync.Once
+	kept  any
 }
 
-// burstLife is how long feeds may join a burst. A client that is slow gets objects as they are
-// when its events are delivered.
-const burstLife = time.Second
-
-func newBurst(a *Actor) *Burst {
-	return &Burst{Actor: a, byID: map[string]*Event{}, kept: map[any]any{}}
+// Memoize returns the value that begin returns, and calls begin only once for all
+// events of a burst.
+func (b *Burst) Memoize(begin func() any) any {
+	b.once.Do(func() { b.kept = begin() })
+	return b.kept
 }
 
-// add returns the event of the burst that is equal to e, which other callers get too.
-func (b *Burst) add(e *Event) *Event {
-	b.lock.Lock()
-	defer b.lock.Unlock()
-	own := b.byID[e.ID]
-	if own == nil {
-		own = new(*e)
-		own.Burst = b
-		b.byID[e.ID] = own
-		b.events = append(b.events, own)
-	}
-	return own
-}
-
-// Events returns the events of the burst so far, so that objects that they refer to can be read
-// together.
-func (b *Burst) Events() []*Event {
-	b.lock.Lock()
-	defer b.lock.Unlock()
-	return b.events[:len(b.events):len(b.events)]
-}
-
-// Memoize returns the value that begin has returned for a key. It calls begin, which must not
-// wait, only once for each key.
-func (b *Burst) Memoize(key any, begin func() any) any {
-	b.lock.Lock()
-	defer b.lock.Unlock()
-	value, isKept := b.kept[key]
-	if !isKept {
-		value = begin()
-		b.kept[key] = value
-	}
-	return value
-}
-
-// Memoize is that of the burst for values that belong to one event. Outside of live feeds, it keeps
-// nothing.
-func (e *Event) Memoize(key any, begin func() any) any {
+// Share returns the value that begin has returned for an event and a key, to all feeds of a caller that
+// deliver the event at about the same time, with the same grants. Begin must not wait.
+func (e *Event) Share(key any, begin func() any) any {
 	if e.Burst == nil {
 		return begin()
 	}
@@ -69,5 +33,39 @@ func (e *Event) Memoize(key any, begin func() any) any {
 		id  string
 		key any
 	}
-	return e.Burst.Memoize(ofEvent{e.ID, key}, begin)
+	return e.Burst.round.share(ofEvent{e.ID, key}, begin)
+}
+
+// A feedRound is what the live feeds of one caller have in common while they deliver at about the same
+// time: the caller with the grants of that time, and values that are the same for all.
+type feedRound struct {
+	actor *Actor
+
+	lock   sync.Mutex
+	shared map[any]any
+}
+
+const (
+	// roundTime is how long feeds may join a round. A client that is slow gets objects as they are
+	// when its events are delivered.
+	roundTime = time.Second
+	// maxShared limits the values of a round. Feeds that deliver together are never far apart.
+	maxShared = 64
+)
+
+func newFeedRound(a *Actor) *feedRound { return &feedRound{actor: a, shared: map[any]any{}} }
+
+// share returns the value that begin has returned for a key.
+func (r *feedRound) share(key any, begin func() any) any {
+	r.lock.Lock()
+	defer r.lock.Unlock()
+	value, isShared := r.shared[key]
+	if !isShared {
+		if len(r.shared) == maxShared {
+			clear(r.shared)
+		}
+		value = begin()
+		r.shared[key] = value
+	}
+	return value
 }

@@ -37,8 +37,8 @@ type feedCaller struct {
 
 	asked  *grantRead // the last read that was requested
 	grants []grant
-	read   int64  // the grants are newer than the events of this read and of earlier reads
-	burst  *Burst // what its feeds share while they deliver with these grants; nil between bursts
+	read   int64      // the grants are newer than the events of this read and of earlier reads
+	round  *feedRound // nil between rounds
 
 	confirmLock sync.Mutex
 	isConfirmed bool // whether the token had its identities when the first feed was opened
@@ -199,11 +199,11 @@ func (h *feedCallers) forget(one *feedCaller) {
 	}
 }
 
-// join returns the burst of a caller, whose grants were read after the given read of events. Thus
+// join returns the round of a caller, whose grants were read after the given read of events. Thus
 // an event that was recorded after a grant was revoked is not delivered.
-func (h *feedCallers) join(ctx context.Context, one *feedCaller, a *Actor, read int64) (*Burst, error) {
+func (h *feedCallers) join(ctx context.Context, one *feedCaller, a *Actor, read int64) (*feedRound, error) {
 	if a.operator != "" {
-		return newBurst(a), nil
+		return newFeedRound(a), nil
 	}
 	h.lock.Lock()
 	defer h.lock.Unlock()
@@ -221,22 +221,22 @@ func (h *feedCallers) join(ctx context.Context, one *feedCaller, a *Actor, read 
 	if one.isSignedOut {
 		return nil, errSignedOut
 	}
-	if one.burst == nil {
+	if one.round == nil {
 		fresh := *a
 		fresh.grants = one.grants
-		one.burst = newBurst(&fresh)
-		burst := one.burst
-		time.AfterFunc(burstLife, func() { h.endBurst(one, burst) })
+		round := newFeedRound(&fresh)
+		one.round = round
+		time.AfterFunc(roundTime, func() { h.endRound(one, round) })
 	}
-	return one.burst, nil
+	return one.round, nil
 }
 
-// endBurst lets later events of a caller begin another burst.
-func (h *feedCallers) endBurst(one *feedCaller, b *Burst) {
+// endRound ends a round of a caller, so that the next feed that delivers begins another one.
+func (h *feedCallers) endRound(one *feedCaller, r *feedRound) {
 	h.lock.Lock()
 	defer h.lock.Unlock()
-	if one.burst == b {
-		one.burst = nil
+	if one.round == r {
+		one.round = nil
 	}
 }
 
@@ -307,7 +307,7 @@ func (h *feedCallers) readNow() bool {
 		return false
 	}
 	for i, one := range now.asking {
-		one.grants, one.read, one.burst = held[i], now.read, nil
+		one.grants, one.read, one.round = held[i], now.read, nil
 	}
 	return true
 }

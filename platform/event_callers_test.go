@@ -3,6 +3,7 @@ package platform
 import (
 	"context"
 	"errors"
+	"strconv"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -44,37 +45,33 @@ func TestALostIdentityIsNotForgottenAfterAFailure(t *testing.T) {
 	}
 }
 
-// Feeds that deliver at about the same time share a burst. One that delivers later, or with grants
-// that were read later, does not get what others have read before.
-func TestTheFeedsOfACallerShareABurst(t *testing.T) {
+// Feeds that deliver at about the same time share a round. One that delivers later, or with grants
+// that were read later, does not get what others have answered before.
+func TestTheFeedsOfACallerShareARound(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		h := &feedCallers{open: map[string]*feedCaller{}}
 		one, other := &feedCaller{key: "one", read: 5}, &feedCaller{key: "other", read: 5}
-		join := func(caller *feedCaller) *Burst {
+		join := func(caller *feedCaller) *feedRound {
 			t.Helper()
-			burst, err := h.join(t.Context(), caller, &Actor{Subject: caller.key}, 5)
+			round, err := h.join(t.Context(), caller, &Actor{Subject: caller.key}, 5)
 			if err != nil {
 				t.Fatal(err)
 			}
-			return burst
+			return round
 		}
 		first := join(one)
 		if join(one) != first || join(other) == first {
-			t.Error("want one burst for each caller")
+			t.Error("want one round for each caller")
 		}
-		e := &Event{ID: "1"}
-		if own, again := first.add(e), first.add(e); own != again || own.Burst != first || e.Burst != nil || len(first.Events()) != 1 {
-			t.Error("want one copy of an event in a burst")
-		}
-		time.Sleep(burstLife / 2)
+		time.Sleep(roundTime / 2)
 		if join(one) != first {
-			t.Error("want the same burst soon afterwards")
+			t.Error("want the same round soon afterwards")
 		}
-		time.Sleep(burstLife)
+		time.Sleep(roundTime)
 		second := join(one)
 		if second == first {
-			t.Error("want another burst later")
+			t.Error("want another round later")
 		}
 		h.store, h.now, h.reads = noGrants{}, &grantRead{asking: []*feedCaller{one}}, new(atomic.Int64)
 		one.actor = &Actor{}
@@ -83,9 +80,27 @@ func TestTheFeedsOfACallerShareABurst(t *testing.T) {
 		h.lock.Unlock()
 		one.read = 5
 		if join(one) == second {
-			t.Error("want another burst with grants that were read later")
+			t.Error("want another round with grants that were read later")
 		}
 	})
+}
+
+// The attack is a flood of events, whose answers must not fill the memory.
+func TestARoundKeepsFewValues(t *testing.T) {
+	t.Parallel()
+	r := newFeedRound(nil)
+	for i := range 10 * maxShared {
+		e := &Event{ID: strconv.Itoa(i), Burst: &Burst{round: r}}
+		begun := 0
+		for range 2 {
+			if got := e.Share("key", func() any { begun++; return i }); got != i || begun != 1 {
+				t.Fatalf("event %d gives %v, and begins %d times, want once", i, got, begun)
+			}
+		}
+		if len(r.shared) > maxShared {
+			t.Fatalf("a round keeps %d values, want at most %d", len(r.shared), maxShared)
+		}
+	}
 }
 
 // noGrants has no grants.

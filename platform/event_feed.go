@@ -244,23 +244,26 @@ func (f *Feed) listen(ctx context.Context, l *listener, give func([]*Event, int6
 
 // deliver yields the events that the request and the caller's grants allow and
 // that were not delivered before.
-func (f *Feed) deliver(ctx context.Context, caller *feedCaller, events []*Event, read int64, yield func(*Event) error) (err error) {
+func (f *Feed) deliver(ctx context.Context, caller *feedCaller, events []*Event, read int64, yield func(*Event) error) error {
 	isNew := func(e *Event) bool { return f.at.before(e.Position) && e.ID != f.after && f.req.wants(e) }
 	if !slices.ContainsFunc(events, isNew) {
 		return nil
 	}
-	burst, err := f.p.broadcast.callers.join(ctx, caller, f.actor, read)
+	round, err := f.p.broadcast.callers.join(ctx, caller, f.actor, read)
 	if err != nil {
 		return err
 	}
-	f.actor = burst.Actor
-	var own []*Event
+	f.actor = round.actor
+	maySee := func(e *Event) bool { return isNew(e) && f.actor.maySeeEvent(e) }
+	burst := &Burst{Actor: f.actor, round: round}
 	for _, e := range events {
-		if isNew(e) && f.actor.maySeeEvent(e) && len(own) != f.left {
-			own = append(own, burst.add(e))
+		if maySee(e) && len(burst.Events) != f.left {
+			own := *e // other feeds get the same event
+			own.Burst = burst
+			burst.Events = append(burst.Events, &own)
 		}
 	}
-	for _, e := range own {
+	for _, e := range burst.Events {
 		f.at = e.Position
 		if err := yield(e); err != nil {
 			return err

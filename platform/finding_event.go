@@ -132,7 +132,7 @@ func checkConditionScopes(v *violations, field string, within []UID, group UID) 
 	for i, uid := range within {
 		place := fmt.Sprintf("%s[%d]", field, i)
 		if v.checkUID(place, uid); uid.Valid() && group != "" && !uid.Within(group) {
-			v.add(place, "must lie in the group of the subscription, %s", group)
+			v.add(place, "must be %s, or lie below it", group)
 		}
 	}
 }

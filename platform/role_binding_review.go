@@ -19,7 +19,7 @@ var reviewFields = []string{"reviewTime", "reviewer", "reviewNote"}
 
 // Confirm notes that the caller has reviewed role bindings, and that they stay: all or none. The input of a request has
 // what the caller has seen of the binding; if that has changed, the error names each field. Confirm needs the right to
-// delete the bindings, because only then the caller has a choice. Their own bindings are for other owners to confirm.
+// delete the bindings, because only then the caller has a choice. Those of the caller are for other owners to confirm.
 func (s RoleBindings) Confirm(ctx context.Context, requests []BatchRequest[*RoleBinding], note string) ([]*RoleBinding, error) {
 	if err := checkReviewNote(note); err != nil {
 		return nil, s.kind.addArea(err)

@@ -143,18 +143,24 @@ func (r *resources[T, F]) getRow(ctx context.Context, from Reader, uid UID) (zer
 	return rows[0], nil
 }
 
-// getRows reads resources by their UIDs, each of which must exist. It does not check the rights of the caller.
-func (r *resources[T, F]) getRows(ctx context.Context, from Reader, uids []UID) (map[UID]T, error) {
+// findRows reads those of some resources that exist. It does not check the rights of the caller.
+func (r *resources[T, F]) findRows(ctx context.Context, from Reader, uids []UID) (map[UID]T, error) {
 	rows, err := r.table(from).Get(ctx, Keys{uids: slices.Compact(slices.Sorted(slices.Values(uids)))})
-	if err != nil {
-		return nil, err
-	}
 	found := make(map[UID]T, len(rows))
 	for _, row := range rows {
 		found[r.kind.UID(row)] = row
 	}
+	return found, err
+}
+
+// getRows is findRows for resources that must all exist.
+func (r *resources[T, F]) getRows(ctx context.Context, from Reader, uids []UID) (map[UID]T, error) {
+	found, err := r.findRows(ctx, from, uids)
+	if err != nil {
+		return nil, err
+	}
 	for _, uid := range uids {
-		if _, isFound := found[uid]; !isFound {
+		if _, exists := found[uid]; !exists {
 			return nil, r.kind.notFound(uid)
 		}
 	}

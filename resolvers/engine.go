@@ -33,14 +33,14 @@ func Connect(p *platform.Platform) (graph.ResolverRoot, execute.EngineOptions) {
 		Start:  func(ctx context.Context) context.Context { return withReads(ctx, p) },
 		IsHeld: isHeld, Gather: p.Gather, Count: countBytes,
 		StartEvent: func(ctx context.Context, event any) context.Context { return withBurst(ctx, p, event) },
-		Memoize:    memoize,
+		Share:      shareEvent,
 	}
 }
 
-// memoize returns the value that begin has returned for an event and a key, to the feeds that deliver the event together.
-func memoize(event, key any, begin func() any) any {
+// shareEvent returns the value that begin has returned for an event and a key, to the feeds of one caller.
+func shareEvent(event, key any, begin func() any) any {
 	if e, ok := event.(*platform.Event); ok {
-		return e.Memoize(key, begin)
+		return e.Share(key, begin)
 	}
 	return begin()
 }

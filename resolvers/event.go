@@ -42,7 +42,7 @@ func (f feeds) Events(ctx context.Context, descendantsOf *platform.UID, types, k
 func (events) Resource(ctx context.Context, all []*platform.Event) ([]scalar.Node, error) {
 	r := readsOf(ctx)
 	if r.burst != nil {
-		r.objects(ctx, resourcesOf(r.burst.Events())) // loads all; the read below finds them
+		r.objects(ctx, resourcesOf(r.burst.Events)) // loads all; the read below finds them
 	}
 	found, errs := r.objects(ctx, resourcesOf(all))
 	return found, filterErrors(joinErrors(errs), ignoreNotFound)
@@ -62,7 +62,7 @@ func (events) GroupNode(ctx context.Context, all []*platform.Event) ([]*platform
 	r, groupOf := readsOf(ctx), func(e *platform.Event) platform.UID { return e.Group }
 	groups := r.groups()
 	if r.burst != nil {
-		groups.loadMany(ctx, mapEach(r.burst.Events(), groupOf)) // loads all; the read below finds them
+		groups.loadMany(ctx, mapEach(r.burst.Events, groupOf)) // loads all; the read below finds them
 	}
 	found, err := follow(ctx, all, groups, groupOf)
 	return found, filterErrors(err, ignoreNotFound)
@@ -74,7 +74,7 @@ func (eventActors) Identity(ctx context.Context, all []*platform.EventActor) ([]
 	r := readsOf(ctx)
 	identities := r.identities()
 	if r.burst != nil {
-		acting := mapEach(r.burst.Events(), func(e *platform.Event) *platform.EventActor { return &e.Actor })
+		acting := mapEach(r.burst.Events, func(e *platform.Event) *platform.EventActor { return &e.Actor })
 		_, _ = follow(ctx, acting, identities, (*platform.EventActor).Identity) // loads all; the read below finds them
 	}
 	found, err := follow(ctx, all, identities, (*platform.EventActor).Identity)

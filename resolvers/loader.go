@@ -43,9 +43,10 @@ func withBurst(ctx context.Context, p *platform.Platform, event any) context.Con
 		return ctx
 	}
 	ctx = platform.WithActor(ctx, e.Burst.Actor)
-	without := unselectedFields(ctx)
-	return context.WithValue(ctx, readsKey{}, e.Burst.Memoize(without, func() any {
-		return &reads{p: p, without: without, burst: e.Burst}
+	return context.WithValue(ctx, readsKey{}, e.Burst.Memoize(func() any {
+		r := newReads(ctx, p)
+		r.burst = e.Burst
+		return r
 	}))
 }
 

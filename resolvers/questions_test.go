@@ -160,7 +160,7 @@ func (w *dashboard) answers() map[string][]any {
 	}
 }
 
-// maxAttempts limits how often a question is asked again that took more round trips than the page says.
+// maxAttempts limits how often a question is asked again.
 const maxAttempts = 20
 
 func TestQuestionsOfDashboardsTakeOneRequest(t *testing.T) {
@@ -201,7 +201,7 @@ func TestQuestionsOfDashboardsTakeOneRequest(t *testing.T) {
 			if got.statements > 0 {
 				took = fmt.Sprintf("%d | %d | %d", got.Extensions.Cost.Requested, got.statements, got.roundTrips)
 			}
-			// On a busy machine, reads of one level can miss each other's round trip. Few do so often.
+			// On a busy machine, the reads of a level can miss each other's round trip. Then the question is asked again.
 			for range maxAttempts {
 				if !isPostgres || took == q.told || !strings.HasPrefix(document, "query") {
 					break

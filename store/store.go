@@ -142,7 +142,7 @@ func Migrations(ctx context.Context, url string) (states []MigrationState, err e
 			return err
 		}
 		if !migrated { // Asking for the status would make the table of migrations.
-			states = m.Known()
+			states = m.ListAll()
 			return nil
 		}
 		if states, err = m.Status(ctx); err != nil {

@@ -82,7 +82,7 @@ func (t *token) readHeader(header map[string]any) error {
 		}
 	}
 	if typ, ok := header["typ"]; ok && !isBearerType(typ) {
-		return errors.New("the token's typ must be JWT or at+jwt, or be left out: tokens of other types are not for signing in, and one of okta-internal-at+jwt is only for Okta itself; ask the issuer for a token for this service")
+		return errors.New("the token's typ must be JWT or at+jwt, or be left out: tokens of other types, such as those that an issuer makes for itself, are not for signing in; ask the issuer for a token for this service")
 	}
 	alg, _ := header["alg"].(string)
 	if t.alg = jose.SignatureAlgorithm(alg); !slices.Contains(algorithms, t.alg) {

@@ -86,8 +86,8 @@ func (l *load) sender(w Workload) func(context.Context) error {
 	}
 }
 
-// grpcPage makes the client of one procedure, because package client would add those of all procedures to the program, which
-// are 4 MB.
+// grpcPage returns a function that reads a page by gRPC. It has a client of this procedure alone, because package client would
+// add those of all procedures to the program, which are 4 MB.
 func (l *load) grpcPage() func(context.Context) error {
 	protocols := new(http.Protocols)
 	protocols.SetUnencryptedHTTP2(true)

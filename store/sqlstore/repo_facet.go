@@ -20,6 +20,7 @@ func (s tables) FacetRepos(ctx context.Context, filter *platform.RepoFilter, sco
 	run = append(run, r.countBy(filter, scopes, " CROSS JOIN "+s.dialect.Elements("t.bundles"), []string{"e.value"}, []any{&bundle}, func(i int, n int64) {
 		texts.add(&facets[i].Bundle, bundle, n)
 	})...)
+	// Without an index of the other side, SQLite cannot begin with the labels of all organisations.
 	run = append(run, r.countBy(filter, scopes, " JOIN repo_label v ON v.uid = "+withoutIndex("t.uid")+" AND v.alias LIKE '%=%'", []string{"v.alias"}, []any{&label}, func(i int, n int64) {
 		texts.add(&facets[i].Label, label, n)
 	})...)

@@ -23,6 +23,8 @@ func TestPlansOfSQLiteBeginWithWhatIsRare(t *testing.T) {
 		{"tags by uid", "SELECT COUNT(*) FROM tag t WHERE t.root_key = ? AND t.uid IN (SELECT u.parent FROM package_use u WHERE u.root_key = ? AND u.version = ?)", "sqlite_autoindex_tag_1", []any{key, key, key}},
 		{"repos by uid", "SELECT COUNT(*) FROM repo t WHERE t.root_key = ? AND t.uid IN (SELECT u.parent FROM package_use u WHERE u.root_key = ? AND u.version = ?)", "sqlite_autoindex_repo_1", []any{key, key, key}},
 		{"the worst findings of an organisation", "SELECT t.uid FROM finding t WHERE t.root_key = ? AND t.count_class > 0 ORDER BY t.severity DESC, t.rest DESC LIMIT 51", "finding_root_key_severity", []any{key}},
+		{"the deprecated tags of a repo", "SELECT t.uid FROM tag t WHERE t.parent_key = ? AND t.deprecated ORDER BY t.update_time DESC, t.local DESC LIMIT 51", "tag_parent_key_deprecated", []any{key}},
+		{"the facets of repos", "SELECT COUNT(*), t.catalog_tier FROM json_each(?) j CROSS JOIN repo t WHERE t.root_key = unhex(j.value) GROUP BY t.catalog_tier", "repo_root_key_update", []any{"[]"}},
 	} {
 		steps := w.explainQueryPlan(t, dbconn.Statement{SQL: c.sql, Args: c.args})
 		if plan := strings.Join(steps, "\n"); !strings.Contains(plan, "USING INDEX "+c.index+" ") && !strings.Contains(plan, "USING COVERING INDEX "+c.index+" ") {

@@ -51,9 +51,9 @@ type EngineOptions struct {
 	// StartEvent returns the context for answering an event of a subscription. nil
 	// means the context of the response.
 	StartEvent func(ctx context.Context, event any) context.Context
-	// Memoize returns the value that begin has returned for an event of a subscription and a key,
+	// Share returns the value that begin has returned for an event of a subscription and a key,
 	// to all subscriptions that get the event with the same rights. nil shares nothing.
-	Memoize func(event, key any, begin func() any) any
+	Share func(event, key any, begin func() any) any
 	// Around is called before a field is read for all of its objects. It returns the
 	// context of the read and a function that is called at its end. It may be nil.
 	Around func(ctx context.Context, object, field string, objects int) (context.Context, func(error))
@@ -75,8 +75,8 @@ func NewEngine(s *Schema, o EngineOptions) Engine {
 			return func(ctx context.Context) context.Context { return ctx }, func() {}
 		}
 	}
-	if o.Memoize == nil {
-		o.Memoize = func(_, _ any, begin func() any) any { return begin() }
+	if o.Share == nil {
+		o.Share = func(_, _ any, begin func() any) any { return begin() }
 	}
 	return &engine{schema: s, EngineOptions: o}
 }
@@ -144,7 +144,7 @@ func (e *engine) Subscribe(ctx context.Context, operation *graphql.OperationCont
 		if !ok {
 			return nil, false
 		}
-		shared, _ := e.Memoize(event, key, func() any { return &sharedData{} }).(*sharedData)
+		shared, _ := e.Share(event, key, func() any { return &sharedData{} }).(*sharedData)
 		return shared.get(ctx, func() []byte { return e.answerEvent(ctx, operation, p, event) }), true
 	}
 }

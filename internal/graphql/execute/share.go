@@ -20,8 +20,8 @@ func newEqualOperations(p *plan, operation *graphql.OperationContext) equalOpera
 	return equalOperations{p, string(variables)}
 }
 
-// maxSharedBytes limits data that is kept for other subscriptions.
-const maxSharedBytes = 16 << 10
+// maxSharedBytes limits data that is kept for other subscriptions, because no budget counts it.
+const maxSharedBytes = 4 << 10
 
 // sharedData is the data of the responses of equal operations to an event.
 type sharedData struct {

@@ -117,8 +117,8 @@ type MigrationState struct {
 	AppliedAt time.Time // zero means that the migration is not applied
 }
 
-// Known lists all migrations in order, as those of a database without any.
-func (m *Migrator) Known() []MigrationState {
+// ListAll lists all migrations in order, as those of a database without any.
+func (m *Migrator) ListAll() []MigrationState {
 	var states []MigrationState
 	for _, s := range m.provider.ListSources() {
 		_, name, _ := strings.Cut(strings.TrimSuffix(path.Base(s.Path), ".sql"), "_")
@@ -133,7 +133,7 @@ func (m *Migrator) Status(ctx context.Context) ([]MigrationState, error) {
 	if err != nil {
 		return nil, err
 	}
-	states := m.Known()
+	states := m.ListAll()
 	for i, s := range found {
 		states[i].Applied, states[i].AppliedAt = s.State == goose.StateApplied, s.AppliedAt.UTC()
 	}

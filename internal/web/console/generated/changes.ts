@@ -715,7 +715,7 @@ export const changes: Record<string, Change> = {
    },
    "note": {
     "type": "text",
-    "about": "Why, at most 8192 bytes. The events then have it as `reviewNote`, and the caller as `reviewer`. Without a note they have no review, an earlier one neither.",
+    "about": "Why, at most 8192 bytes. The events then have it as `reviewNote`, and the caller as `reviewer`. Without a note they have no review, not even an earlier one.",
     "mostBytes": 8192
    }
   }

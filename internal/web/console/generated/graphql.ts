@@ -1208,7 +1208,7 @@ export type DeleteRoleBindingInput = {
 export type BatchDeleteRoleBindingsInput = {
   /** Their uids, 1 to 100, each once. */
   uids: Array<string | number>;
-  /** Why, at most 8192 bytes. The events then have it as `reviewNote`, and the caller as `reviewer`. Without a note they have no review, an earlier one neither. */
+  /** Why, at most 8192 bytes. The events then have it as `reviewNote`, and the caller as `reviewer`. Without a note they have no review, not even an earlier one. */
   note?: string | null | undefined;
 };
 
