@@ -117,11 +117,12 @@ func (s tables) EventsAfter(ctx context.Context, roots []platform.UID, after pla
 	return s.events(ctx, q)
 }
 
-// EventsToRelay reads the next events of all organisations, and denied changes, in one statement: two could see what has
-// been committed at different times, and a later event of one would pass an earlier one of the other. Which partitions
-// have denied changes is not noted, so all of them are searched for these.
+// EventsToRelay reads the next events of all organisations, and denied changes, in one statement that decides once which are
+// settled: otherwise a later event of one would pass an earlier one of the other. NoEarlierWriters reads the locks of the
+// moment, so it can change while a statement runs. Which partitions have denied changes is not noted, so all of them are
+// searched for these.
 func (tx *transaction) EventsToRelay(ctx context.Context, after platform.EventPosition, limit int) ([]*platform.Event, error) {
-	q := newEventStatement(tx.dialect).add("SELECT * FROM (")
+	q := newEventStatement(tx.dialect).add("SELECT * FROM (SELECT * FROM (")
 	for i, denied := range []string{"= ''", "<> ''"} {
 		if i > 0 {
 			q.add(") m UNION ALL SELECT * FROM (")
@@ -130,9 +131,10 @@ func (tx *transaction) EventsToRelay(ctx context.Context, after platform.EventPo
 		if i == 0 {
 			q.notPassed(after.Transaction)
 		}
-		q.add(" AND "+tx.dialect.NoEarlierWriters+" ORDER BY e.xact, e.seq LIMIT ?", int64(limit))
+		q.add(" ORDER BY e.xact, e.seq LIMIT ?", int64(limit))
 	}
-	return tx.tables.events(ctx, q.add(") d ORDER BY 1, 2 LIMIT ?", int64(limit)))
+	q.add(") d) e WHERE "+tx.dialect.NoEarlierWriters+" ORDER BY e.xact, e.seq LIMIT ?", int64(limit))
+	return tx.tables.events(ctx, q)
 }
 
 // EventsUpTo reads the next events of organisations up to a position that EventsAfter has

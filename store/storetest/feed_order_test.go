@@ -10,6 +10,8 @@ import (
 
 	"atrium/platform"
 	"atrium/platform/fieldmask"
+	"atrium/store/sqlstore"
+	"atrium/store/sqlstore/dbconn"
 	"atrium/store/storetest"
 )
 
@@ -64,5 +66,39 @@ func TestTheFeedHasTheChangesOfAResourceInTheirOrder(t *testing.T) {
 	})
 	if len(names) != 3 || names[1] != "single" || names[2] != stored.Name {
 		t.Errorf("the feed has %v, and the stored name is %s, want that the feed ends with single and then this name", names, stored.Name)
+	}
+}
+
+// A busyCluster is an engine of a cluster with transactions of other databases. Whether an event is settled follows from
+// the locks of the moment, so it can have another answer when it is asked again: here only the first answer is yes.
+type busyCluster struct{ dbconn.Engine }
+
+func (e busyCluster) Dialect() *dbconn.Dialect {
+	d := *e.Engine.Dialect()
+	d.NoEarlierWriters = "e.xact < (SELECT CASE nextval('asked') WHEN 1 THEN 9223372036854775807 ELSE 0 END)"
+	return &d
+}
+
+// The relay asks once what is settled, for events and for denied changes. Otherwise it would leave out a denied change, and
+// pass it with a later event.
+func TestNoDeniedChangeIsPassedByALaterEvent(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, storetest.Postgres(t))
+	root := newDice(12).root()
+	must[sql.Result](t)(w.openDirect().ExecContext(t.Context(), "CREATE SEQUENCE asked"))
+	for n, denied := range []string{"", "denied", ""} {
+		e := &platform.Event{ID: fmt.Sprintf("%s-%012x", platform.FirstEventID(platform.At(epoch))[:23], n), Type: fmt.Sprint(n), Subject: root, Group: root, Body: []byte("{}"), Time: platform.At(epoch), Denied: denied, Denial: denied}
+		must[any](t)(nil, w.store.Write(t.Context(), func(tx platform.Tx) error { tx.Record(e); return nil }))
+	}
+	var types []string
+	must[any](t)(nil, sqlstore.New(busyCluster{openEngine(t, w.url)}).Write(t.Context(), func(tx platform.Tx) error {
+		events, err := tx.EventsToRelay(t.Context(), platform.EventPosition{}, 10)
+		for _, e := range events {
+			types = append(types, e.Type)
+		}
+		return err
+	}))
+	if !slices.Equal(types, []string{"0", "1", "2"}) {
+		t.Errorf("the relay gets the events %v, want 0, 1 and 2", types)
 	}
 }
