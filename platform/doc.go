@@ -113,7 +113,9 @@
 // generated entry (graph/fields.generated.go), which calls the resolver with all
 // objects of the level: groups.Repos in resolvers/group.go. That calls
 // resources.ListEach (list.go), which decides a scope for each group and reads all
-// pages with one statement (store/sqlstore/each.go).
+// pages with one statement (store/sqlstore/each.go). What needs only the UID of an object that the
+// document names, such as the lists in { repo(uid: "...") { name tags { nodes { name } } } }, is
+// read in the same level as the object (internal/graphql/execute/expect.go).
 //
 // A mutation, createRepo. Mutate (engine.go) executes the fields one after the other
 // and calls mutations.CreateRepo in resolvers/repo.go, which decodes the input and calls

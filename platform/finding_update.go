@@ -89,7 +89,7 @@ func triageCapabilities() []Capability {
 
 // authorizeTriage checks and authorises an update.
 func (s Findings) authorizeTriage(ctx context.Context, u *FindingUpdate) (*fieldmask.Change[*Finding], error) {
-	TraceOf(ctx).noteResource(s.kind.Name, u.Within)
+	TraceOf(ctx).NoteResource(s.kind.Name, u.Within)
 	if _, err := requireCaller(ctx); err != nil {
 		return nil, err
 	}

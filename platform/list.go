@@ -218,7 +218,7 @@ func (r *resources[T, F]) listInScope(ctx context.Context, scope Scope, req List
 
 // query checks and authorises a request.
 func (r *resources[T, F]) query(ctx context.Context, req ListRequest[F]) (Query[F], error) {
-	TraceOf(ctx).noteResource(r.kind.Name, req.UIDP.scope())
+	TraceOf(ctx).NoteResource(r.kind.Name, req.UIDP.scope())
 	q, err := r.buildQuery(ctx, req)
 	if err != nil {
 		return q, err

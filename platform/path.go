@@ -79,6 +79,6 @@ func getByPath[T any, F filter](ctx context.Context, r *resources[T, F], text st
 	if !found {
 		return zero, r.kind.addArea(newNotFound(r.kind.Name, fieldmask.TruncateForMessage(text)))
 	}
-	TraceOf(ctx).noteResource(r.kind.Name, r.kind.UID(deepest))
+	TraceOf(ctx).NoteResource(r.kind.Name, r.kind.UID(deepest))
 	return deepest, nil
 }

@@ -33,7 +33,7 @@ func (r *resources[T, F]) GetManyWithout(ctx context.Context, uids []UID, fields
 func readEach[T, V any, F filter](ctx context.Context, r *resources[T, F], uids []UID, read func(context.Context, Keys) ([]V, error), uidOf func(V) UID) ([]V, []error) {
 	rows, errs := make([]V, len(uids)), make([]error, len(uids))
 	if len(uids) > 0 {
-		TraceOf(ctx).noteResource(r.kind.Name, uids[0])
+		TraceOf(ctx).NoteResource(r.kind.Name, uids[0])
 	}
 	actor, err := requireCaller(ctx)
 	var keys Keys

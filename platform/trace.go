@@ -86,8 +86,8 @@ func (t *Trace) NoteWait(took time.Duration) {
 	}
 }
 
-// noteResource notes the resource of the first operation of a request.
-func (t *Trace) noteResource(kind string, uid UID) {
+// NoteResource notes the resource of the first operation of a request.
+func (t *Trace) NoteResource(kind string, uid UID) {
 	t.note(func(f *Facts) {
 		if f.Kind == "" {
 			f.Kind, f.UID = kind, uid

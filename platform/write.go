@@ -13,7 +13,7 @@ import (
 // authorizeCreate authorises and checks a creation below parent and returns the
 // new row.
 func (r *resources[T, F]) authorizeCreate(ctx context.Context, parent UID, in fieldmask.Input[T]) (zero T, _ error) {
-	TraceOf(ctx).noteResource(r.kind.Name, parent)
+	TraceOf(ctx).NoteResource(r.kind.Name, parent)
 	var v violations
 	if _, err := requireCaller(ctx); err != nil {
 		return zero, err
@@ -99,7 +99,7 @@ func (r *resources[T, F]) update(ctx context.Context, uid UID, in fieldmask.Inpu
 // same transaction; check may extend the change. Only these columns are written, so
 // that concurrent updates of different fields do not overwrite each other.
 func (r *resources[T, F]) updateChecked(ctx context.Context, uid UID, in fieldmask.Input[T], check func(Tx, *fieldmask.Change[T]) error) (zero T, _ error) {
-	TraceOf(ctx).noteResource(r.kind.Name, uid)
+	TraceOf(ctx).NoteResource(r.kind.Name, uid)
 	change, err := r.authorizeUpdate(ctx, uid, in)
 	if err != nil {
 		return zero, r.recordIfDenied(ctx, "updated", uid, err)
@@ -303,7 +303,7 @@ func (r *resources[T, F]) removeChecked(ctx context.Context, uid UID, check func
 
 // authorizeRemove authorises a deletion.
 func (r *resources[T, F]) authorizeRemove(ctx context.Context, uid UID) error {
-	TraceOf(ctx).noteResource(r.kind.Name, uid)
+	TraceOf(ctx).NoteResource(r.kind.Name, uid)
 	if _, err := requireCaller(ctx); err != nil {
 		return err
 	}

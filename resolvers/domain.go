@@ -34,7 +34,7 @@ func DomainSDL(domain string) string { return subgraphSDL(project(graph.Schema()
 func NewDomainEngine(p *platform.Platform, domain string, around Around) execute.Engine {
 	resolvers, options := Connect(p)
 	options.Around = around
-	whole := graph.NewSchema(resolvers)
+	whole := newSchema(resolvers)
 	return execute.NewEngine(showSubgraph(&execute.Schema{Schema: project(whole.Schema, domain), Objects: whole.Objects}), options)
 }
 

@@ -23,7 +23,7 @@ type Around = func(ctx context.Context, object, field string, objects int) (cont
 func NewEngine(p *platform.Platform, around Around) execute.Engine {
 	resolvers, options := Connect(p)
 	options.Around = around
-	return execute.NewEngine(showSubgraph(graph.NewSchema(resolvers)), options)
+	return execute.NewEngine(showSubgraph(newSchema(resolvers)), options)
 }
 
 // Connect returns the resolvers over p, and the options that an engine needs to call

@@ -9,7 +9,6 @@ import (
 
 	"github.com/99designs/gqlgen/graphql"
 
-	"atrium/graph"
 	"atrium/internal/agreement"
 	"atrium/internal/graphql/execute"
 	"atrium/platform"
@@ -64,7 +63,7 @@ func uidOf(object any) string {
 // newFaultyEngine returns our engine with faults.
 func newFaultyEngine(p *platform.Platform) execute.Engine {
 	resolvers, options := Connect(p)
-	schema := showSubgraph(graph.NewSchema(resolvers))
+	schema := showSubgraph(newSchema(resolvers))
 	for _, object := range schema.Objects {
 		for name, field := range object.Fields {
 			if field.Resolve != nil {

@@ -108,7 +108,7 @@ func (e *engine) Mutate(ctx context.Context, operation *graphql.OperationContext
 		w.ctx = e.Start(ctx)  //nolint:fatcontext // each field begins with the context of the response
 		if f.Resolve != nil { // every field but __typename has a Resolve
 			entered := w.enter(w.ctx, f)
-			w.resolve(step{entered, f, []any{e}})
+			w.resolve(step{entered, f, []any{e}, false})
 			w.read(w.stepsBelow(entered, nil, f, w.columns[f.number].values))
 		}
 		if !w.writeField(f, e) && f.returns.NonNull {

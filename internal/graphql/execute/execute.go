@@ -7,7 +7,8 @@
 //	          plans.go caches the plans of repeated documents
 //	run.go    reads, level by level: all objects of a level are known before
 //	          anything below them is read, so each field is resolved once for all
-//	          of them
+//	          of them; expect.go reads what needs only the key of an object together
+//	          with the object
 //	write.go  writes the response, depth first into one buffer, with the errors in
 //	          the order of the document; a null in a non-null position removes what
 //	          was written since the nearest nullable field

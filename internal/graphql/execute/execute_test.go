@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/99designs/gqlgen/graphql"
@@ -33,7 +34,9 @@ type resolver = func(ctx context.Context, parents []*item) ([]any, error)
 type grove struct {
 	t         *testing.T
 	resolvers map[string]resolver
+	expected  []*item // These are expected of items and thing, whose children can then be read with them.
 
+	lock  sync.Mutex
 	calls []string // These are the resolved fields, with the number of their parents.
 }
 
@@ -48,11 +51,22 @@ func (g *grove) schema() *execute.Schema {
 		"name":  {Append: func(b []byte, parent any) []byte { return fmt.Appendf(b, "%q", parent.(*item).name) }},
 		"wrong": {Append: func([]byte, any) []byte { panic("of the writer") }},
 	}
+	var expect func(context.Context, map[string]any) []any
+	if g.expected != nil {
+		expect = func(context.Context, map[string]any) (objects []any) {
+			for _, object := range g.expected {
+				objects = append(objects, object)
+			}
+			return objects
+		}
+	}
 	for name, value := range map[string]any{
 		"child": execute.Pointer(two[0]), "twin": execute.Pointer(two[0]), "children": execute.Pointers(two), "maybe": execute.Pointers(two),
 	} {
-		fields[name] = &execute.Field{Resolve: func(ctx context.Context, parents []any, _ map[string]any) ([]any, error) {
+		fields[name] = &execute.Field{ByKey: name == "child", Resolve: func(ctx context.Context, parents []any, _ map[string]any) ([]any, error) {
+			g.lock.Lock()
 			g.calls = append(g.calls, fmt.Sprintf("%s of %d", name, len(parents)))
+			g.lock.Unlock()
 			if resolve := g.resolvers[name]; resolve != nil {
 				return resolve(ctx, execute.Parents[item](parents))
 			}
@@ -63,8 +77,8 @@ func (g *grove) schema() *execute.Schema {
 		Schema: gqlparser.MustLoadSchema(&ast.Source{Input: tree}),
 		Objects: map[string]*execute.Object{
 			"Query": {Name: "Query", Satisfies: []string{"Query"}, Fields: map[string]*execute.Field{
-				"item": {Resolve: roots(execute.Pointer(two[0]))}, "items": {Resolve: roots(execute.Pointers(two))},
-				"thing": {Resolve: roots(execute.Pointer(two[0])), TypeOf: func(any) string { return "Item" }},
+				"item": {Resolve: roots(execute.Pointer(two[0]))}, "items": {Resolve: roots(execute.Pointers(two)), Expect: expect},
+				"thing": {Resolve: roots(execute.Pointer(two[0])), Expect: expect, TypeOf: func(any) string { return "Item" }},
 			}},
 			"Item": {Name: "Item", Satisfies: []string{"Item", "Thing"}, Fields: fields},
 		},
@@ -220,6 +234,31 @@ func TestEachAliasOfAListHasTheErrorsOfItsElements(t *testing.T) {
 	slices.Sort(failures)
 	if want := []string{"lost at item.a[1]", "lost at item.b[1]"}; data != `{"item":{"a":[{"name":"a"},null],"b":[{"name":"a"},null]}}` || !slices.Equal(failures, want) {
 		t.Errorf("the response is %s with %q, want %q", data, failures, want)
+	}
+}
+
+// What needs only the keys of expected objects is read with them, and again if some of them do not exist.
+func TestFieldsOfExpectedObjectsAreReadWithThem(t *testing.T) {
+	t.Parallel()
+	const one, both = `{"child":{"child":{"name":"a"},"name":"a"}}`, "{items{child{child{name} name}} again: items{child{name}}}"
+	for _, c := range []struct {
+		query     string
+		expected  []*item
+		resolvers map[string]resolver
+		data      string
+		calls     []string
+		failures  []string
+	}{
+		{"{thing{... on Item{child{name}}}}", []*item{{"a"}}, nil, `{"thing":{"child":{"name":"a"}}}`, []string{"child of 1"}, nil},
+		{both, []*item{{"a"}, {"b"}}, nil, `{"items":[` + one + "," + one + `],"again":[{"child":{"name":"a"}},{"child":{"name":"a"}}]}`, []string{"child of 2", "child of 2"}, nil},
+		{"{items{child{name}}}", []*item{{"a"}, {"none"}, {"b"}}, map[string]resolver{"child": fails(execute.Pointer(two[0]), "none b")},
+			`{"items":[{"child":{"name":"a"}},{"child":null}]}`, []string{"child of 3", "child of 2"}, []string{"lost at items[1].child"}},
+		{"{items{twin{name}}}", []*item{{"a"}, {"b"}}, nil, `{"items":[{"twin":{"name":"a"}},{"twin":{"name":"a"}}]}`, []string{"twin of 2"}, nil},
+	} {
+		g := &grove{t: t, expected: c.expected, resolvers: c.resolvers}
+		if data, failures := g.ask(t.Context(), c.query); data != c.data || !slices.Equal(g.calls, c.calls) || !slices.Equal(failures, c.failures) {
+			t.Errorf("%s: %s %q after %q, want\n%s %q after %q", c.query, data, failures, g.calls, c.data, c.failures, c.calls)
+		}
 	}
 }
 

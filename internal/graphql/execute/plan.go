@@ -40,6 +40,7 @@ type plannedField struct {
 	isLeaf     bool
 	arguments  string // arguments as the document writes them
 	reads      bool   // whether the field or a field below it has a Resolve
+	expects    bool   // whether a field below it can be read together with it
 	below      *selection
 	belowTypes map[string]*selection // selections by type name, if there are several possible types
 }
@@ -106,6 +107,7 @@ func (p *planner) field(object *Object, collected graphql.CollectedField) *plann
 	f.reads = f.Resolve != nil
 	if !f.isLeaf {
 		p.planBelow(f)
+		f.planExpected()
 	}
 	return f
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"slices"
 	"sync"
 
@@ -29,6 +30,7 @@ type column struct {
 	errorOf   func(i int) error
 	arguments map[string]any
 	malformed bool // whether the arguments are malformed, which is then the error of each value
+	expected  int  // number of expected objects that the values were read for; 0 means that they were not read before the objects
 	written   int  // number of values that have been written
 }
 
@@ -37,12 +39,14 @@ type step struct {
 	ctx     context.Context //nolint:containedctx // context of the field in its first parent
 	field   *plannedField
 	parents []any
+	isEarly bool // whether the parents are only expected
 }
 
 // read reads the fields of a level, and of all levels below it. It reads a field only
 // once if several positions of the document select it for the same objects.
 func (r *run) read(level []step) {
 	for len(level) > 0 {
+		level = r.addExpected(level)
 		first, shared := splitShared(level)
 		if len(first) == 1 {
 			r.resolve(first[0])
@@ -51,11 +55,13 @@ func (r *run) read(level []step) {
 		}
 		for _, s := range shared {
 			c := r.columns[s.source.number]
-			r.columns[s.field.number] = column{values: c.values, errorOf: c.errorOf, arguments: c.arguments, malformed: c.malformed}
+			r.columns[s.field.number] = column{values: c.values, errorOf: c.errorOf, arguments: c.arguments, malformed: c.malformed, expected: c.expected}
 		}
 		var below []step
 		for _, done := range level {
-			below = r.stepsBelow(done.ctx, below, done.field, r.columns[done.field.number].values)
+			if !done.isEarly { // what is below an early step follows from its parents
+				below = r.stepsBelow(done.ctx, below, done.field, r.columns[done.field.number].values)
+			}
 		}
 		level = below
 	}
@@ -81,7 +87,8 @@ func (r *run) resolveTogether(steps []step) {
 	for _, s := range reading {
 		all.Go(func() {
 			defer end()
-			r.resolve(step{join(s.ctx), s.field, s.parents})
+			s.ctx = join(s.ctx)
+			r.resolve(s)
 		})
 	}
 	all.Wait()
@@ -129,11 +136,13 @@ func (r *run) steps(ctx context.Context, steps []step, s *selection, objects []a
 			continue
 		}
 		ctx := r.enter(ctx, f)
-		if f.Resolve != nil {
-			steps = append(steps, step{ctx, f, objects})
+		switch {
+		case f.Resolve == nil:
+			r.get(ctx, f, objects)
+		case r.columns[f.number].expected != len(objects):
+			steps = append(steps, step{ctx, f, objects, false})
 			continue
 		}
-		r.get(ctx, f, objects)
 		steps = r.stepsBelow(ctx, steps, f, r.columns[f.number].values)
 	}
 	return steps
@@ -147,19 +156,31 @@ func (r *run) stepsBelow(ctx context.Context, steps []step, f *plannedField, val
 	case f.TypeOf == nil:
 		return r.steps(ctx, steps, f.below, objectsIn(values, f.below.reads))
 	}
+	for s, objects := range f.bySelection(objectsIn(values, true)) {
+		steps = r.steps(ctx, steps, s, objects)
+	}
+	return steps
+}
+
+// bySelection returns the selections for objects that the field returns, in the order of their first objects, with
+// the objects of each.
+func (f *plannedField) bySelection(objects []any) iter.Seq2[*selection, []any] {
 	byType := map[*selection][]any{}
-	var types []*selection // selections in the order of their first objects
-	for _, object := range objectsIn(values, true) {
+	var types []*selection
+	for _, object := range objects {
 		s := f.selectionOf(object)
 		if byType[s] == nil {
 			types = append(types, s)
 		}
 		byType[s] = append(byType[s], object)
 	}
-	for _, s := range types {
-		steps = r.steps(ctx, steps, s, byType[s])
+	return func(yield func(*selection, []any) bool) {
+		for _, s := range types {
+			if !yield(s, byType[s]) {
+				return
+			}
+		}
 	}
-	return steps
 }
 
 // objectsIn returns the objects among values, including those in lists, if wanted is

@@ -39,6 +39,12 @@ type Field struct {
 	// Stream opens the source of a subscription.
 	Stream func(ctx context.Context, arguments map[string]any) (Source, error)
 
+	// Expect returns the objects that the field returns if they exist, with no more than their
+	// keys, as far as the arguments tell them. It may be nil.
+	Expect func(ctx context.Context, arguments map[string]any) []any
+	// ByKey reports whether Resolve needs no more of its parents than their keys.
+	ByKey bool
+
 	// AppendValue writes a scalar that Resolve returned. It is nil if Resolve returns
 	// objects.
 	AppendValue func(b []byte, value any) []byte
