@@ -18,7 +18,7 @@ type TriageRuleWrites interface {
 	PutTriageRules(ctx context.Context, rules []*TriageRule) error
 	DeleteTriageRules(ctx context.Context, uids []UID) error
 	// DeleteRulesOf deletes the rules of a group or a repo that is about to be deleted.
-	DeleteRulesOf(ctx context.Context, scope UID) error
+	DeleteRulesOf(scope UID)
 	// EndTriageRules deletes rules whose time is over.
 	EndTriageRules(ctx context.Context, now Time) error
 	// AddRuleTasks adds tasks for the findings of vulnerabilities in a group or a repo.

@@ -180,9 +180,7 @@ func (s Groups) Delete(ctx context.Context, uid UID) error {
 // it: triage rules, accepted terms, and mappings of providers of higher groups whose scope is
 // this group.
 func (s Groups) removeGroupData(ctx context.Context, tx Tx, uid UID) error {
-	if err := tx.DeleteRulesOf(ctx, uid); err != nil {
-		return err
-	}
+	tx.DeleteRulesOf(uid)
 	accepted, err := tx.TermsAcceptances().List(ctx, Query[*TermsFilter]{Scope: newScope(Branch{Relation: Children, UID: uid}), Order: Order{Field: "uid"}, Limit: noLimit, Parts: PartItems})
 	if err != nil {
 		return err

@@ -193,9 +193,7 @@ func (s Identities) Update(ctx context.Context, uid UID, in fieldmask.Input[*Ide
 			return err
 		}
 		if change.Differs(current, "claimMatch") || change.Differs(current, "staticKeys") {
-			if err := tx.EndReviews(ctx, uid); err != nil {
-				return err
-			}
+			tx.EndReviews(uid)
 		}
 		return s.p.admitRule(ctx, tx, uid, change.Row)
 	})

@@ -240,9 +240,7 @@ func (s Repos) UpdateBatch(ctx context.Context, requests []BatchRequest[*Repo]) 
 // Delete removes a repo without tags.
 func (s Repos) Delete(ctx context.Context, uid UID) error {
 	return s.removeChecked(ctx, uid, func(tx Tx, uid UID) error {
-		if err := tx.DeleteRulesOf(ctx, uid); err != nil {
-			return err
-		}
+		tx.DeleteRulesOf(uid)
 		return tx.ForgetRepo(ctx, uid)
 	})
 }

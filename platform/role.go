@@ -185,7 +185,8 @@ func (s Roles) Update(ctx context.Context, uid UID, in fieldmask.Input[*Role]) (
 		if err := requireMayGrant(ctx, tx, setOf(capabilities), uid.Parent()); err != nil || !change.Differs(current, "capabilities") {
 			return err
 		}
-		return tx.EndReviews(ctx, uid)
+		tx.EndReviews(uid)
+		return nil
 	})
 }
 

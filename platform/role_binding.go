@@ -156,7 +156,7 @@ type RoleBindingWrites interface {
 	RoleBindingWriter() RowWriter[*RoleBinding]
 
 	// EndReviews forgets that the role bindings of an identity, or of a role, were reviewed.
-	EndReviews(ctx context.Context, of UID) error
+	EndReviews(of UID)
 }
 
 // RoleBindings are the operations on role bindings.

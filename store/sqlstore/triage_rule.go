@@ -73,8 +73,8 @@ func (tx *transaction) DeleteTriageRules(ctx context.Context, uids []platform.UI
 }
 
 // DeleteRulesOf deletes the rules of a group or a repo.
-func (tx *transaction) DeleteRulesOf(ctx context.Context, scope platform.UID) error {
-	return tx.conn.Run(ctx, newStatement(tx.dialect).add("DELETE FROM triage_rule WHERE parent = ?", scope).build(nil))
+func (tx *transaction) DeleteRulesOf(scope platform.UID) {
+	tx.last = append(tx.last, newStatement(tx.dialect).add("DELETE FROM triage_rule WHERE parent = ?", scope).build(nil))
 }
 
 // EndTriageRules deletes rules whose time is over.
