@@ -156,3 +156,26 @@ func TestEveryFieldHasCases(t *testing.T) {
 
 // otherCases lists parts that the cases of a kind do not need: its lists have no condition.
 var otherCases = map[string]bool{"Subscription filters": true}
+
+// TestEveryTextOfRESTNamesTheRightsThatTheGraphNames checks that the text of a field of REST names each capability
+// without which the graph does not show the field.
+func TestEveryTextOfRESTNamesTheRightsThatTheGraphNames(t *testing.T) {
+	t.Parallel()
+	types := readContracts(t, "schema/*.graphqls", graphqlBlock)
+	capability, checked := regexp.MustCompile(`Needs ([a-z_]+\.[a-z]+)`), 0
+	for _, line := range regexp.MustCompile(`(?m)^(\w+)\.(\w+): (.*)$`).FindAllStringSubmatch(readAll(t, "internal/rest/texts/*.txt"), -1) {
+		described := regexp.MustCompile(`\n  "(.*)"\n  ` + line[2] + `[(:]`).FindStringSubmatch(types[line[1]])
+		if described == nil {
+			continue
+		}
+		checked++
+		for _, needed := range capability.FindAllStringSubmatch(described[1], -1) {
+			if !strings.Contains(line[3], needed[1]) {
+				t.Errorf("internal/rest/texts: say that %s.%s needs %s, as schema/ does", line[1], line[2], needed[1])
+			}
+		}
+	}
+	if checked < 50 {
+		t.Errorf("%d texts were compared, want at least 50", checked)
+	}
+}
