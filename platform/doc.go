@@ -198,8 +198,8 @@
 //	schema/proto/platform/registry/   its messages and service; in iam/v2/capability.proto its
 //	                                  capabilities; then make generate. Its comments are the
 //	                                  texts of the OpenAPI document, unless internal/rest/texts has others
-//	internal/rest/registry.go                  its routes: list, get, create, update, remove
-//	internal/rpc/registry.go                   its procedures, messages and service
+//	internal/rest/registry.go         its routes: list, get, create, update, remove
+//	internal/rpc/registry.go          its procedures, messages and service
 //	internal/cases/widget_test.go     what it takes and answers, by every protocol: values
 //	                                  that fit the patterns of its fields, each field in full,
 //	                                  and a change of each that an update can change
