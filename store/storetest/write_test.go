@@ -239,3 +239,37 @@ func TestAnImportThatIsRepeatedStoresTheSame(t *testing.T) {
 		w.checkCounters(t, 0)
 	})
 }
+
+// The last statement of a batch is about none of its resources in particular, so its error names none.
+func TestABatchWhoseLastStatementFailsDeletesNothing(t *testing.T) {
+	onEachEngine(t, func(t *testing.T, w *world) {
+		ctx, org := w.createOrganisation("acme")
+		repo := w.repo(ctx, org.Group.UID, "nginx")
+		var tags []platform.UID
+		for n := range 2 {
+			tags = append(tags, must[*platform.Tag](t)(w.p.Tags.Create(ctx, repo, inputOfTag(n))).UID)
+		}
+		db := w.openDirect()
+		w.exec(db, "INSERT INTO counter (scope, kind, slot, n, nc) VALUES ('"+string(tags[1])+"', 99, 0, 0, 0)")
+		trigger, drop := "CREATE TRIGGER prevent BEFORE DELETE ON counter BEGIN SELECT RAISE(ABORT, 'prevented'); END", "DROP TRIGGER prevent"
+		if !w.onSQLite() {
+			w.exec(db, "CREATE FUNCTION prevent() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'prevented'; END $$")
+			trigger, drop = "CREATE TRIGGER prevent BEFORE DELETE ON counter FOR EACH ROW EXECUTE FUNCTION prevent()", "DROP TRIGGER prevent ON counter"
+		}
+		w.exec(db, trigger)
+		before := len(w.recordedTypes())
+		err := w.p.Tags.DeleteBatch(ctx, tags)
+		if e := platform.AsError(err); e.Code != platform.CodeInternal || strings.Contains(e.Message, "uids[") {
+			t.Errorf("the batch ends with %v, want INTERNAL without the index of a tag", err)
+		}
+		list := platform.ListRequest[*platform.TagFilter]{UIDP: platform.UIDFilter{ChildrenOf: repo}, Parts: platform.PartTotal}
+		if page := must[platform.Page[*platform.Tag]](t)(w.p.Tags.List(ctx, list)); page.TotalCount != 2 || len(w.recordedTypes()) != before {
+			t.Errorf("%d tags are left, with %d new events, want 2 and none", page.TotalCount, len(w.recordedTypes())-before)
+		}
+		w.exec(db, drop)
+		if err := w.p.Tags.DeleteBatch(ctx, tags); err != nil {
+			t.Errorf("without the fault, the batch ends with %v", err)
+		}
+		w.checkCounters(t, 0)
+	})
+}
