@@ -10,6 +10,7 @@ import (
 type findingChanges struct {
 	now      Time
 	repo     *Repo
+	statuses []*ImageStatus // of the images
 	old, new []*Finding
 	open     OpenCounts // by how much the open findings of the repo change
 	events   findingEvents
@@ -120,18 +121,24 @@ func (s Findings) record(ctx context.Context, tx Tx, events findingEvents) {
 	}
 }
 
-// store writes the changes in a transaction. Their events are recorded later.
-func (s Findings) store(ctx context.Context, tx Tx, c *findingChanges) error {
-	if len(c.new) == 0 {
-		return nil
+// store writes the changes in repos in a transaction. Their events are recorded later.
+func (s Findings) store(ctx context.Context, tx Tx, all ...*findingChanges) error {
+	var old, current []*Finding
+	for _, c := range all {
+		old, current = append(old, c.old...), append(current, c.new...)
 	}
-	if err := tx.ReplaceFindings(ctx, c.old, c.new); err != nil {
-		return err
+	if len(current) > 0 {
+		if err := tx.ReplaceFindings(ctx, old, current); err != nil {
+			return err
+		}
 	}
-	if c.open == (OpenCounts{}) {
-		return nil
+	for _, c := range all {
+		if c.open != (OpenCounts{}) {
+			tx.ShiftOpenFindings(c.repo, c.open, c.now)
+		}
+		tx.PutImageStatuses(c.repo.UID, c.statuses)
 	}
-	return tx.ShiftOpenFindings(ctx, c.repo.UID, c.open, c.now)
+	return nil
 }
 
 // compareTexts compares texts by bytes.

@@ -30,12 +30,15 @@ type Holder struct {
 
 // An ImageStatus is what follows from the facts about an image, beside its findings.
 type ImageStatus struct {
+	Repo     UID
 	Digest   string
 	Number   int64 // number of the image in its repo, from 1; 0 means that it has none yet
 	IsLive   bool
 	Basis    FindingBasis
 	Versions []UID // versions that the uses of a live image have
 	Open     OpenCounts
+
+	IsAffected bool // whether it is stored with open findings
 }
 
 // A PackageUse is a version of a package that an image of a repo holds, or holds no more.
@@ -206,7 +209,7 @@ func versionsByUID(ctx context.Context, tx Tx, uids []UID) (map[UID]*PackageVers
 func (f *ImageFacts) newStatus(versions []*PackageVersion) *ImageStatus {
 	status := &ImageStatus{Digest: f.Digest, IsLive: f.IsLive, Basis: cmp.Or(f.basis, BasisVersion)}
 	if f.Status != nil {
-		status.Number, status.Open = f.Status.Number, f.Status.Open
+		status.Number, status.Open, status.IsAffected = f.Status.Number, f.Status.Open, f.Status.IsAffected
 	}
 	for _, v := range versions { // they are sorted
 		status.Versions = append(status.Versions, v.UID)

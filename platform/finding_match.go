@@ -100,7 +100,7 @@ func (s Findings) write(ctx context.Context, tx Tx, repo *Repo, contents []*cont
 	if err := setExploitation(ctx, tx, advisories); err != nil {
 		return err
 	}
-	changes, statuses := findingChanges{now: s.p.now(), repo: repo, events: events}, []*ImageStatus{}
+	changes := findingChanges{now: s.p.now(), repo: repo, events: events}
 	for _, c := range contents {
 		var wanted []*Finding
 		if c.status.IsLive {
@@ -109,12 +109,9 @@ func (s Findings) write(ctx context.Context, tx Tx, repo *Repo, contents []*cont
 			}
 		}
 		changes.compare(c.status, before[c.status.Digest], distinctFindings(wanted), rules)
-		statuses = append(statuses, c.status)
+		changes.statuses = append(changes.statuses, c.status)
 	}
-	if err := s.store(ctx, tx, &changes); err != nil {
-		return err
-	}
-	return tx.PutImageStatuses(ctx, repo.UID, statuses)
+	return s.store(ctx, tx, &changes)
 }
 
 // finding returns the finding of a match, without what is decided about it.

@@ -12,7 +12,7 @@ type FindingWrites interface {
 	// FindingTasks reads the oldest tasks of an organisation.
 	FindingTasks(ctx context.Context, root UID, limit int) ([]FindingTask, error)
 	AddFindingTasks(ctx context.Context, tasks []FindingTask) error
-	EndFindingTasks(ctx context.Context, tasks []FindingTask) error
+	EndFindingTasks(tasks []FindingTask)
 	// AddReviewTasks adds tasks for all repos.
 	AddReviewTasks(ctx context.Context) error
 	// AddExpiredTasks adds tasks for the images of findings whose exceptions have ended.
@@ -21,8 +21,10 @@ type FindingWrites interface {
 	// ImageFacts reads what the findings of images of a repo follow from. digests nil means all
 	// images that a tag points to or that have a status.
 	ImageFacts(ctx context.Context, repo UID, digests []string) ([]*ImageFacts, error)
-	// ImageStatuses reads the statuses of images of a repo, by digest.
-	ImageStatuses(ctx context.Context, repo UID, digests []string) ([]*ImageStatus, error)
+	// ImageStatuses reads the statuses of images, by repo and digest.
+	ImageStatuses(ctx context.Context, images ImageKeys) ([]*ImageStatus, error)
+	// TriageFacts reads what an update of findings of images and of advisories needs to know.
+	TriageFacts(ctx context.Context, images ImageKeys, advisories []UID) (TriageFacts, error)
 	// Holders lists the live images of a repo that hold packages with one of the normal names,
 	// with their versions of these.
 	Holders(ctx context.Context, repo UID, names []string) ([]Holder, error)
@@ -36,17 +38,20 @@ type FindingWrites interface {
 
 	// LastImageNumber returns the highest number of an image of a repo, or 0.
 	LastImageNumber(ctx context.Context, repo UID) (int64, error)
-	// PutImageStatuses stores the statuses of images.
-	PutImageStatuses(ctx context.Context, repo UID, statuses []*ImageStatus) error
+	// PutImageStatuses stores the statuses of images of a repo. Those that there were must have been read since the
+	// findings of the organisation were locked.
+	PutImageStatuses(repo UID, statuses []*ImageStatus)
 	// ChangeUses changes which images of a repo hold versions. From then on, the uses of the images
 	// with the digests are those of their SBOMs.
 	ChangeUses(ctx context.Context, repo UID, digests []string, uses []PackageUse) error
 	// ReplaceFindings deletes the old findings and inserts those that take their place.
 	ReplaceFindings(ctx context.Context, old, current []*Finding) error
 	// ShiftOpenFindings changes how many open findings a repo shows, and how many were open on the day of now and later.
-	ShiftOpenFindings(ctx context.Context, repo UID, by OpenCounts, now Time) error
+	// The repo must have been read since the findings of the organisation were locked.
+	ShiftOpenFindings(repo *Repo, by OpenCounts, now Time)
 
-	// ForgetRepo removes a repo that is about to be deleted from all counters of findings.
+	// ForgetRepo removes a repo that is about to be deleted from all counters of findings. The findings of the
+	// organisation must be locked.
 	ForgetRepo(ctx context.Context, repo UID) error
 }
 
@@ -177,8 +182,7 @@ func (s Findings) reconcileAdvisories(ctx context.Context, tx Tx, repo *Repo, ui
 			digests = append(digests, a.ArtifactName)
 		}
 	}
-	slices.Sort(digests)
-	statuses, err := tx.ImageStatuses(ctx, repo.UID, slices.Compact(digests))
+	statuses, err := tx.ImageStatuses(ctx, imagesOf(repo.UID, digests))
 	if err != nil {
 		return 0, err
 	}
@@ -197,6 +201,17 @@ func (s Findings) reconcileAdvisories(ctx context.Context, tx Tx, repo *Repo, ui
 		}
 	}
 	return len(contents), s.write(ctx, tx, repo, contents, advisories, known, events)
+}
+
+// imagesOf returns the keys of images of a repo, each once.
+func imagesOf(repo UID, digests []string) ImageKeys {
+	slices.Sort(digests)
+	digests = slices.Compact(digests)
+	keys := make([]ImageKey, len(digests))
+	for i, digest := range digests {
+		keys[i] = ImageKey{repo, digest}
+	}
+	return ImageKeys{keys}
 }
 
 // readFindings reads the findings of a repo that a filter selects, in any state.

@@ -15,14 +15,14 @@ type TriageRuleWrites interface {
 	// OtherNames lists other names of a vulnerability, which advisories for an organisation give it.
 	OtherNames(ctx context.Context, root UID, vulnerability string) ([]string, error)
 	// PutTriageRules stores rules, replacing those with the same UIDs.
-	PutTriageRules(ctx context.Context, rules []*TriageRule) error
-	DeleteTriageRules(ctx context.Context, uids []UID) error
+	PutTriageRules(rules []*TriageRule)
+	DeleteTriageRules(uids []UID)
 	// DeleteRulesOf deletes the rules of a group or a repo that is about to be deleted.
 	DeleteRulesOf(scope UID)
 	// EndTriageRules deletes rules whose time is over.
 	EndTriageRules(ctx context.Context, now Time) error
 	// AddRuleTasks adds tasks for the findings of vulnerabilities in a group or a repo.
-	AddRuleTasks(ctx context.Context, scope UID, vulnerabilities []string) error
+	AddRuleTasks(scope UID, vulnerabilities []string)
 }
 
 // A TriageChange is the body of the events about rules: what was decided about the findings of
@@ -75,10 +75,9 @@ func (s Findings) changeRules(ctx context.Context, tx Tx, u *FindingUpdate, c *f
 			return err
 		}
 	}
-	if err := tx.PutTriageRules(ctx, kept); err != nil {
-		return err
-	}
-	return s.followRules(ctx, tx, u.Within, rules)
+	tx.PutTriageRules(kept)
+	s.followRules(ctx, tx, u.Within, rules)
+	return nil
 }
 
 // removeRules deletes rules, and returns those whose vulnerabilities other rules are about.
@@ -87,9 +86,7 @@ func (Findings) removeRules(ctx context.Context, tx Tx, within UID, rules []*Tri
 	for i, r := range rules {
 		uids[i] = r.UID
 	}
-	if err := tx.DeleteTriageRules(ctx, uids); err != nil {
-		return nil, err
-	}
+	tx.DeleteTriageRules(uids)
 	isCovered := map[string]bool{}
 	for _, r := range rules {
 		is, known := isCovered[r.VulnerabilityID]
@@ -113,21 +110,18 @@ func (Findings) removeRules(ctx context.Context, tx Tx, within UID, rules []*Tri
 }
 
 // followRules adds tasks for the findings that rules are about, and records their event.
-func (s Findings) followRules(ctx context.Context, tx Tx, scope UID, rules []*TriageRule) error {
+func (s Findings) followRules(ctx context.Context, tx Tx, scope UID, rules []*TriageRule) {
 	if len(rules) == 0 {
-		return nil
+		return
 	}
 	names := make([]string, len(rules))
 	for i, r := range rules {
 		names[i] = r.VulnerabilityID
 	}
 	slices.Sort(names)
-	if err := tx.AddRuleTasks(ctx, scope, slices.Compact(names)); err != nil {
-		return err
-	}
+	tx.AddRuleTasks(scope, slices.Compact(names))
 	body := TriageChange{scope, len(rules), rules[:min(len(rules), maxChangedFindings)]}
 	tx.Record(s.p.event(ctx, s.kind.Event, verbTriaged, scope, scope, body))
-	return nil
 }
 
 // ImportRules stores rules in a group, which documents such as those of VEX have. A rule does not
@@ -137,10 +131,9 @@ func (s Findings) ImportRules(ctx context.Context, group UID, rules []*TriageRul
 		return Imported{}, err
 	}
 	put := func(ctx context.Context, tx Tx, rows []*TriageRule) error {
-		if err := tx.PutTriageRules(ctx, rows); err != nil {
-			return err
-		}
-		return s.followRules(ctx, tx, group, rows)
+		tx.PutTriageRules(rows)
+		s.followRules(ctx, tx, group, rows)
+		return nil
 	}
 	now, author := s.p.now(), eventActor(ctx, group).Subject
 	in := importPlan[*TriageRule, triageTarget]{

@@ -150,7 +150,8 @@ func (s Findings) reconcileRoot(ctx context.Context, tx Tx, root UID) (int, erro
 	if err != nil {
 		return 0, err
 	}
-	return len(ended), tx.EndFindingTasks(ctx, ended)
+	tx.EndFindingTasks(ended)
+	return len(ended), nil
 }
 
 // reconcileTasks ends tasks, and returns those that have ended. It leaves some to the next

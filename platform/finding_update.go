@@ -3,6 +3,7 @@ package platform
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 
 	"atrium/platform/fieldmask"
@@ -249,25 +250,13 @@ func (s Findings) updateInTx(ctx context.Context, tx Tx, u *FindingUpdate, c *fi
 	if err != nil || len(chosen) == 0 {
 		return nil, err
 	}
-	byRepo, repos := map[UID][]*Finding{}, []UID{}
-	var advisories []UID
-	for _, f := range chosen {
-		if byRepo[f.Repo] == nil {
-			repos = append(repos, f.Repo)
-		}
-		byRepo[f.Repo], advisories = append(byRepo[f.Repo], f), append(advisories, f.Advisory)
-	}
-	t, err := s.newTriage(ctx, tx, repos, advisories, c)
+	t, err := s.newTriage(ctx, tx, chosen, c)
 	if err != nil {
 		return nil, err
 	}
-	var updated []*Finding
-	for _, repo := range t.repos {
-		changed, err := s.triageRepo(ctx, tx, t, repo, byRepo[repo.UID])
-		if err != nil {
-			return nil, err
-		}
-		updated = append(updated, changed...)
+	updated, changes := t.decideAll(chosen)
+	if err := s.store(ctx, tx, changes...); err != nil {
+		return nil, err
 	}
 	s.record(ctx, tx, t.events)
 	return updated, nil
@@ -291,22 +280,29 @@ func (s Findings) choose(ctx context.Context, tx Tx, u *FindingUpdate) ([]*Findi
 	if u.Within == "" {
 		return s.chooseListed(ctx, tx, u.UIDs)
 	}
-	if found, err := tx.Exists(ctx, u.Within); err != nil || !found {
-		return nil, errorOr(err, newNotFound("Group", u.Within))
+	var rows Rows[*Finding]
+	var err error
+	if !matchesNothing(u.Where) {
+		rows, err = tx.Findings().List(ctx, Query[*FindingFilter]{
+			Scope:  s.kind.narrowScope(UIDFilter{DescendantsOf: u.Within, IDs: u.Among}, []UID{u.Within}),
+			Filter: u.Where, Order: Order{Field: "uid"}, Limit: MaxUpdatedFindings, Parts: PartItems | PartMore,
+		})
 	}
-	if matchesNothing(u.Where) {
-		return nil, nil
-	}
-	rows, err := tx.Findings().List(ctx, Query[*FindingFilter]{
-		Scope:  s.kind.narrowScope(UIDFilter{DescendantsOf: u.Within, IDs: u.Among}, []UID{u.Within}),
-		Filter: u.Where, Order: Order{Field: "uid"}, Limit: MaxUpdatedFindings, Parts: PartItems | PartMore,
-	})
-	if err == nil && rows.More {
+	switch {
+	case err != nil:
+		return nil, err
+	case rows.More:
 		var v violations
 		v.add("where", "matches more than %d findings; narrow it, for example by vulnerabilityIds, packages or severities, or give a group further down in within", MaxUpdatedFindings)
-		err = v.err()
+		return nil, v.err()
+	case len(rows.Items) == 0:
+		found, err := tx.Exists(ctx, u.Within)
+		if err == nil && !found {
+			err = newNotFound("Group", u.Within)
+		}
+		return nil, err
 	}
-	return rows.Items, err
+	return rows.Items, nil
 }
 
 // chooseListed reads findings by UID.
@@ -333,74 +329,73 @@ func (s Findings) chooseListed(ctx context.Context, tx Tx, uids []UID) ([]*Findi
 	return found, v.err()
 }
 
-// errorOr returns an error, or another one if it is nil.
-func errorOr(err, other error) error {
-	if err != nil {
-		return err
-	}
-	return other
+// TriageFacts are what an update of findings needs to know beside them.
+type TriageFacts struct {
+	Repos      []*Repo
+	Statuses   []*ImageStatus // by repo and digest
+	Advisories []*Advisory
 }
 
-// A triage is what an update needs to know of the findings that it decides about.
+// A triage is a decision about findings, with what it follows from.
 type triage struct {
 	*fieldmask.Change[*Finding]
+	TriageFacts
 	now        Time
-	repos      []*Repo
 	advisories map[UID]*Advisory
 	rules      triageRules
 	events     findingEvents
 }
 
-func (s Findings) newTriage(ctx context.Context, tx Tx, repos, advisories []UID, c *fieldmask.Change[*Finding]) (*triage, error) {
-	slices.Sort(repos)
-	slices.Sort(advisories)
-	t := &triage{Change: c, now: s.p.now(), advisories: map[UID]*Advisory{}, events: findingEvents{}}
-	var err error
-	if t.repos, err = tx.Repos().Get(ctx, Keys{uids: repos}); err != nil {
-		return nil, err
+func (s Findings) newTriage(ctx context.Context, tx Tx, chosen []*Finding, c *fieldmask.Change[*Finding]) (*triage, error) {
+	images, about := map[ImageKey]bool{}, map[UID]bool{}
+	for _, f := range chosen {
+		images[f.Image()], about[f.Advisory] = true, true
 	}
-	found, err := tx.Advisories().Get(ctx, Keys{uids: slices.Compact(advisories)})
+	facts, err := tx.TriageFacts(ctx, ImageKeys{slices.Collect(maps.Keys(images))}, slices.Sorted(maps.Keys(about)))
 	if err != nil {
 		return nil, err
 	}
-	for _, a := range found {
+	t := &triage{Change: c, TriageFacts: facts, now: s.p.now(), advisories: map[UID]*Advisory{}, events: findingEvents{}}
+	for _, a := range facts.Advisories {
 		t.advisories[a.UID] = a
 	}
-	t.rules, err = s.readRules(ctx, tx, repos, found)
+	repos := make([]UID, len(facts.Repos))
+	for i, repo := range facts.Repos {
+		repos[i] = repo.UID
+	}
+	if c.Writes("state") {
+		t.rules, err = s.readRules(ctx, tx, repos, facts.Advisories)
+	}
 	return t, err
 }
 
-// triageRepo decides about findings of a repo.
-func (s Findings) triageRepo(ctx context.Context, tx Tx, t *triage, repo *Repo, all []*Finding) ([]*Finding, error) {
-	byDigest, digests := map[string][]*Finding{}, []string{}
-	for _, f := range all {
-		if byDigest[f.Digest] == nil {
-			digests = append(digests, f.Digest)
-		}
-		byDigest[f.Digest] = append(byDigest[f.Digest], f)
+// decideAll decides about findings, and notes what changes in each repo.
+func (t *triage) decideAll(chosen []*Finding) (updated []*Finding, changes []*findingChanges) {
+	byImage, byRepo := map[ImageKey][]*Finding{}, map[UID]*findingChanges{}
+	for _, f := range chosen {
+		byImage[f.Image()] = append(byImage[f.Image()], f)
 	}
-	statuses, err := tx.ImageStatuses(ctx, repo.UID, digests)
-	if err != nil {
-		return nil, err
+	for _, repo := range t.Repos {
+		byRepo[repo.UID] = &findingChanges{now: t.now, repo: repo, events: t.events}
 	}
-	changes := findingChanges{now: t.now, repo: repo, events: t.events}
-	var updated []*Finding
-	for _, status := range statuses {
+	for _, status := range t.Statuses {
+		c := byRepo[status.Repo]
 		var changed []*Finding
-		for _, was := range byDigest[status.Digest] {
+		for _, was := range byImage[ImageKey{status.Repo, status.Digest}] {
 			is := *was
 			if t.apply(&is); !was.sameAs(&is) {
-				changes.replace(status, was, &is)
+				c.replace(status, was, &is)
 				changed = append(changed, &is)
 			}
 			updated = append(updated, &is)
 		}
-		changes.note(verbChanged, changed)
+		c.note(verbChanged, changed)
+		c.statuses = append(c.statuses, status)
 	}
-	if err := s.store(ctx, tx, &changes); err != nil {
-		return nil, err
+	for _, repo := range slices.Sorted(maps.Keys(byRepo)) { // in the same order as others, so that nobody waits in a circle
+		changes = append(changes, byRepo[repo])
 	}
-	return updated, tx.PutImageStatuses(ctx, repo.UID, statuses)
+	return updated, changes
 }
 
 // apply writes the fields of the update into a finding.

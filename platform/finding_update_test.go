@@ -85,6 +85,97 @@ func TestCallersDecideAboutFindings(t *testing.T) {
 	})
 }
 
+// The number of repos makes no difference to the number of round trips.
+func TestDecisionsInManyReposTakeFewRoundTrips(t *testing.T) {
+	onEachEngine(t, func(t *testing.T, w *world) {
+		acme := w.found("acme")
+		group := w.group(acme.uid)
+		for n := range 12 {
+			repo := w.repo(group)
+			w.sbom(repo, digest(1+n), "a@1.0.0")
+			w.point(repo, "latest", digest(1+n))
+		}
+		w.advise(acme.uid, fixedIn("CVE-1", "a", "2.0.0"))
+		all := w.listFindings(acme.uid)
+		decide := func(what string, findings int, u platform.FindingUpdate, change string, trips int64) {
+			t.Helper()
+			var cost platform.Trace
+			if updated := w.triage(platform.WithTrace(acme.owner, &cost), u, change); len(updated) != findings {
+				t.Errorf("%s has changed %d findings, want %d", what, len(updated), findings)
+			}
+			if n := cost.RoundTrips.Load(); n > trips {
+				t.Errorf("%s takes %d round trips, want at most %d", what, n, trips)
+			}
+			w.expectCounters(acme.uid)
+		}
+		uids := make([]platform.UID, len(all))
+		for i, f := range all {
+			uids[i] = f.UID
+		}
+		decide("a decision in one repo", 1, platform.FindingUpdate{UIDs: uids[:1]}, notAffected, 5)
+		decide("a decision in twelve repos", 12, platform.FindingUpdate{UIDs: uids}, notAffected, 5)
+		decide("a note in twelve repos", 12, platform.FindingUpdate{UIDs: uids}, `{"note": "seen"}`, 4)
+		decide("a rule", 12, platform.FindingUpdate{Within: group, Where: vulnerabilities("CVE-1")}, accepted, 5)
+		assign := fmt.Sprintf(`{"state": "FINDING_STATE_IN_TRIAGE", "assignee": %q}`, acme.Identity.UID)
+		decide("a rule for an assignee", 12, platform.FindingUpdate{Within: group, Where: vulnerabilities("CVE-1")}, assign, 6)
+	})
+}
+
+// The last tag of a repo goes, and the repo right after it. What follows from the end of the tag is not committed yet when
+// the repo is deleted.
+func TestARepoIsDeletedWhileItsFindingsChange(t *testing.T) {
+	onEachEngine(t, func(t *testing.T, w *world) {
+		if w.isSQLite() {
+			t.Skip("it has one writer at a time")
+		}
+		acme := w.found("acme")
+		repo := w.repo(acme.uid)
+		w.sbom(repo, digest(1), "a@1.0.0")
+		tag := w.point(repo, "latest", digest(1))
+		w.advise(acme.uid, fixedIn("CVE-1", "a", "2.0.0"))
+		w.settle()
+		must(t, w.p.Tags.Delete(acme.owner, tag))
+		written, end, ended := make(chan struct{}), make(chan struct{}), make(chan error, 2)
+		held := &heldStore{Store: w.store}
+		slow := w.replica(held, platform.Options{})
+		held.hold = func() { close(written); <-end }
+		go func() { _, err := slow.Findings.Reconcile(w.operator()); ended <- err }()
+		<-written
+		go func() { ended <- w.p.Repos.Delete(acme.owner, repo) }()
+		w.awaitLockWait()
+		close(end)
+		must(t, <-ended)
+		must(t, <-ended)
+		w.checkCounters()
+	})
+}
+
+// A heldStore calls hold before it commits its first transaction.
+type heldStore struct {
+	platform.Store
+	hold func()
+}
+
+func (s *heldStore) Write(ctx context.Context, unit func(platform.Tx) error) error {
+	return s.Store.Write(ctx, func(tx platform.Tx) error {
+		err := unit(tx)
+		if hold := s.hold; hold != nil && err == nil {
+			s.hold = nil
+			_, err = tx.Exists(ctx, platform.FeedGroup) // sends what is queued
+			hold()
+		}
+		return err
+	})
+}
+
+// awaitLockWait waits until a connection waits for a lock of another one.
+func (w *world) awaitLockWait() {
+	w.Helper()
+	for waits := 0; waits == 0; {
+		must(w, w.raw().QueryRowContext(w.Context(), "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'").Scan(&waits))
+	}
+}
+
 // A decision about the vulnerabilities of a group holds for findings that appear later.
 func TestDecisionsOfGroupsHoldForLaterFindings(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {

@@ -240,6 +240,7 @@ func (s Repos) UpdateBatch(ctx context.Context, requests []BatchRequest[*Repo]) 
 // Delete removes a repo without tags.
 func (s Repos) Delete(ctx context.Context, uid UID) error {
 	return s.removeChecked(ctx, uid, func(tx Tx, uid UID) error {
+		tx.LockShared(findingLock(uid.Root())) // else findings would change after they were counted
 		tx.DeleteRulesOf(uid)
 		return tx.ForgetRepo(ctx, uid)
 	})

@@ -182,10 +182,12 @@ func (s Roles) Update(ctx context.Context, uid UID, in fieldmask.Input[*Role]) (
 		if change.Writes("capabilities") {
 			capabilities = change.Row.Capabilities
 		}
-		if err := requireMayGrant(ctx, tx, setOf(capabilities), uid.Parent()); err != nil || !change.Differs(current, "capabilities") {
+		if err := requireMayGrant(ctx, tx, setOf(capabilities), uid.Parent()); err != nil {
 			return err
 		}
-		tx.EndReviews(uid)
+		if change.Differs(current, "capabilities") {
+			tx.EndReviews(uid)
+		}
 		return nil
 	})
 }

@@ -210,9 +210,7 @@ func (tx *transaction) ReplaceFindings(ctx context.Context, old, current []*plat
 			uids[i] = f.UID
 			w.count(f, -1)
 		}
-		if err := tx.conn.Run(ctx, newStatement(tx.dialect).add("DELETE FROM finding WHERE uid ?", uidKeyList(uids)).build(nil)); err != nil {
-			return err
-		}
+		tx.conn.Queue(newStatement(tx.dialect).add("DELETE FROM finding WHERE uid ?", uidKeyList(uids)).build(nil))
 	}
 	err := w.Insert(ctx, current...)
 	if errors.Is(err, platform.ErrDuplicate) {

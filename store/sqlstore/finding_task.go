@@ -58,9 +58,9 @@ func (tx *transaction) FindingTasks(ctx context.Context, root platform.UID, limi
 }
 
 // EndFindingTasks deletes tasks.
-func (tx *transaction) EndFindingTasks(ctx context.Context, tasks []platform.FindingTask) error {
+func (tx *transaction) EndFindingTasks(tasks []platform.FindingTask) {
 	if len(tasks) == 0 {
-		return nil
+		return
 	}
 	ids := make([]string, len(tasks))
 	for i, t := range tasks {
@@ -68,7 +68,7 @@ func (tx *transaction) EndFindingTasks(ctx context.Context, tasks []platform.Fin
 	}
 	q := newStatement(tx.dialect).add("DELETE FROM finding_task WHERE id IN (SELECT CAST(p.k AS BIGINT) FROM ")
 	q.add(q.parents(dbconn.ParentColumn{Name: "k", Texts: ids}))
-	return tx.conn.Run(ctx, q.add(")").build(nil))
+	tx.conn.Queue(q.add(")").build(nil))
 }
 
 // AddReviewTasks adds tasks for all repos.
@@ -133,7 +133,7 @@ func (tx *transaction) ImageFacts(ctx context.Context, repo platform.UID, digest
 			return err
 		}),
 		read(statusColumns, "image_status", "parent", func(scan func(...any) error) error {
-			status, err := scanStatus(scan, root)
+			status, err := scanStatus(scan)
 			fact(status.Digest).Status = status
 			return err
 		}))
@@ -154,27 +154,49 @@ func distinctUIDs(uids []platform.UID) []platform.UID {
 	return slices.Compact(uids)
 }
 
-const statusColumns = "t.digest, t.number, t.live, t.basis, t.versions, t.open_severity"
+const statusColumns = "t.parent, t.digest, t.number, t.live, t.basis, t.versions, t.open_severity, t.affected"
 
-func scanStatus(scan func(...any) error, root platform.UID) (*platform.ImageStatus, error) {
+func scanStatus(scan func(...any) error) (*platform.ImageStatus, error) {
 	status := new(platform.ImageStatus)
 	var versions []byte
 	var open string
-	err := scan(&status.Digest, &status.Number, &status.IsLive, (*string)(&status.Basis), &versions, &open)
-	status.Versions, status.Open = splitEnds(root, versions), platform.ParseOpenCounts(open)
+	err := scan(keyOf(&status.Repo), &status.Digest, &status.Number, &status.IsLive, (*string)(&status.Basis), &versions, &open, &status.IsAffected)
+	status.Versions, status.Open = splitEnds(status.Repo.Root(), versions), platform.ParseOpenCounts(open)
 	return status, err
 }
 
-// ImageStatuses reads the statuses of images.
-func (tx *transaction) ImageStatuses(ctx context.Context, repo platform.UID, digests []string) ([]*platform.ImageStatus, error) {
-	var found []*platform.ImageStatus
-	q := newStatement(tx.dialect).add("SELECT "+statusColumns+" FROM image_status t WHERE t.parent = ?", repo).add(" AND t.digest ?", valueList(digests))
-	err := tx.conn.Run(ctx, q.add(" ORDER BY t.digest").build(func(scan func(...any) error) error {
-		status, err := scanStatus(scan, repo.Root())
-		found = append(found, status)
+// selectStatuses returns a statement that reads the statuses of images.
+func (tx *transaction) selectStatuses(images platform.ImageKeys, into *[]*platform.ImageStatus) *dbconn.Statement {
+	keys := images.Keys()
+	repos, digests := make([][]byte, len(keys)), make([]string, len(keys))
+	for i, k := range keys {
+		repos[i], digests[i] = packUID(k.Repo), k.Digest
+	}
+	q := newStatement(tx.dialect)
+	q.add("SELECT " + statusColumns + " FROM ").add(q.parents(uidPairs(repos, digests)...))
+	q.add(" CROSS JOIN image_status t WHERE t.parent = p.k AND t.digest = p.inside ORDER BY t.parent, t.digest")
+	return q.build(func(scan func(...any) error) error {
+		status, err := scanStatus(scan)
+		*into = append(*into, status)
 		return err
-	}))
+	})
+}
+
+// ImageStatuses reads the statuses of images.
+func (tx *transaction) ImageStatuses(ctx context.Context, images platform.ImageKeys) (found []*platform.ImageStatus, err error) {
+	err = tx.conn.Run(ctx, tx.selectStatuses(images, &found))
 	return found, err
+}
+
+// TriageFacts reads what an update of findings is about: one statement each.
+func (tx *transaction) TriageFacts(ctx context.Context, images platform.ImageKeys, about []platform.UID) (facts platform.TriageFacts, err error) {
+	var uids []platform.UID
+	for _, k := range images.Keys() {
+		uids = append(uids, k.Repo)
+	}
+	err = tx.conn.Run(ctx, repos.selectAll(tx.dialect, distinctUIDs(uids), &facts.Repos), advisories.selectAll(tx.dialect, about, &facts.Advisories),
+		tx.selectStatuses(images, &facts.Statuses))
+	return facts, err
 }
 
 // LastImageNumber returns the highest number of an image.
@@ -188,37 +210,23 @@ var storedStatusColumns = []string{"root", "parent", "digest", "number", "live",
 
 // PutImageStatuses replaces statuses, counts the images with open findings, and lets tags show what their
 // images have.
-func (tx *transaction) PutImageStatuses(ctx context.Context, repo platform.UID, statuses []*platform.ImageStatus) error {
+func (tx *transaction) PutImageStatuses(repo platform.UID, statuses []*platform.ImageStatus) {
 	if len(statuses) == 0 {
-		return nil
+		return
 	}
 	digests := make([]string, len(statuses))
 	for i, status := range statuses {
-		digests[i] = status.Digest
-	}
-	wasAffected := map[string]bool{}
-	q := newStatement(tx.dialect).add("SELECT t.digest FROM image_status t WHERE t.parent = ? AND t.affected", repo).add(" AND t.digest ?", valueList(digests))
-	err := tx.conn.Run(ctx, q.build(func(scan func(...any) error) error {
-		var digest string
-		err := scan(&digest)
-		wasAffected[digest] = true
-		return err
-	}))
-	if err != nil {
-		return err
-	}
-	run := make([]*dbconn.Statement, len(statuses), len(statuses)+1)
-	for i, status := range statuses {
-		affected := status.Open.Total() > 0
-		tx.countAffected(affectedImages, childOf(repo), wasAffected[status.Digest], affected)
+		was, is := status.IsAffected, status.Open.Total() > 0
+		digests[i], status.IsAffected = status.Digest, is
+		tx.countAffected(affectedImages, childOf(repo), was, is)
 		insert := newStatement(tx.dialect).add("INSERT INTO image_status ("+strings.Join(storedStatusColumns, ", ")+") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-			repo.Root(), repo, status.Digest, status.Number, status.IsLive, string(status.Basis), ends(status.Named()), status.Open.Text(), affected, parentKey(repo))
-		run[i] = insert.add(" ON CONFLICT (parent, digest) DO UPDATE SET live = excluded.live, basis = excluded.basis, versions = excluded.versions," +
-			" open_severity = excluded.open_severity, affected = excluded.affected").build(nil)
+			repo.Root(), repo, status.Digest, status.Number, status.IsLive, string(status.Basis), ends(status.Named()), status.Open.Text(), is, parentKey(repo))
+		tx.conn.Queue(insert.add(" ON CONFLICT (parent, digest) DO UPDATE SET live = excluded.live, basis = excluded.basis, versions = excluded.versions," +
+			" open_severity = excluded.open_severity, affected = excluded.affected").build(nil))
 	}
 	show := newStatement(tx.dialect).add("UPDATE tag AS t SET open_severity = m.open_severity FROM image_status m WHERE m.parent = ?", repo).add(" AND m.digest ?", valueList(digests))
 	show.add(" AND t.parent_key = ? AND substr(t.digest, 8, 6) = substr(m.digest, 8, 6) AND t.digest = m.digest AND t.open_severity <> m.open_severity", parentKey(repo))
-	return tx.conn.Run(ctx, append(run, show.build(nil))...)
+	tx.conn.Queue(show.build(nil))
 }
 
 // countAffected updates the counter of the rows with open findings.
@@ -232,21 +240,17 @@ func (tx *transaction) countAffected(number byte, uid platform.UID, was, is bool
 }
 
 // ShiftOpenFindings changes how many open findings a repo shows, and how many were open on the day of now and later.
-func (tx *transaction) ShiftOpenFindings(ctx context.Context, repo platform.UID, by platform.OpenCounts, now platform.Time) error {
-	var stored string
-	q := newStatement(tx.dialect).add("SELECT t.open_severity FROM repo t WHERE t.uid = ?"+tx.dialect.KeepRow, repo)
-	if err := tx.conn.Run(ctx, q.build(func(scan func(...any) error) error { return scan(&stored) })); err != nil {
-		return err
-	}
-	was := platform.ParseOpenCounts(stored)
+func (tx *transaction) ShiftOpenFindings(repo *platform.Repo, by platform.OpenCounts, now platform.Time) {
+	was := platform.ParseOpenCounts(repo.OpenSeverity)
 	is := was.Plus(by)
-	tx.countAffected(affectedRepos, childOf(repo), was.Total() > 0, is.Total() > 0)
-	show := newStatement(tx.dialect).add("UPDATE repo SET open_severity = ?, affected = ? WHERE uid = ?", is.Text(), is.Total() > 0, repo)
+	repo.OpenSeverity = is.Text()
+	tx.countAffected(affectedRepos, childOf(repo.UID), was.Total() > 0, is.Total() > 0)
+	show := newStatement(tx.dialect).add("UPDATE repo SET open_severity = ?, affected = ? WHERE uid = ?", is.Text(), is.Total() > 0, repo.UID)
 	change := newStatement(tx.dialect).add("INSERT INTO open_finding_change AS t (parent, quarter, r0, r1, r2, r3, r4, r5) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-		repo, quarterNumber(now), by[0], by[1], by[2], by[3], by[4], by[5])
+		repo.UID, quarterNumber(now), by[0], by[1], by[2], by[3], by[4], by[5])
 	change.add(" ON CONFLICT (parent, quarter) DO UPDATE SET r0 = t.r0 + excluded.r0, r1 = t.r1 + excluded.r1, r2 = t.r2 + excluded.r2," +
 		" r3 = t.r3 + excluded.r3, r4 = t.r4 + excluded.r4, r5 = t.r5 + excluded.r5")
-	return tx.conn.Run(ctx, show.build(nil), change.build(nil))
+	tx.conn.Queue(show.build(nil), change.build(nil))
 }
 
 // Holders lists the live images of a repo that hold packages with one of normal names.

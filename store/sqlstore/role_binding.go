@@ -118,7 +118,7 @@ func (tx *transaction) RoleBindingWriter() platform.RowWriter[*platform.RoleBind
 // EndReviews removes the reviews of the role bindings of an identity or of a role.
 func (tx *transaction) EndReviews(of platform.UID) {
 	q := newStatement(tx.dialect).add("UPDATE role_binding SET review_time = NULL, reviewer = '', review_note = '' WHERE (identity = ? OR role = ?) AND review_time IS NOT NULL", of, of)
-	tx.last = append(tx.last, q.build(nil))
+	tx.conn.Queue(q.build(nil))
 }
 
 // ExpiredBindings finds role bindings that have expired, those that expired first before others.

@@ -166,7 +166,6 @@ type transaction struct {
 	deltas deltas
 	events []*platform.Event
 	tasks  []platform.FindingTask
-	last   []*dbconn.Statement // others that are written last: nobody reads what they change before
 }
 
 // WritesAtOnce follows from the slots of busy counters, which one writer does not need.
@@ -209,18 +208,8 @@ func (tx *transaction) finish(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	for len(tx.last) > lastWithCommit {
-		if err := tx.conn.Run(ctx, tx.last[:lastWithCommit]...); err != nil {
-			return err
-		}
-		tx.last = tx.last[lastWithCommit:]
-	}
-	return tx.conn.Commit(ctx, slices.Concat(tx.last, run, added, tx.deltas.statements(tx.dialect))...)
+	return tx.conn.Commit(ctx, slices.Concat(run, added, tx.deltas.statements(tx.dialect))...)
 }
-
-// lastWithCommit limits the other statements that are sent with the commit: if these take too
-// long, nobody knows whether it took effect.
-const lastWithCommit = 50
 
 // Lock locks an organisation exclusively until the transaction ends.
 func (tx *transaction) Lock(root platform.UID) { tx.conn.Lock(string(root)) }

@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"atrium/platform"
-	"atrium/store/sqlstore/dbconn"
 )
 
 const ruleColumns = "t.uid, t.parent, t.vulnerability, t.package, t.ecosystem, t.version, t.digest, t.state, t.justification, t.note, t.expire_time, t.create_time, t.author"
@@ -52,29 +51,26 @@ func (tx *transaction) OtherNames(ctx context.Context, root platform.UID, vulner
 }
 
 // PutTriageRules stores rules.
-func (tx *transaction) PutTriageRules(ctx context.Context, rules []*platform.TriageRule) error {
-	run := make([]*dbconn.Statement, len(rules))
-	for i, r := range rules {
+func (tx *transaction) PutTriageRules(rules []*platform.TriageRule) {
+	for _, r := range rules {
 		q := newStatement(tx.dialect).add("INSERT INTO triage_rule (uid, parent, vulnerability, package, ecosystem, version, digest, state, justification, note, expire_time, create_time, author)"+
 			" VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
 			r.UID, r.Scope, r.VulnerabilityID, r.Package, r.Ecosystem, r.Version, r.Digest, string(r.State), r.Justification, r.Note, r.ExpireTime, r.CreateTime, r.Author)
-		run[i] = q.add(" ON CONFLICT (parent, vulnerability, package, ecosystem, version, digest) DO UPDATE SET state = excluded.state, justification = excluded.justification," +
-			" note = excluded.note, expire_time = excluded.expire_time, create_time = excluded.create_time, author = excluded.author").build(nil)
+		tx.conn.Queue(q.add(" ON CONFLICT (parent, vulnerability, package, ecosystem, version, digest) DO UPDATE SET state = excluded.state, justification = excluded.justification," +
+			" note = excluded.note, expire_time = excluded.expire_time, create_time = excluded.create_time, author = excluded.author").build(nil))
 	}
-	return tx.conn.Run(ctx, run...)
 }
 
 // DeleteTriageRules deletes rules.
-func (tx *transaction) DeleteTriageRules(ctx context.Context, uids []platform.UID) error {
-	if len(uids) == 0 {
-		return nil
+func (tx *transaction) DeleteTriageRules(uids []platform.UID) {
+	if len(uids) > 0 {
+		tx.conn.Queue(newStatement(tx.dialect).add("DELETE FROM triage_rule WHERE uid ?", uidKeyList(uids)).build(nil))
 	}
-	return tx.conn.Run(ctx, newStatement(tx.dialect).add("DELETE FROM triage_rule WHERE uid ?", uidKeyList(uids)).build(nil))
 }
 
 // DeleteRulesOf deletes the rules of a group or a repo.
 func (tx *transaction) DeleteRulesOf(scope platform.UID) {
-	tx.last = append(tx.last, newStatement(tx.dialect).add("DELETE FROM triage_rule WHERE parent = ?", scope).build(nil))
+	tx.conn.Queue(newStatement(tx.dialect).add("DELETE FROM triage_rule WHERE parent = ?", scope).build(nil))
 }
 
 // EndTriageRules deletes rules whose time is over.
@@ -84,12 +80,12 @@ func (tx *transaction) EndTriageRules(ctx context.Context, now platform.Time) er
 }
 
 // AddRuleTasks adds tasks for the findings of vulnerabilities, also by other names of these.
-func (tx *transaction) AddRuleTasks(ctx context.Context, scope platform.UID, vulnerabilities []string) error {
+func (tx *transaction) AddRuleTasks(scope platform.UID, vulnerabilities []string) {
 	q := newStatement(tx.dialect)
 	q.add("INSERT INTO finding_task (root, subject, digest, advisory)")
 	q.add(" SELECT f.root, f.parent, '', f.advisory FROM finding f WHERE f.root_key = ?", scopeKey(scope.Root())).add(" AND f.vulnerability ?", valueList(vulnerabilities))
 	q.add(" AND f.rest >= ? AND f.rest < ?", restOf(scope), pastRest(scope))
 	q.add(" UNION SELECT f.root, f.parent, '', f.advisory FROM advisory_alias a CROSS JOIN finding f WHERE a.alias ?", valueList(vulnerabilities))
 	q.add(" AND f.advisory = a.uid AND f.uid >= ? AND f.uid < ?", packUID(scope), pastSubtree(scope))
-	return tx.conn.Run(ctx, q.build(nil))
+	tx.conn.Queue(q.build(nil))
 }

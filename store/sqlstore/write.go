@@ -276,7 +276,7 @@ func (w *writer[T, F]) Update(ctx context.Context, row T, fields ...string) erro
 	w.assign(row, stored[0])
 	w.addTask(row, fields)
 	if slices.ContainsFunc(w.searchFields, func(field string) bool { return slices.Contains(fields, field) }) {
-		w.tx.last = append(w.tx.last, newStatement(w.dialect).add("UPDATE "+w.name+" SET search = ? WHERE uid = ?", foldText(w.searchOf(row)), w.key(w.uid(row))).build(nil))
+		w.tx.conn.Queue(newStatement(w.dialect).add("UPDATE "+w.name+" SET search = ? WHERE uid = ?", foldText(w.searchOf(row)), w.key(w.uid(row))).build(nil))
 	}
 	return nil
 }
@@ -373,10 +373,9 @@ func (w *writer[T, F]) readAllForUpdate(ctx context.Context, uids []platform.UID
 		return []T{row}, nil
 	}
 	var found []T
-	s := newStatement(w.dialect)
-	s.add("SELECT "+w.projectAll().selected+" FROM "+w.name+" t"+w.projectAll().joins+" WHERE t.uid ?", w.keys(uids))
-	s.add(" ORDER BY t.uid" + w.dialect.KeepRow) // all in the same order, so that nobody waits in a circle
-	if err := w.conn.Run(ctx, s.build(w.projectAll().collect(&found))); err != nil {
+	read := w.selectAll(w.dialect, uids, &found)
+	read.SQL += " ORDER BY t.uid" + w.dialect.KeepRow // all in the same order, so that nobody waits in a circle
+	if err := w.conn.Run(ctx, read); err != nil {
 		return nil, err
 	}
 	byUID := make(map[platform.UID]T, len(found))
@@ -417,4 +416,10 @@ func (w *writer[T, F]) selectJoined(uid platform.UID, keeping string, to *[]T) *
 	all := w.projectAll()
 	s := newStatement(w.dialect).add("SELECT "+all.selected+" FROM "+w.name+" t"+all.joins+" WHERE t.uid = ?"+keeping, w.key(uid))
 	return s.build(all.collect(to))
+}
+
+// selectAll returns a statement that reads rows by their UIDs.
+func (t *table[T, F]) selectAll(d *dbconn.Dialect, uids []platform.UID, into *[]T) *dbconn.Statement {
+	all := t.projectAll()
+	return newStatement(d).add("SELECT "+all.selected+" FROM "+t.name+" t"+all.joins+" WHERE t.uid ?", t.keys(uids)).build(all.collect(into))
 }
