@@ -96,7 +96,7 @@ func Open(ctx context.Context, path string) (*Engine, error) {
 	if err := CheckOrigin(ctx, path); err != nil {
 		return nil, err
 	}
-	writer, err := connect(path, "&_txlock=immediate")
+	writer, err := connectPreparing(path, "&_txlock=immediate")
 	if err != nil {
 		return nil, err
 	}
@@ -104,7 +104,7 @@ func Open(ctx context.Context, path string) (*Engine, error) {
 	if err := awaitFile(ctx, writer); err != nil {
 		return nil, errors.Join(explainError(path, err), writer.Close())
 	}
-	reader, err := connect(path, "&_pragma=query_only(1)")
+	reader, err := connectPreparing(path, "&_pragma=query_only(1)")
 	if err != nil {
 		return nil, errors.Join(err, writer.Close())
 	}
@@ -150,10 +150,14 @@ func awaitFile(ctx context.Context, db *sql.DB) error {
 
 // connect opens a pool of connections to a file, with the parameters in more.
 func connect(path, more string) (*sql.DB, error) {
+	return sql.Open("sqlite", dataSource(path, more))
+}
+
+// dataSource returns the name by which the driver opens a file, with the parameters in more.
+func dataSource(path, more string) string {
 	// LIKE must be case-sensitive, as on PostgreSQL.
-	dsn := "file:" + (&url.URL{Path: path}).EscapedPath() + "?_pragma=journal_mode(WAL)&_pragma=wal_autocheckpoint(8192)&_pragma=synchronous(NORMAL)&_pragma=busy_timeout(5000)" +
+	return "file:" + (&url.URL{Path: path}).EscapedPath() + "?_pragma=journal_mode(WAL)&_pragma=wal_autocheckpoint(8192)&_pragma=synchronous(NORMAL)&_pragma=busy_timeout(5000)" +
 		"&_pragma=foreign_keys(1)&_pragma=case_sensitive_like(1)&_pragma=cache_size(-65536)&_pragma=mmap_size(268435456)" + more
-	return sql.Open("sqlite", dsn)
 }
 
 // OpenCopy opens a file that nobody changes, to read it. It creates no other files and leaves
