@@ -136,36 +136,19 @@ func TestAnImportEndsIfALockIsNeverFree(t *testing.T) {
 	})
 }
 
-// A heldStore stops each transaction before its end, from when held is set. Then it has written all but its counters and events.
-type heldStore struct {
-	platform.Store
-	held, release chan struct{}
-}
-
-func (s *heldStore) Write(ctx context.Context, unit func(platform.Tx) error) error {
-	return s.Store.Write(ctx, func(tx platform.Tx) error {
-		err := unit(tx)
-		if s.held != nil {
-			s.held <- struct{}{}
-			<-s.release
-		}
-		return err
-	})
-}
-
 func TestReadersDoNotWaitForAnImport(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		repo := w.repo(acme.uid)
-		store := &heldStore{Store: w.store, release: make(chan struct{})}
+		store := &heldStore{Store: w.store}
 		importing := w.replica(store, platform.Options{})
-		store.held = make(chan struct{}, 10)
-		ended := make(chan error, 1)
+		written, end, ended := make(chan struct{}), make(chan struct{}), make(chan error, 1)
+		store.hold = func() { close(written); <-end }
 		go func() {
 			_, err := importing.Tags.Import(w.operator(), []*platform.ImportedTag{{Repo: repo, Tag: platform.Tag{Name: "new", Digest: digest(1)}}}, platform.ImportOptions{})
 			ended <- err
 		}()
-		<-store.held
+		<-written
 		for _, want := range []int64{0, 1} {
 			found, err := w.p.Tags.List(acme.owner, platform.ListRequest[*platform.TagFilter]{UIDP: platform.UIDFilter{ChildrenOf: repo}})
 			must(t, err)
@@ -176,7 +159,7 @@ func TestReadersDoNotWaitForAnImport(t *testing.T) {
 				t.Errorf("%d of %d tags are read, want %d", len(found.Items), got, want)
 			}
 			if want == 0 {
-				close(store.release)
+				close(end)
 				must(t, <-ended)
 			}
 		}
