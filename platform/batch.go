@@ -63,7 +63,7 @@ func collectViolations(list string, indices []int, accept func(i int) error) err
 // list of UIDs have no fields.
 func indexedField(list string, i int, field string) string {
 	element := fmt.Sprintf("%s[%d]", list, i)
-	if list == listOfUIDs {
+	if list == listOfUIDs || list == listOfNames {
 		return element
 	}
 	return element + "." + field
@@ -71,6 +71,7 @@ func indexedField(list string, i int, field string) string {
 
 const (
 	listOfUIDs     = "uids"
+	listOfNames    = "names" // of mappings, which are UIDs too
 	listOfRequests = "requests"
 )
 
@@ -89,13 +90,32 @@ func addIndex(err error, list string, i int) error {
 	}
 	indexed := *e
 	indexed.Violations = all
-	element := fmt.Sprintf("%s[%d]", list, i)
+	return nameRequest(&indexed, list, i)
+}
+
+// nameRequest adds to an error the index of the request that caused it. The violations have it already.
+func nameRequest(err error, list string, i int) error {
+	var e *Error
+	if !errors.As(err, &e) || !e.isOfRequest() {
+		return err
+	}
+	indexed, element := *e, fmt.Sprintf("%s[%d]", list, i)
 	indexed.Message += " (" + element + ")"
 	if indexed.Metadata = maps.Clone(indexed.Metadata); indexed.Metadata == nil {
 		indexed.Metadata = map[string]string{}
 	}
 	indexed.Metadata["request"] = element
 	return &indexed
+}
+
+// isOfRequest reports whether the error follows from what was asked, and not from the state of the service.
+func (e *Error) isOfRequest() bool {
+	switch e.Code {
+	case CodeAborted, CodeDeadlineExceeded, CodeUnavailable, CodeInternal:
+		return false
+	default:
+		return true
+	}
 }
 
 // nameMissing adds to a NOT_FOUND of a batch each of its resources that does not exist. The caller may read all of them.
@@ -195,8 +215,12 @@ func (r *resources[T, F]) updateBatch(ctx context.Context, requests []BatchReque
 				return err
 			}
 		}
+		failing = noRow
 		return nil
 	})
+	if err != nil && failing == noRow { // of the commit
+		return nil, r.kind.addArea(err)
+	}
 	if err != nil {
 		err = r.updateError(ctx, uids[failing], changes[failing], err)
 		err = addIndex(err, listOfRequests, failing)
@@ -207,7 +231,7 @@ func (r *resources[T, F]) updateBatch(ctx context.Context, requests []BatchReque
 
 // removeBatch deletes several resources: all or none.
 func (r *resources[T, F]) removeBatch(ctx context.Context, uids []UID) error {
-	return r.changeBatchBy(ctx, listOfUIDs, uids, "deleted", func(tx Tx, sorted []UID) (int, error) { return r.removeAllInTx(ctx, tx, sorted) })
+	return r.removeBatchChecked(ctx, uids, allowDeletion)
 }
 
 // removeAllInTx deletes resources, and records their events. After an error, it returns the index of the resource that
@@ -226,16 +250,16 @@ func (r *resources[T, F]) removeAllInTx(ctx context.Context, tx Tx, sorted []UID
 	return noRow, nil
 }
 
-// removeBatchChecked calls check for each resource before it is deleted, in the same
+// removeBatchChecked calls check for each resource before any of them is deleted, in the same
 // transaction.
 func (r *resources[T, F]) removeBatchChecked(ctx context.Context, uids []UID, check func(tx Tx, uid UID) error) error {
 	return r.changeBatchBy(ctx, listOfUIDs, uids, "deleted", func(tx Tx, sorted []UID) (int, error) {
 		for i, uid := range sorted {
-			if err := r.removeInTx(ctx, tx, uid, check); err != nil {
+			if err := check(tx, uid); err != nil {
 				return i, err
 			}
 		}
-		return noRow, nil
+		return r.removeAllInTx(ctx, tx, sorted)
 	})
 }
 

@@ -171,21 +171,24 @@ func (s ExternalGroupRoleMappings) deleteBatch(ctx context.Context, parent UID, 
 		removed, err = s.removeAll(ctx, tx, uids, "deleted.batch")
 		return err
 	})
-	return removed, err
+	return removed, s.nameMissing(ctx, err, listOfNames, uids)
 }
 
 func (s ExternalGroupRoleMappings) removeAll(ctx context.Context, tx Tx, uids []UID, verb string) ([]*ExternalGroupRoleMapping, error) {
-	removed := make([]*ExternalGroupRoleMapping, len(uids))
-	for _, i := range sortIndices(uids) {
-		row, err := s.rows(tx).Delete(ctx, uids[i])
-		if errors.Is(err, ErrNotFound) {
-			err = s.kind.notFound(uids[i])
-		}
-		if err != nil {
-			return nil, err
-		}
-		removed[i] = row
-		tx.Record(s.p.event(ctx, s.kind.Event, verb, uids[i], s.kind.Group(row), row))
+	if len(uids) == 0 {
+		return nil, nil
+	}
+	removed, indices := make([]*ExternalGroupRoleMapping, len(uids)), sortIndices(uids)
+	rows, err := s.rows(tx).DeleteAll(ctx, slices.Sorted(slices.Values(uids)))
+	if errors.Is(err, ErrNotFound) {
+		err = s.kind.notFound(uids[indices[len(rows)]])
+	}
+	if err != nil {
+		return nil, err
+	}
+	for n, row := range rows {
+		removed[indices[n]] = row
+		tx.Record(s.p.event(ctx, s.kind.Event, verb, row.UID, s.kind.Group(row), row))
 	}
 	return removed, nil
 }
