@@ -17,6 +17,14 @@ func newBatch(parent platform.UID, ins []fieldmask.Input[*platform.RoleBinding])
 	return batch
 }
 
+// expectRequest expects that an error names a request of a batch, in its message and as metadata; "" means none.
+func expectRequest(t *testing.T, what string, err error, request string) {
+	t.Helper()
+	if e := platform.AsError(err); e.Metadata["request"] != request || strings.Contains(e.Message, "requests[") != (request != "") || !strings.Contains(e.Message, request) {
+		t.Errorf("%s: the error %v has the metadata %v, want the request %q in both", what, e.Message, e.Metadata, request)
+	}
+}
+
 func TestABatchMakesAllBindingsOrNone(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		acme, other := w.found("acme"), w.found("other")
@@ -64,8 +72,16 @@ func TestABatchMakesAllBindingsOrNone(t *testing.T) {
 		if e.Resource.Name != string(taken) || e.Resource.Kind != "RoleBinding" {
 			t.Errorf("got %+v, want Name %v and Kind 'RoleBinding'", e.Resource, taken)
 		}
+		expectRequest(t, "one that is there", batch(good, binding(b, platform.EditorRole)), "requests[1]")
 		expectRefused(t, "the same twice", batch(good, good), platform.CodeAlreadyExists)
-		expectRefused(t, "a missing identity", batch(good, binding(missingBelow(acme.uid), platform.ViewerRole)), platform.CodeNotFound)
+		missing := batch(good, binding(missingBelow(acme.uid), platform.ViewerRole))
+		expectRefused(t, "a missing identity", missing, platform.CodeNotFound)
+		expectRequest(t, "a missing identity", missing, "requests[1]")
+		missing = batch(good, good, binding(b, missingBelow(acme.uid)))
+		expectRefused(t, "a missing role", missing, platform.CodeNotFound)
+		expectRequest(t, "a missing role", missing, "requests[2]")
+		_, err = w.p.RoleBindings.Create(acme.owner, team, binding(missingBelow(acme.uid), platform.ViewerRole))
+		expectRequest(t, "one binding without an identity", err, "")
 		_, err = w.p.RoleBindings.CreateBatch(w.as("a stranger"), newBatch(team, []fieldmask.Input[*platform.RoleBinding]{good}))
 		expectRefused(t, "a stranger", err, platform.CodePermissionDenied, "IDENTITY_NOT_FOUND")
 		_, err = w.p.RoleBindings.CreateBatch(t.Context(), newBatch(team, nil))
@@ -87,6 +103,10 @@ func TestABatchMakesAllBindingsOrNone(t *testing.T) {
 		if got := strings.Count(types(w.events()), "created.batch"); got != 2 {
 			t.Errorf("%d events, want 2", got)
 		}
+		binder := w.with(w.role(acme.uid, platform.CapRoleBindingsCreate, platform.CapRepoList), team, acme.uid)
+		_, err = w.p.RoleBindings.CreateBatch(binder, newBatch(team, []fieldmask.Input[*platform.RoleBinding]{binding(a, w.role(acme.uid, platform.CapRepoList)), good}))
+		expectRefused(t, "more than the caller holds", err, platform.CodePermissionDenied)
+		expectRequest(t, "more than the caller holds", err, "requests[1]")
 		w.checkCounters()
 	})
 }

@@ -96,11 +96,14 @@ func (e *Event) IdentityProvider() UID {
 // event makes an event for a change of a resource. The verb is created, updated,
 // deleted, and so on.
 func (p *Platform) event(ctx context.Context, kind, verb string, subject, group UID, body any) *Event {
-	now := p.now()
+	return newEvent(ctx, p.now(), kind, verb, subject, group, body)
+}
+
+func newEvent(ctx context.Context, at Time, kind, verb string, subject, group UID, body any) *Event {
 	b, _ := json.Marshal(body) // cannot fail for plain data
 	return &Event{
-		ID: newEventID(now.Time), Type: eventType(kind, verb),
-		Subject: subject, Group: group, Actor: eventActor(ctx, subject), Body: b, Time: now, Count: 1, Cause: TraceOf(ctx).traceParent(),
+		ID: newEventID(at.Time), Type: eventType(kind, verb),
+		Subject: subject, Group: group, Actor: eventActor(ctx, subject), Body: b, Time: at, Count: 1, Cause: TraceOf(ctx).traceParent(),
 	}
 }
 

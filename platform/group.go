@@ -330,14 +330,15 @@ func (s Groups) createOrganisation(ctx context.Context, group *Group, owner *Cla
 		if err := tx.IdentityWriter().Insert(ctx, identity); err != nil {
 			return err
 		}
-		if err := tx.RoleBindingWriter().Insert(ctx, binding); err != nil {
+		if err := tx.RoleBindingWriter().InsertShown(ctx, binding); err != nil {
 			return err
 		}
 		tx.Record(
-			s.p.event(ctx, s.kind.Event, "created", root, root, group),
-			s.p.event(ctx, identityKind.Event, "created", identity.UID, root, identity),
+			newEvent(ctx, now, s.kind.Event, "created", root, root, group),
+			newEvent(ctx, now, identityKind.Event, "created", identity.UID, root, identity),
 		)
-		return s.p.RoleBindings.recordBound(ctx, tx, []*RoleBinding{binding}, "created")
+		s.p.RoleBindings.recordBound(ctx, tx, []*RoleBinding{binding}, "created")
+		return nil
 	})
 	if errors.Is(err, ErrDuplicate) {
 		return nil, newAlreadyExists("Group", "", "name") // do not reveal which organisation has the name

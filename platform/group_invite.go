@@ -141,11 +141,8 @@ func (s GroupInvites) offer(ctx context.Context, tx Tx, made *GroupInvite) (*Gro
 	if err := s.p.Roles.requireMayGrant(ctx, tx, "roleUid", made.RoleUID, group); err != nil {
 		return nil, err
 	}
-	if err := s.rows(tx).Insert(ctx, made); err != nil {
-		return nil, err
-	}
-	stored, err := s.getRow(ctx, tx, made.UID) // the row that is read has its role
-	if err != nil {
+	stored := new(*made) // made stays unchanged, because the transaction can be retried
+	if err := s.rows(tx).InsertShown(ctx, stored); err != nil {
 		return nil, err
 	}
 	tx.Record(s.p.event(ctx, s.kind.Event, "created", stored.UID, group, stored))
@@ -284,7 +281,7 @@ func (s GroupInvites) bindInvited(ctx context.Context, tx Tx, actor *Actor, invi
 		return had.Items[0], s.use(ctx, tx, invite)
 	}
 	bindings := []*RoleBinding{newBinding(group, identity, invite.RoleUID, s.p.now())}
-	switch err := tx.RoleBindingWriter().Insert(ctx, bindings...); {
+	switch err := tx.RoleBindingWriter().InsertShown(ctx, bindings...); {
 	case errors.Is(err, ErrNoParent): // the identity was deleted after authentication
 		return nil, newNotFound("Identity", identity)
 	case err != nil:
@@ -294,12 +291,10 @@ func (s GroupInvites) bindInvited(ctx context.Context, tx Tx, actor *Actor, invi
 	if err != nil {
 		return nil, err
 	}
-	if err := checkBindings(ctx, tx, map[UID]RuleKey{identity: bound.ruleKey()}); err != nil {
+	if _, err := checkBindings(ctx, tx, map[UID]RuleKey{identity: bound.ruleKey()}); err != nil {
 		return nil, err
 	}
-	if err := s.p.RoleBindings.recordBound(ctx, tx, bindings, "created"); err != nil {
-		return nil, err
-	}
+	s.p.RoleBindings.recordBound(ctx, tx, bindings, "created")
 	return bindings[0], s.use(ctx, tx, invite)
 }
 

@@ -229,7 +229,8 @@ func (s Identities) requireAllBound(ctx context.Context, tx Tx, uid UID) error {
 	if err != nil {
 		return err
 	}
-	return requireMayGrantAll(ctx, tx, bound)
+	_, err = requireMayGrantAll(ctx, tx, bound)
+	return err
 }
 
 // Delete deletes an identity without role bindings.

@@ -268,7 +268,8 @@ func (s IdentityProviders) requireMayGrantUsers(ctx context.Context, tx Tx, prov
 	if err != nil {
 		return err
 	}
-	return requireMayGrantAll(ctx, tx, append(mapped, bound...))
+	_, err = requireMayGrantAll(ctx, tx, append(mapped, bound...))
+	return err
 }
 
 // keepStored keeps the stored correlation rule when the configuration changes,

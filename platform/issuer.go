@@ -94,7 +94,7 @@ func (p *Platform) admitRule(ctx context.Context, tx Tx, uid UID, i *Identity) e
 	if n >= rulesOfKey {
 		return failedPrecondition("TOO_MANY_RULES", i.subjectField(), fmt.Sprintf("an organisation may have %d identities for the same issuer and subject, or for the same issuer and start of a subject pattern; make the patterns' literal starts longer, or delete identities", rulesOfKey))
 	}
-	if err := checkBindings(ctx, tx, map[UID]RuleKey{uid: key}); err != nil {
+	if _, err := checkBindings(ctx, tx, map[UID]RuleKey{uid: key}); err != nil {
 		return err
 	}
 	if !key.hasPattern() || p.namesTenant(m) {
@@ -113,19 +113,19 @@ func (p *Platform) admitRule(ctx context.Context, tx Tx, uid UID, i *Identity) e
 const bindingsOfKey = 1000
 
 // checkBindings fails if one of these identities has too many role bindings, together with the others
-// whose rule has its key.
-func checkBindings(ctx context.Context, tx Tx, keys map[UID]RuleKey) error {
+// whose rule has its key. Then it returns the identity.
+func checkBindings(ctx context.Context, tx Tx, keys map[UID]RuleKey) (overfull UID, _ error) {
 	maps.DeleteFunc(keys, func(_ UID, key RuleKey) bool { return key == (RuleKey{}) }) // no token reads the bindings
 	counts, err := tx.CountBindings(ctx, keys, bindingsOfKey+1)
 	if err != nil {
-		return err
+		return "", err
 	}
 	for _, uid := range slices.Sorted(maps.Keys(counts)) {
 		if counts[uid] > bindingsOfKey {
-			return tooManyBindings(uid)
+			return uid, tooManyBindings(uid)
 		}
 	}
-	return nil
+	return "", nil
 }
 
 func tooManyBindings(uid UID) error {

@@ -230,21 +230,22 @@ func requireMayGrant(ctx context.Context, tx Tx, set capabilitySet, uid UID) err
 }
 
 // requireMayGrantAll fails unless the caller currently holds everything that grants give. The
-// organisation must be locked before they are read, so that the result stays valid until commit.
-func requireMayGrantAll(ctx context.Context, tx Tx, given []Grant) error {
+// organisation must be locked before they are read, so that the result stays valid until commit. After an error, it
+// returns the index of the grant that caused it, or noRow.
+func requireMayGrantAll(ctx context.Context, tx Tx, given []Grant) (failing int, _ error) {
 	actor, err := requireCaller(ctx)
 	if err != nil {
-		return err
+		return noRow, err
 	}
 	if actor, err = actor.withCurrentGrants(ctx, tx); err != nil {
-		return err
+		return noRow, err
 	}
-	for _, g := range given {
+	for i, g := range given {
 		if err := actor.checkMayGrant(setOf(g.Capabilities), g.Group, g.ExpireTime); err != nil {
-			return err
+			return i, err
 		}
 	}
-	return nil
+	return noRow, nil
 }
 
 // requireMayGrant fails unless the caller may grant a role on uid for ever. field is the field of the

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 
 	"atrium/platform/fieldmask"
@@ -155,6 +156,8 @@ type RoleBindingReads interface {
 type RoleBindingWrites interface {
 	RoleBindingWriter() RowWriter[*RoleBinding]
 
+	// Bindable reads those of some identities and roles that exist.
+	Bindable(ctx context.Context, identities, roles []UID) ([]*Identity, []*Role, error)
 	// EndReviews forgets that the role bindings of an identity, or of a role, were reviewed.
 	EndReviews(of UID)
 }
@@ -177,7 +180,7 @@ func newBinding(group, identity, role UID, now Time) *RoleBinding {
 // Create binds a role to an identity on a group. The caller must hold everything
 // that the role grants there, for as long as the binding lasts.
 func (s RoleBindings) Create(ctx context.Context, parent UID, in fieldmask.Input[*RoleBinding]) (*RoleBinding, error) {
-	bindings, err := s.createAll(ctx, parent, []fieldmask.Input[*RoleBinding]{in}, "created", func(int) string { return "" })
+	bindings, err := s.createAll(ctx, parent, []fieldmask.Input[*RoleBinding]{in}, "created", "")
 	if err != nil {
 		return nil, s.recordIfDenied(ctx, "created", parent, err)
 	}
@@ -201,7 +204,7 @@ func (s RoleBindings) CreateBatch(ctx context.Context, batch BindingBatch) ([]*R
 	if err != nil {
 		return nil, s.kind.addArea(err)
 	}
-	bindings, err := s.createAll(ctx, batch.Parent, ins, "created.batch", func(i int) string { return fmt.Sprintf("requests[%d].roleBinding.", i) })
+	bindings, err := s.createAll(ctx, batch.Parent, ins, "created.batch", listOfRequests)
 	if err != nil {
 		return nil, s.recordIfDenied(ctx, "created.batch", batch.Parent, err)
 	}
@@ -226,46 +229,63 @@ func (b BindingBatch) listInputs() ([]fieldmask.Input[*RoleBinding], error) {
 	return ins, v.err()
 }
 
-// createAll makes bindings on a group. place returns the prefix of the fields of
-// the i-th binding in violations.
-func (s RoleBindings) createAll(ctx context.Context, parent UID, ins []fieldmask.Input[*RoleBinding], verb string, place func(i int) string) ([]*RoleBinding, error) {
-	bindings, err := s.acceptAll(ctx, parent, ins, place)
+// bindingPlace returns the prefix of the fields of the i-th binding of a list in violations. There is none if the
+// request is for one binding, and the list is "".
+func bindingPlace(list string, i int) string {
+	if list == "" {
+		return ""
+	}
+	return fmt.Sprintf("%s[%d].roleBinding.", list, i)
+}
+
+// createAll makes bindings on a group. list is the list of the request that has them, or "" if it is for one.
+func (s RoleBindings) createAll(ctx context.Context, parent UID, ins []fieldmask.Input[*RoleBinding], verb, list string) ([]*RoleBinding, error) {
+	bindings, err := s.acceptAll(ctx, parent, ins, list)
 	if err != nil {
 		return nil, err
 	}
 	var made []*RoleBinding
-	err = s.writeInPlaceOfExpired(ctx, parent, func() []*RoleBinding { return bindings }, func(tx Tx) error {
-		keys, err := s.checkMayBind(ctx, tx, parent, bindings...)
-		if err != nil {
+	var failing int
+	err = s.writeInPlaceOfExpired(ctx, parent, func() []*RoleBinding { return bindings }, func(tx Tx) (err error) {
+		var keys map[UID]RuleKey
+		if keys, failing, err = s.checkMayBind(ctx, tx, parent, bindings...); err != nil {
 			return err
 		}
+		now := s.p.now() // the transaction may have waited for others
 		made = make([]*RoleBinding, len(bindings))
 		for i, b := range bindings {
-			made[i] = new(*b)              // b stays unchanged, because the transaction can be retried
-			made[i].CreateTime = s.p.now() // the transaction may have waited for others
+			made[i] = new(*b) // b stays unchanged, because the transaction can be retried
+			made[i].CreateTime = now
 		}
-		if err := s.rows(tx).Insert(ctx, made...); err != nil {
+		if err := s.rows(tx).InsertShown(ctx, made...); err != nil {
 			return err
 		}
-		if err := checkBindings(ctx, tx, keys); err != nil {
+		overfull, err := checkBindings(ctx, tx, keys)
+		if err != nil {
+			failing = slices.IndexFunc(bindings, func(b *RoleBinding) bool { return b.IdentityUID == overfull })
 			return err
 		}
-		return s.recordBound(ctx, tx, made, verb)
+		s.recordBound(ctx, tx, made, verb)
+		return nil
 	})
 	switch {
 	case errors.Is(err, ErrDuplicate):
-		return nil, s.findDuplicate(ctx, parent, bindings, place)
+		failing, err = s.findDuplicate(ctx, parent, bindings, list)
 	case errors.Is(err, ErrNoParent):
-		return nil, newNotFound("Group", parent)
+		err = newNotFound("Group", parent)
+	}
+	if err != nil && list != "" && failing != noRow {
+		err = nameRequest(err, list, failing)
 	}
 	return made, err
 }
 
 // acceptAll authorises and checks all bindings, and reports all violations.
-func (s RoleBindings) acceptAll(ctx context.Context, parent UID, ins []fieldmask.Input[*RoleBinding], place func(i int) string) ([]*RoleBinding, error) {
+func (s RoleBindings) acceptAll(ctx context.Context, parent UID, ins []fieldmask.Input[*RoleBinding], list string) ([]*RoleBinding, error) {
 	bindings := make([]*RoleBinding, len(ins))
 	var all violations
 	for i, in := range ins {
+		place := bindingPlace(list, i)
 		b, err := s.authorizeCreate(ctx, parent, in)
 		var e *Error
 		if err != nil && (!errors.As(err, &e) || e.Code != CodeInvalidArgument) {
@@ -273,15 +293,15 @@ func (s RoleBindings) acceptAll(ctx context.Context, parent UID, ins []fieldmask
 		}
 		bindings[i] = b
 		if e == nil {
-			b.checkReach(parent, place(i), &all)
-			if err := b.checkExpiry(ctx, s.p.store, place(i), &all); err != nil {
+			b.checkReach(parent, place, &all)
+			if err := b.checkExpiry(ctx, s.p.store, place, &all); err != nil {
 				return nil, err
 			}
 			continue
 		}
 		for _, x := range e.Violations {
 			if x.Field != "parent" {
-				x.Field = place(i) + x.Field
+				x.Field = place + x.Field
 			} else if i > 0 {
 				continue // the parent is the same for all
 			}
@@ -291,32 +311,12 @@ func (s RoleBindings) acceptAll(ctx context.Context, parent UID, ins []fieldmask
 	return bindings, all.err()
 }
 
-// recordBound reads back new bindings and records their events.
-func (s RoleBindings) recordBound(ctx context.Context, tx Tx, bindings []*RoleBinding, verb string) error {
-	if err := s.readBack(ctx, tx, bindings); err != nil {
-		return err
-	}
+// recordBound records the events of new bindings, which are as the store shows them. Their time is that of the bindings,
+// so that both tell the same of who had access at a time.
+func (s RoleBindings) recordBound(ctx context.Context, tx Tx, bindings []*RoleBinding, verb string) {
 	for _, b := range bindings {
-		tx.Record(s.p.event(ctx, s.kind.Event, verb, b.UID, b.Group.UID, b))
+		tx.Record(newEvent(ctx, b.CreateTime, s.kind.Event, verb, b.UID, b.Group.UID, b))
 	}
-	return nil
-}
-
-// readBack completes bindings with the fields of what they bind, for the response
-// and the events.
-func (s RoleBindings) readBack(ctx context.Context, tx Tx, bindings []*RoleBinding) error {
-	uids := make([]UID, len(bindings))
-	for i, b := range bindings {
-		uids[i] = b.UID
-	}
-	found, err := tx.RoleBindings().Get(ctx, Keys{uids: uids})
-	if err != nil {
-		return err
-	}
-	for _, b := range found {
-		*bindings[slices.Index(uids, b.UID)] = *b
-	}
-	return nil
 }
 
 // checkReach checks that the identity and the role of a binding can be used on
@@ -327,48 +327,58 @@ func (b *RoleBinding) checkReach(group UID, prefix string, v *violations) {
 }
 
 // checkMayBind fails unless the identities and the roles of bindings exist and the caller holds what the
-// roles grant on group. It returns the keys of the identities.
-func (s RoleBindings) checkMayBind(ctx context.Context, tx Tx, group UID, bindings ...*RoleBinding) (map[UID]RuleKey, error) {
+// roles grant on group. It returns the keys of the identities. After an error, it returns the index of the binding
+// that caused it, or noRow.
+func (s RoleBindings) checkMayBind(ctx context.Context, tx Tx, group UID, bindings ...*RoleBinding) (_ map[UID]RuleKey, failing int, _ error) {
 	// The lock must precede the reads, so that their results stay valid until commit.
 	tx.Lock(group.Root())
-	var holders, given []UID
+	holders, given := map[UID]*Identity{}, map[UID]*Role{}
 	for _, b := range bindings {
-		holders, given = append(holders, b.IdentityUID), append(given, b.RoleUID)
+		holders[b.IdentityUID], given[b.RoleUID] = nil, nil
 	}
-	identities, err := s.p.Identities.getRows(ctx, tx, holders)
+	identities, roles, err := tx.Bindable(ctx, slices.Sorted(maps.Keys(holders)), slices.Sorted(maps.Keys(given)))
 	if err != nil {
-		return nil, err
+		return nil, noRow, err
 	}
-	roles, err := s.p.Roles.getRows(ctx, tx, given)
-	if err != nil {
-		return nil, err
+	for _, i := range identities {
+		holders[i.UID] = i
+	}
+	for _, r := range roles {
+		given[r.UID] = r
 	}
 	keys, grants := map[UID]RuleKey{}, make([]Grant, len(bindings))
 	for i, b := range bindings {
-		keys[b.IdentityUID] = identities[b.IdentityUID].ruleKey()
-		grants[i] = Grant{Group: group, Capabilities: roles[b.RoleUID].Capabilities, ExpireTime: b.ExpireTime}
+		identity, role := holders[b.IdentityUID], given[b.RoleUID]
+		switch {
+		case identity == nil:
+			return nil, i, identityKind.notFound(b.IdentityUID)
+		case role == nil:
+			return nil, i, roleKind.notFound(b.RoleUID)
+		}
+		keys[b.IdentityUID] = identity.ruleKey()
+		grants[i] = Grant{Group: group, Capabilities: role.Capabilities, ExpireTime: b.ExpireTime}
 	}
-	return keys, requireMayGrantAll(ctx, tx, grants)
+	failing, err = requireMayGrantAll(ctx, tx, grants)
+	return keys, failing, err
 }
 
-// findDuplicate returns the error that names the binding which exists already. place returns
-// the prefix of the fields of a binding.
-func (s RoleBindings) findDuplicate(ctx context.Context, parent UID, bindings []*RoleBinding, place func(i int) string) error {
-	var err error
+// findDuplicate returns the error that names the binding which exists already, and the index of the binding in the list
+// of the request that is the same, or noRow.
+func (s RoleBindings) findDuplicate(ctx context.Context, parent UID, bindings []*RoleBinding, list string) (at int, err error) {
 	for i, b := range bindings {
 		err = s.alreadyExists(ctx, parent, b)
 		var e *Error
 		if !errors.As(err, &e) {
-			return err
+			return noRow, err
 		}
 		for j := range e.Violations {
-			e.Violations[j].Field = place(i) + e.Violations[j].Field
+			e.Violations[j].Field = bindingPlace(list, i) + e.Violations[j].Field
 		}
 		if e.Resource.Name != "" {
-			return err
+			return i, err
 		}
 	}
-	return err
+	return noRow, err
 }
 
 // Update changes the identity, the role or the end of a binding. The caller must hold everything
@@ -412,7 +422,7 @@ func (s RoleBindings) Update(ctx context.Context, uid UID, in fieldmask.Input[*R
 		if next.checkReach(uid.Parent(), "", &v); len(v) > 0 {
 			return v.err()
 		}
-		keys, err := s.checkMayBind(ctx, tx, uid.Parent(), next)
+		keys, _, err := s.checkMayBind(ctx, tx, uid.Parent(), next)
 		if err != nil {
 			return err
 		}
@@ -420,15 +430,12 @@ func (s RoleBindings) Update(ctx context.Context, uid UID, in fieldmask.Input[*R
 		if err := s.rows(tx).Update(ctx, next, slices.Concat(change.Fields, reviewFields)...); err != nil {
 			return err
 		}
-		if next.IdentityUID != current.Identity.UID {
-			if err := checkBindings(ctx, tx, keys); err != nil {
+		if wanted.IdentityUID != current.Identity.UID {
+			if _, err := checkBindings(ctx, tx, keys); err != nil {
 				return err
 			}
 		}
 		row = next
-		if err := s.readBack(ctx, tx, []*RoleBinding{row}); err != nil {
-			return err
-		}
 		s.recordUpdate(ctx, tx, row, append(describeChanges(change, current.writtenFields(), row.writtenFields(), s.kind.Fields), describeReplaced(current, row)...))
 		return nil
 	})

@@ -2,13 +2,16 @@ package platform_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"atrium/platform"
+	"atrium/platform/fieldmask"
 	"atrium/store/storetest"
 )
 
@@ -308,5 +311,37 @@ func TestNobodyGrantsForLongerThanTheyHold(t *testing.T) {
 		}
 		must(t, bind(`, "expireTime": "`+end.String()+`"`))
 		must(t, change(`"`+end.String()+`"`))
+	})
+}
+
+// The clock of the tests goes on with each look at it. What the binding tells of when somebody got access is what the
+// audit log tells.
+func TestTheEventOfABindingHasItsTime(t *testing.T) {
+	onEachEngine(t, func(t *testing.T, w *world) {
+		acme := w.found("acme")
+		member := w.member(acme.uid, "ann")
+		invite := w.inviteTo(w.group(acme.uid), platform.ViewerRole, `"ttl": "60s", "singleUse": true`)
+		_, err := w.p.GroupInvites.Accept(w.as("guest"), invite.Code)
+		must(t, err)
+		again := w.bindUntil(acme.uid, member, platform.ViewerRole, w.endIn(time.Hour))
+		must(t, w.p.RoleBindings.Delete(acme.owner, again))
+		w.bind(acme.uid, member, platform.ViewerRole)
+		_, err = w.p.RoleBindings.CreateBatch(acme.owner, newBatch(acme.uid, []fieldmask.Input[*platform.RoleBinding]{binding(member, platform.EditorRole)}))
+		must(t, err)
+		made := 0
+		for _, e := range w.events() {
+			if !strings.HasPrefix(e.kind, "iam.rolebindings.created") {
+				continue
+			}
+			made++
+			var b platform.RoleBinding
+			must(t, json.Unmarshal([]byte(e.body), &b))
+			if at := platform.EventTime(e.id); !at.Equal(b.CreateTime.Time) {
+				t.Errorf("the binding %s was made at %v, and its event is of %v", e.subject, b.CreateTime, at)
+			}
+		}
+		if made != 5 {
+			t.Errorf("%d bindings were made, want 5", made)
+		}
 	})
 }

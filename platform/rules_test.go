@@ -291,6 +291,7 @@ func TestAnOrganisationHasAThousandBindingsOfARule(t *testing.T) {
 		}
 		_, err = w.p.RoleBindings.CreateBatch(acme.owner, newBatch(next, []fieldmask.Input[*platform.RoleBinding]{binding(other, platform.ViewerRole), binding(one, platform.ViewerRole)}))
 		refused("a batch", err)
+		expectRequest(t, "a batch", err, "requests[1]")
 		_, err = w.p.RoleBindings.Update(acme.owner, free, body[*platform.RoleBinding](`{"identityUid": %q}`, one))
 		refused("a binding that is given to it", err)
 		_, err = w.p.Identities.Update(acme.owner, other, body[*platform.Identity](`{"claimMatch": {"issuer": %q, "subject": "victim"}}`, issuer))

@@ -224,10 +224,11 @@ func (p *Platform) createProvisioned(ctx context.Context, c Claims, provider *Id
 		}
 		self.Identities = []UID{person.UID}
 		bindings := []*RoleBinding{newBinding(group, person.UID, current.DefaultRole, p.now())}
-		if err := tx.RoleBindingWriter().Insert(ctx, bindings...); err != nil {
+		if err := tx.RoleBindingWriter().InsertShown(ctx, bindings...); err != nil {
 			return err
 		}
-		return p.RoleBindings.recordBound(ctx, tx, bindings, "created")
+		p.RoleBindings.recordBound(ctx, tx, bindings, "created")
+		return nil
 	})
 	if errors.Is(err, ErrDuplicate) || errors.Is(err, ErrNoParent) || errors.Is(err, errNotAdmitted) {
 		return p.readProvisioned(ctx, c, provider, external) // a concurrent request has created it, or changed the provider

@@ -207,6 +207,8 @@ type RowWriter[T any] interface {
 	// key, and ErrNoParent if the parent, or another row that a row refers to,
 	// does not exist.
 	Insert(ctx context.Context, rows ...T) error
+	// InsertShown does so, and reads the rows back with what they show of other rows.
+	InsertShown(ctx context.Context, rows ...T) error
 	// Update writes the named fields and the update time of row, and reads back
 	// the whole row. It returns ErrNotFound, ErrDuplicate or ErrNoParent.
 	Update(ctx context.Context, row T, fields ...string) error

@@ -153,20 +153,6 @@ func (r *resources[T, F]) findRows(ctx context.Context, from Reader, uids []UID)
 	return found, err
 }
 
-// getRows is findRows for resources that must all exist.
-func (r *resources[T, F]) getRows(ctx context.Context, from Reader, uids []UID) (map[UID]T, error) {
-	found, err := r.findRows(ctx, from, uids)
-	if err != nil {
-		return nil, err
-	}
-	for _, uid := range uids {
-		if _, exists := found[uid]; !exists {
-			return nil, r.kind.notFound(uid)
-		}
-	}
-	return found, nil
-}
-
 // writeInTx stores the fields of an authorised change in a transaction and records
 // its event. A change without fields changes nothing.
 func (r *resources[T, F]) writeInTx(ctx context.Context, tx Tx, uid UID, accepted *fieldmask.Change[T], check func(Tx, *fieldmask.Change[T]) error) (zero T, _ error) {

@@ -28,7 +28,7 @@ var _ = newKind(kind{
 		{name: "an empty batch", do: deleteBatch("{provider}"), want: invalid("names")},
 		{name: "a batch with bad ones", do: deleteBatch("{provider}", "nope", "{group}", "{mapping}", "{mapping}"), want: invalid("names[0] names[1] names[3]")},
 		{name: "a batch with a missing one", do: deleteBatch("{provider}", "{mapping}", "{provider}/00000000000000ff"),
-			want: notFound("iam/ExternalGroupRoleMapping", "{provider}/00000000000000ff")},
+			want: notFoundBy("names[1]", "iam/ExternalGroupRoleMapping", "{provider}/00000000000000ff")},
 		{name: "those of a missing provider", do: call{rpc: "ListExternalGroupRoleMappings", params: fields{"identity_provider_uid": "{group}/00000000000000ff"}},
 			want: notFoundBy("identity_provider_uid", "iam/IdentityProvider", "{group}/00000000000000ff"), instead: emptyInGraphQL},
 	},

@@ -115,6 +115,12 @@ func (tx *transaction) RoleBindingWriter() platform.RowWriter[*platform.RoleBind
 	return newWriter(roleBindings, tx)
 }
 
+// Bindable reads identities and roles: one statement each.
+func (tx *transaction) Bindable(ctx context.Context, holders, given []platform.UID) (found []*platform.Identity, granted []*platform.Role, err error) {
+	err = tx.conn.Run(ctx, identities.selectAll(tx.dialect, holders, &found), roles.selectAll(tx.dialect, given, &granted))
+	return found, granted, err
+}
+
 // EndReviews removes the reviews of the role bindings of an identity or of a role.
 func (tx *transaction) EndReviews(of platform.UID) {
 	q := newStatement(tx.dialect).add("UPDATE role_binding SET review_time = NULL, reviewer = '', review_note = '' WHERE (identity = ? OR role = ?) AND review_time IS NOT NULL", of, of)

@@ -21,7 +21,26 @@ type writer[T, F any] struct {
 const copyThreshold = 16
 
 // Insert adds rows with their aliases: one by one, or with COPY if there are many.
-func (w *writer[T, F]) Insert(ctx context.Context, rows ...T) error {
+func (w *writer[T, F]) Insert(ctx context.Context, rows ...T) error { return w.insertThen(ctx, rows) }
+
+// InsertShown adds rows, and reads them back with their joined columns.
+func (w *writer[T, F]) InsertShown(ctx context.Context, rows ...T) error {
+	uids := make([]platform.UID, len(rows))
+	for i, row := range rows {
+		uids[i] = w.uid(row)
+	}
+	var stored []T
+	if err := w.insertThen(ctx, rows, w.selectAll(w.dialect, uids, &stored)); err != nil {
+		return err
+	}
+	for _, row := range stored {
+		w.assign(rows[slices.Index(uids, w.uid(row))], row)
+	}
+	return nil
+}
+
+// insertThen adds rows, and runs other statements after that.
+func (w *writer[T, F]) insertThen(ctx context.Context, rows []T, then ...*dbconn.Statement) error {
 	columns := w.insertColumns()
 	values, all := make([][]any, len(rows)), make([]any, 0, len(rows)*len(columns))
 	var last sharedValues
@@ -38,9 +57,12 @@ func (w *writer[T, F]) Insert(ctx context.Context, rows ...T) error {
 	aliases := w.aliasValues(rows)
 	var err error
 	if len(rows) < copyThreshold {
-		err = w.conn.Run(ctx, append(insertAll(w.dialect, w.name, columns, values), insertAll(w.dialect, w.aliasTable, aliasColumns, aliases)...)...)
+		err = w.conn.Run(ctx, slices.Concat(insertAll(w.dialect, w.name, columns, values), insertAll(w.dialect, w.aliasTable, aliasColumns, aliases), then)...)
 	} else if err = w.tx.conn.Copy(ctx, w.name, columns, values); err == nil && len(aliases) > 0 {
 		err = w.tx.conn.Copy(ctx, w.aliasTable, aliasColumns, aliases)
+	}
+	if len(rows) >= copyThreshold && err == nil && len(then) > 0 {
+		err = w.conn.Run(ctx, then...)
 	}
 	switch {
 	case errors.Is(err, dbconn.ErrForeignKey):
@@ -393,6 +415,12 @@ func (w *writer[T, F]) readAllForUpdate(ctx context.Context, uids []platform.UID
 	return rows, nil
 }
 
+// selectAll returns a statement that reads rows by their UIDs.
+func (t *table[T, F]) selectAll(d *dbconn.Dialect, uids []platform.UID, into *[]T) *dbconn.Statement {
+	all := t.projectAll()
+	return newStatement(d).add("SELECT "+all.selected+" FROM "+t.name+" t"+all.joins+" WHERE t.uid ?", t.keys(uids)).build(all.collect(into))
+}
+
 // GetForUpdate reads a row and locks it until the transaction ends.
 func (w *writer[T, F]) GetForUpdate(ctx context.Context, uid platform.UID) (T, error) {
 	return w.readJoined(ctx, uid, w.dialect.KeepRow)
@@ -416,10 +444,4 @@ func (w *writer[T, F]) selectJoined(uid platform.UID, keeping string, to *[]T) *
 	all := w.projectAll()
 	s := newStatement(w.dialect).add("SELECT "+all.selected+" FROM "+w.name+" t"+all.joins+" WHERE t.uid = ?"+keeping, w.key(uid))
 	return s.build(all.collect(to))
-}
-
-// selectAll returns a statement that reads rows by their UIDs.
-func (t *table[T, F]) selectAll(d *dbconn.Dialect, uids []platform.UID, into *[]T) *dbconn.Statement {
-	all := t.projectAll()
-	return newStatement(d).add("SELECT "+all.selected+" FROM "+t.name+" t"+all.joins+" WHERE t.uid ?", t.keys(uids)).build(all.collect(into))
 }

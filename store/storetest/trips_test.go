@@ -85,14 +85,14 @@ func TestChangesTakeFewRoundTrips(t *testing.T) {
 			}
 			return err
 		}},
-		{"a new binding", 8, func(ctx context.Context, _ int) error {
+		{"a new binding", 6, func(ctx context.Context, _ int) error {
 			made, err := far.RoleBindings.Create(ctx, group, bindInput(identity, platform.ViewerRole))
 			if err == nil {
 				binding = made.UID
 			}
 			return err
 		}},
-		{"25 new bindings", 9, func(ctx context.Context, n int) error {
+		{"25 new bindings", 8, func(ctx context.Context, n int) error {
 			_, err := far.RoleBindings.CreateBatch(ctx, platform.BindingBatch{Parent: group, RoleUID: platform.ViewerRole, Requests: times(25, func(i int) platform.BatchRequest[*platform.RoleBinding] {
 				return platform.BatchRequest[*platform.RoleBinding]{Input: bindInput(people[25*n+i].UID, platform.ViewerRole)}
 			})})

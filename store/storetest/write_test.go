@@ -273,3 +273,24 @@ func TestABatchWhoseLastStatementFailsDeletesNothing(t *testing.T) {
 		w.checkCounters(t, 0)
 	})
 }
+
+// Nothing is wrong with any request of a batch if the server has no room when it commits.
+func TestAnErrorOfTheCommitNamesNoRequest(t *testing.T) {
+	onEachEngine(t, func(t *testing.T, w *world) {
+		if w.onSQLite() {
+			t.Skip("it has no triggers that run at the end")
+		}
+		ctx, org := w.createOrganisation("acme")
+		var requests []platform.BatchRequest[*platform.Repo]
+		for _, repo := range w.repos(org.Group.UID, 2) {
+			requests = append(requests, platform.BatchRequest[*platform.Repo]{UID: repo.UID, Input: input[*platform.Repo](`{"description": "d"}`)})
+		}
+		db := w.openDirect()
+		w.exec(db, "CREATE FUNCTION be_late() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION SQLSTATE '53100'; END $$")
+		w.exec(db, "CREATE CONSTRAINT TRIGGER late AFTER INSERT ON event DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION be_late()")
+		_, err := w.p.Repos.UpdateBatch(ctx, requests)
+		if e := platform.AsError(err); e.Code != platform.CodeUnavailable || strings.Contains(e.Message, "requests[") || e.Metadata["request"] != "" {
+			t.Errorf("the batch ends with %v and %v, want UNAVAILABLE without a request", err, e.Metadata)
+		}
+	})
+}
