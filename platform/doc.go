@@ -89,6 +89,7 @@
 //
 // Its leaves are packages of their own, which know nothing of the core:
 //
+//	affected       which versions of a package an advisory affects
 //	ecosystem      how ecosystems of packages order versions and compare names
 //	fieldmask      what a request sets of a resource: a body of JSON and a field mask
 //

@@ -80,8 +80,11 @@ type command interface {
 // parse picks the command and checks its configuration. It returns nil if it has printed
 // the help.
 func parse(args []string, p program) (picked command, err error) {
-	if len(args) == 0 {
+	switch {
+	case len(args) == 0:
 		args = []string{"--help"}
+	case args[0] == "help": // of the command that follows
+		args = append(args[1:len(args):len(args)], "--help")
 	}
 	defer func() {
 		switch r := recover(); r {

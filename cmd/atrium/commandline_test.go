@@ -193,9 +193,12 @@ func checkHelp(t *testing.T, flag *kong.Flag, help string) {
 
 func TestHelpIsPrintedWithoutArguments(t *testing.T) {
 	t.Parallel()
-	for _, args := range [][]string{nil, {"--help"}, {"serve", "-h"}} {
-		if out, _, err := atrium(t, nil, args...); err != nil || !strings.Contains(out, "Usage: atrium") {
-			t.Errorf("%v: %v\n%s, want it to contain 'Usage: atrium'", args, err, out)
+	for _, c := range []struct {
+		args  []string
+		usage string
+	}{{nil, "<command>"}, {[]string{"--help"}, "<command>"}, {[]string{"help"}, "<command>"}, {[]string{"serve", "-h"}, "serve"}, {[]string{"help", "import", "osv"}, "import osv"}} {
+		if out, _, err := atrium(t, nil, c.args...); err != nil || !strings.Contains(out, "Usage: atrium "+c.usage) {
+			t.Errorf("%v: %v\n%s, want the usage of %s", c.args, err, out, c.usage)
 		}
 	}
 	if _, _, err := atrium(t, nil, "sreve"); exitCode(err) != 2 {

@@ -306,6 +306,13 @@ func TestProgressShowsRateAndRemainingTime(t *testing.T) {
 	if !want.MatchString(out.String()) {
 		t.Errorf("wrote %q", out.String())
 	}
+	out.Reset()
+	one := newMeter(&out)
+	one.last.Records = 1
+	one.finish()
+	if !strings.HasPrefix(out.String(), "1 record in ") {
+		t.Errorf("for one record it wrote %q", out.String())
+	}
 }
 
 func TestArtifactsAreImportedOnceAndBadLinesReported(t *testing.T) {

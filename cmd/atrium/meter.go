@@ -79,7 +79,11 @@ func (m *meter) write(text string) { _, _ = io.WriteString(m.out, text) }
 // finish writes the number of records, the duration and the rate of the import.
 func (m *meter) finish() {
 	took := time.Since(m.start)
-	m.print(fmt.Sprintf("%d records in %v, %d/s", m.last.Records, took.Round(time.Millisecond), perSecond(m.last.Records, took)))
+	records := "records"
+	if m.last.Records == 1 {
+		records = "record"
+	}
+	m.print(fmt.Sprintf("%d %s in %v, %d/s", m.last.Records, records, took.Round(time.Millisecond), perSecond(m.last.Records, took)))
 }
 
 // A stepMeter shows how findings are updated. It says nothing of what takes little time.
