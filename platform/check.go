@@ -125,6 +125,9 @@ func truncateStorable(s string, most int) string {
 // maxListBytes limits the texts of a list together, so that a page of resources stays small.
 const maxListBytes = 64 << 10
 
+// maxLines limits the lists of lines of a repo, a tag or a package.
+const maxLines = 1000
+
 // checkLines checks a list of lines of text.
 func (v *violations) checkLines(field string, list []string, most int) {
 	if len(list) > most {

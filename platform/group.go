@@ -120,12 +120,6 @@ var groupKind = Kind[*Group]{
 	},
 }
 
-// The spellings of times that order_by accepts.
-var (
-	createTimeSpellings = []string{"created_at", "createTime"}
-	updateTimeSpellings = []string{"updated_at", "updateTime"}
-)
-
 // GroupReads reads groups.
 type GroupReads interface {
 	Groups() Table[*Group, *GroupFilter]

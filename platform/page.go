@@ -208,6 +208,12 @@ type OrderField[T any] struct {
 	Value     func(T) any // returns a string or a Time
 }
 
+// The spellings of times that order_by accepts.
+var (
+	createTimeSpellings = []string{"created_at", "createTime"}
+	updateTimeSpellings = []string{"updated_at", "updateTime"}
+)
+
 // A Position is the position of a row in an order.
 type Position struct {
 	Value any // the order field's value: string or Time

@@ -159,13 +159,13 @@ var repoKind = Kind[*Repo]{
 			checkOneOf(v, "catalogTier", r.CatalogTier, catalogTiers)
 		}
 		if changed("bundles") {
-			v.checkLines("bundles", r.Bundles, maxLabels)
+			v.checkLines("bundles", r.Bundles, maxLines)
 		}
 		if changed("aliases") {
-			v.checkLines("aliases", r.Aliases, maxLabels)
+			v.checkLines("aliases", r.Aliases, maxLines)
 		}
 		if changed("activeTags") {
-			v.checkLines("activeTags", r.ActiveTags, maxLabels)
+			v.checkLines("activeTags", r.ActiveTags, maxLines)
 		}
 		if changed("sync_config") && r.SyncConfig != nil {
 			r.SyncConfig.check(v)
@@ -175,9 +175,6 @@ var repoKind = Kind[*Repo]{
 		}
 	},
 }
-
-// maxLabels limits the lists of short texts of a repo or tag.
-const maxLabels = 1000
 
 func (c *SyncConfig) check(v *violations) {
 	if c.Source == "" {

@@ -138,7 +138,7 @@ func (b *ImportedSBOM) check(v *violations) {
 		v.checkLine(at("purl"), p.PURL)
 		v.checkFilter(at("sourceName"), p.SourceName)
 		v.checkFilter(at("sourceVersion"), p.SourceVersion)
-		v.checkLines(at("licenses"), p.Licenses, maxLabels)
+		v.checkLines(at("licenses"), p.Licenses, maxLines)
 		if len(*v) > 0 {
 			return // the first fault of a document says enough
 		}

@@ -123,7 +123,7 @@ var tagKind = Kind[*Tag]{
 			v.checkDigest(t.Digest)
 		}
 		if changed("bundles") {
-			v.checkLines("bundles", t.Bundles, maxLabels)
+			v.checkLines("bundles", t.Bundles, maxLines)
 		}
 	},
 }

@@ -9,7 +9,8 @@
 // repo.go. The other files hold what kinds share:
 //
 //	store.go       Store, with all tables; table.go says how a kind is stored, statement.go
-//	               builds statements, time_column.go reads times
+//	               builds statements, condition.go adds the conditions of filters,
+//	               time_column.go reads times
 //	list.go        get and list; each.go lists for many parents with one statement,
 //	               projection.go selects columns, path.go reads by names
 //	search.go      search texts; search_index.go makes their index on PostgreSQL

@@ -133,17 +133,6 @@ func whereFinding(f *platform.FindingFilter, s *statement) {
 	}
 }
 
-// addSince adds the condition that a time is not before another one, if that is given.
-func addSince(s *statement, column string, since platform.Time) {
-	addSinceIn(s, "t."+column, since)
-}
-
-func addSinceIn(s *statement, column string, since platform.Time) {
-	if !since.IsZero() {
-		s.add(" AND "+column+" >= ?", since)
-	}
-}
-
 // addAnyEcosystem adds the condition that an ecosystem is one of names, or a release of one.
 func addAnyEcosystem(s *statement, names []string) {
 	if len(names) == 0 {
