@@ -22,8 +22,10 @@ import (
 
 // A benchCommand takes no database from ATRIUM_DATABASE_URL, because it fills the one that it is given.
 type benchCommand struct {
-	EmptyDatabaseURL string        `name:"empty-database-url" secret:"" placeholder:"URL" help:"Empty PostgreSQL database to measure with; it is filled. Default: a temporary SQLite file."`
-	Repos            int           `default:"1000" help:"Repos of the organisation that is created, each with 12 tags."`
+	EmptyDatabaseURL string        `name:"empty-database-url" secret:"" placeholder:"URL" help:"Empty database to measure with; it is filled. Default: a temporary SQLite file."`
+	FillOnly         bool          `help:"Only fill the database, so that a server can be started on it."`
+	Repos            int           `default:"1000" help:"Repos of the organisation that is created, each with an image of 12 packages."`
+	Tags             int           `default:"12" help:"Tags of each repo."`
 	Connections      int           `default:"8" help:"Connections that send requests at the same time."`
 	Sockets          int           `default:"200" help:"Websockets that receive the same events."`
 	Duration         time.Duration `default:"5s" help:"How long each workload is sent."`
@@ -32,14 +34,21 @@ type benchCommand struct {
 // The largest measurement. It takes less than an hour.
 const (
 	maxBenchRepos       = 100_000
+	maxBenchTags        = 100
 	maxBenchConnections = 500
 	maxBenchSockets     = 5000
 	maxBenchDuration    = 5 * time.Minute
 )
 
 func (c *benchCommand) check(f *faults) {
-	if c.EmptyDatabaseURL != "" && !isPostgres(c.EmptyDatabaseURL) {
-		f.add("empty-database-url", "must start with postgres://")
+	if c.EmptyDatabaseURL != "" && !isPostgres(c.EmptyDatabaseURL) && !strings.HasPrefix(c.EmptyDatabaseURL, "sqlite:") {
+		f.add("empty-database-url", "must start with postgres:// or sqlite:")
+	}
+	if c.FillOnly && c.EmptyDatabaseURL == "" {
+		f.add("fill-only", "needs --empty-database-url, because a temporary database would be deleted at once")
+	}
+	if c.Tags < 1 || c.Tags > maxBenchTags {
+		f.add("tags", "must be from 1 to %d", maxBenchTags)
 	}
 	if c.Repos < 50 || c.Repos > maxBenchRepos {
 		f.add("repos", "must be from 50 to %d", maxBenchRepos)
@@ -79,9 +88,13 @@ func (c *benchCommand) run(ctx context.Context, p program) error {
 	}
 	measured := &benchServer{url: url, core: core, sockets: c.Sockets}
 	defer measured.stop()
+	start := measured.start
+	if c.FillOnly {
+		start = nil
+	}
 	return bench.Run(ctx, bench.Options{
-		Repos: c.Repos, Connections: c.Connections, Sockets: c.Sockets, Duration: c.Duration,
-		Platform: core, Size: s.Size, Start: measured.start,
+		Sizes: bench.Sizes{Repos: c.Repos, Tags: c.Tags}, Connections: c.Connections, Sockets: c.Sockets, Duration: c.Duration,
+		Platform: core, Size: s.Size, Start: start,
 	}, p.stdout)
 }
 

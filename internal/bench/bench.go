@@ -19,7 +19,7 @@ import (
 
 // Options are the settings of a measurement.
 type Options struct {
-	Repos       int           // of the organisation
+	Sizes                     // of the organisation
 	Connections int           // that send requests at the same time
 	Duration    time.Duration // of each workload
 	Sockets     int           // that receive events
@@ -36,9 +36,9 @@ type Server struct {
 	URL, MetricsURL, Token string
 }
 
-// Run measures, and prints tables as it goes.
+// Run fills the database and measures, and prints tables as it goes. Without Start, it only fills the database.
 func Run(ctx context.Context, o Options, out io.Writer) error {
-	data, err := Fill(ctx, o.Platform, o.Repos, o.Size)
+	data, err := Fill(ctx, o.Platform, o.Sizes, o.Size)
 	if err != nil {
 		return err
 	}
@@ -46,6 +46,9 @@ func Run(ctx context.Context, o Options, out io.Writer) error {
 	t.print("%-28s %12s %8s %8s\n", "import", "rows", "rows/s", "bytes/row")
 	for _, i := range data.Imports {
 		t.print("%-28s %12d %8.0f %8d\n", i.Kind, i.Rows, float64(i.Rows)/i.Took.Seconds(), i.Size/int64(i.Rows))
+	}
+	if o.Start == nil {
+		return t.err
 	}
 	receiver := &receiver{}
 	sink := httptest.NewServer(receiver)

@@ -4,10 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
+	"slices"
 	"time"
 
 	"atrium/internal/auth"
 	"atrium/platform"
+	"atrium/platform/affected"
 	"atrium/platform/fieldmask"
 )
 
@@ -52,18 +55,27 @@ type Import struct {
 // Owner is the subject of the owner of the organisation, at the development issuer.
 const Owner = "owner"
 
-// The size of the organisation, beside its repos.
+// Sizes are the numbers that an operator chooses. The contents of the organisation are the same for the same numbers.
+type Sizes struct {
+	Repos int // of which the first thousand lie in the organisation itself, and the others in its groups
+	Tags  int // of each repo
+}
+
+// The size of the organisation, beside its repos and tags. The image of the first tag of each repo holds some packages.
 const (
-	tagsPerRepo = 12
-	groups      = 12
-	people      = 60
-	advisories  = 50
-	importBatch = 1000
+	reposOfOrganisation = 1000
+	groups              = 12
+	people              = 60
+	advisories          = 50
+	packagesPerImage    = 12
+	reposPerPackage     = 5 // So many more repos than packages there are.
+	versionsPerPackage  = 10
+	importBatch         = 1000
 )
 
-// Fill creates the organisation with a number of repos, in a database that has no organisation.
+// Fill creates the organisation in a database that has no organisation.
 // size returns the size of the database in bytes.
-func Fill(ctx context.Context, p *platform.Platform, repos int, size func(context.Context) (int64, error)) (*Data, error) {
+func Fill(ctx context.Context, p *platform.Platform, sizes Sizes, size func(context.Context) (int64, error)) (*Data, error) {
 	ctx = platform.WithActor(ctx, platform.NewOperator("bench"))
 	switch isEmpty, err := p.Groups.IsEmpty(ctx); {
 	case err != nil:
@@ -76,9 +88,10 @@ func Fill(ctx context.Context, p *platform.Platform, repos int, size func(contex
 		return nil, err
 	}
 	f := &filler{ctx: ctx, p: p, size: size, data: &Data{Organisation: made.Group.UID}}
-	f.registry(repos)
 	f.people()
+	repos := f.registry(sizes)
 	f.advisories()
+	f.contents(repos)
 	return f.data, f.err
 }
 
@@ -89,6 +102,8 @@ type filler struct {
 	size func(context.Context) (int64, error)
 	data *Data
 	err  error
+
+	groups []platform.UID
 }
 
 // measure runs an import in batches, and records what it took.
@@ -110,19 +125,23 @@ func (f *filler) measureSize() (size int64) {
 }
 
 // registry imports repos with their tags.
-func (f *filler) registry(n int) {
-	repos := make([]*platform.ImportedRepo, n)
+func (f *filler) registry(n Sizes) []*platform.ImportedRepo {
+	repos := make([]*platform.ImportedRepo, n.Repos)
 	for i := range repos {
 		repos[i] = &platform.ImportedRepo{Repo: platform.Repo{Name: fmt.Sprintf("repo-%d", i), Description: "One of many repos of this organisation"}}
 	}
-	f.measure("repos", n, func(from, to int) error {
-		_, err := f.p.Repos.Import(f.ctx, f.data.Organisation, repos[from:to], platform.ImportOptions{})
+	f.measure("repos", n.Repos, func(from, to int) error {
+		parent := f.data.Organisation
+		if from >= reposOfOrganisation {
+			parent = f.groups[from/importBatch%len(f.groups)]
+		}
+		_, err := f.p.Repos.Import(f.ctx, parent, repos[from:to], platform.ImportOptions{})
 		return err
 	})
-	tags := make([]*platform.ImportedTag, 0, n*tagsPerRepo)
+	tags := make([]*platform.ImportedTag, 0, n.Repos*n.Tags)
 	for i, r := range repos {
-		for t := range tagsPerRepo {
-			tags = append(tags, &platform.ImportedTag{Repo: r.UID, Tag: platform.Tag{Name: fmt.Sprintf("1.%d", t), Digest: fmt.Sprintf("sha256:%064x", i*tagsPerRepo+t)}})
+		for t := range n.Tags {
+			tags = append(tags, &platform.ImportedTag{Repo: r.UID, Tag: platform.Tag{Name: fmt.Sprintf("1.%d", t), Digest: digest(i, t)}})
 		}
 	}
 	f.measure("tags", len(tags), func(from, to int) error {
@@ -130,13 +149,20 @@ func (f *filler) registry(n int) {
 		return err
 	})
 	f.data.Repo = repos[0].UID
+	return repos
 }
+
+// digest returns the made-up digest of a tag.
+func digest(repo, tag int) string { return fmt.Sprintf("sha256:%032x%032x", repo, tag) }
 
 // people creates groups, and identities with a role.
 func (f *filler) people() {
 	org := f.data.Organisation
 	for i := 0; i < groups && f.err == nil; i++ {
-		_, f.err = f.p.Groups.Create(f.ctx, org, fieldmask.JSONInput[*platform.Group](fmt.Appendf(nil, `{"name":"team-%d"}`, i), nil))
+		group, err := f.p.Groups.Create(f.ctx, org, fieldmask.JSONInput[*platform.Group](fmt.Appendf(nil, `{"name":"team-%d"}`, i), nil))
+		if f.err = err; err == nil {
+			f.groups = append(f.groups, group.UID)
+		}
 	}
 	for i := 0; i < people && f.err == nil; i++ {
 		name := fmt.Sprintf("person-%d", i)
@@ -156,6 +182,65 @@ func (f *filler) advisories() {
 		all[i] = &platform.Advisory{AdvisoryID: fmt.Sprintf("CVE-2026-%04d", i), ArtifactName: fmt.Sprintf("repo-%d", i%3), ArtifactType: "oci"}
 	}
 	f.measure("advisories", len(all), func(from, to int) error {
+		_, err := f.p.Advisories.Import(f.ctx, f.data.Organisation, all[from:to])
+		return err
+	})
+}
+
+// contents imports what the images hold and what is known of it, and finds out what affects them: two of three packages
+// have an advisory, so an image has about eight findings.
+func (f *filler) contents(repos []*platform.ImportedRepo) {
+	d := rand.New(rand.NewPCG(1, 2)) //nolint:gosec // the contents are the same each time
+	packages := max(len(repos)/reposPerPackage, 2*packagesPerImage)
+	f.known(d, packages)
+	sboms := make([]*platform.ImportedSBOM, len(repos))
+	for i, r := range repos {
+		sboms[i] = &platform.ImportedSBOM{Repo: r.UID, Digest: digest(i, 0), Format: "CycloneDX 1.6"}
+		for range packagesPerImage {
+			name, version := fmt.Sprintf("package-%d", popular(d, packages)), fmt.Sprintf("1.%d.0", d.IntN(versionsPerPackage))
+			sboms[i].Packages = append(sboms[i].Packages, platform.InstalledPackage{Name: name, Version: version, Ecosystem: "npm", PURL: "pkg:npm/" + name + "@" + version})
+		}
+	}
+	f.measure("SBOMs with their findings", len(sboms), func(from, to int) error {
+		if _, err := f.p.Images.ImportSBOMs(f.ctx, sboms[from:to]); err != nil {
+			return err
+		}
+		return f.p.Findings.Settle(f.ctx)
+	})
+}
+
+// popular returns a number below n. Small ones occur more often.
+func popular(d *rand.Rand, n int) int {
+	at := d.Float64()
+	return int(at * at * float64(n))
+}
+
+// known imports advisories about packages, and how likely they are exploited.
+func (f *filler) known(d *rand.Rand, packages int) {
+	scores := []string{"CVSS:3.1/AV:N/AC:L/PR:N/UI:N/S:U/C:H/I:H/A:H", "CVSS:3.1/AV:N/AC:L/PR:N/UI:N/S:U/C:N/I:N/A:H", "CVSS:3.1/AV:N/AC:L/PR:N/UI:R/S:C/C:L/I:L/A:N", "CVSS:3.1/AV:N/AC:H/PR:N/UI:R/S:U/C:L/I:N/A:N"}
+	var all []*platform.Advisory
+	var likely []*platform.Exploitation
+	for i := range packages {
+		if i%3 == 0 {
+			continue
+		}
+		which := affected.Range{Type: "SEMVER", Events: []affected.Event{{Introduced: "0"}}}
+		if i%4 != 0 {
+			which.Events = append(which.Events, affected.Event{Fixed: "2.0.0"})
+		}
+		chance := d.Float64() * d.Float64() * d.Float64()
+		a := &platform.Advisory{
+			AdvisoryID: fmt.Sprintf("CVE-2025-%05d", i), ArtifactName: fmt.Sprintf("package-%d", i), ArtifactType: "npm", Affected: &affected.Set{Ranges: []affected.Range{which}},
+			Severities: []platform.Severity{{Type: "TYPE_CVSS_V3", Score: scores[d.IntN(len(scores))]}},
+		}
+		all, likely = append(all, a), append(likely, &platform.Exploitation{ID: a.AdvisoryID, EPSS: &chance})
+	}
+	for batch := range slices.Chunk(likely, importBatch) {
+		if f.err == nil {
+			_, f.err = f.p.Vulnerabilities.ImportExploitations(f.ctx, platform.EPSS, batch)
+		}
+	}
+	f.measure("advisories about packages", len(all), func(from, to int) error {
 		_, err := f.p.Advisories.Import(f.ctx, f.data.Organisation, all[from:to])
 		return err
 	})
