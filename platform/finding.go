@@ -200,7 +200,7 @@ var findingKind = Kind[*Finding]{
 		{"first_seen_time", []string{"firstSeenTime", "first_seen"}, func(f *Finding) any { return f.FirstSeenTime }},
 		{"epss", nil, func(f *Finding) any { return EPSSKey(f.EPSS) }},
 		{"package", nil, func(f *Finding) any { return f.Package }},
-		{"due_time", []string{"dueTime", "due"}, func(f *Finding) any { return f.DueTime }},
+		{"due_time", []string{"dueTime", "due"}, func(f *Finding) any { return f.DueTime.OrNoDeadline() }},
 		{"update_time", updateTimeSpellings, func(f *Finding) any { return f.UpdateTime }},
 		{"uid", nil, func(f *Finding) any { return string(f.UID) }},
 	},

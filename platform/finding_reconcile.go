@@ -46,8 +46,8 @@ type FindingWrites interface {
 	ChangeUses(ctx context.Context, repo UID, digests []string, uses []PackageUse) error
 	// ReplaceFindings deletes the old findings and inserts those that take their place.
 	ReplaceFindings(ctx context.Context, old, current []*Finding) error
-	// ShiftOpenFindings changes how many open findings a repo shows, and how many were open on the day of now and later.
-	// The repo must have been read since the findings of the organisation were locked.
+	// ShiftOpenFindings changes how many open findings a repo shows, and how many were open in it and in the groups above on
+	// the day of now and later. The repo must have been read since the findings of the organisation were locked.
 	ShiftOpenFindings(repo *Repo, by OpenCounts, now Time)
 
 	// ForgetRepo removes a repo that is about to be deleted from all counters of findings. The findings of the

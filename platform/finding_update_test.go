@@ -47,6 +47,45 @@ const (
 	open        = `{"state": "FINDING_STATE_OPEN"}`
 )
 
+// Who asks what is to be fixed first does not want to see what has no date.
+func TestFindingsWithoutADueTimeComeLast(t *testing.T) {
+	onEachEngine(t, func(t *testing.T, w *world) {
+		acme := w.found("acme")
+		repo := w.repo(w.group(acme.uid))
+		w.sbom(repo, digest(1), "a@1.0.0", "b@1.0.0", "c@1.0.0")
+		w.point(repo, "latest", digest(1))
+		w.advise(acme.uid, fixedIn("CVE-1", "a", "2.0.0"), fixedIn("CVE-2", "b", "2.0.0"), fixedIn("CVE-3", "c", "2.0.0"))
+		all := w.listFindings(acme.uid)
+		for i, months := range map[int]int{1: 2, 2: 1} {
+			w.triage(acme.owner, platform.FindingUpdate{UIDs: []platform.UID{all[i].UID}}, fmt.Sprintf(`{"dueTime": %q}`, epoch.AddDate(0, months, 0).Format(time.RFC3339)))
+		}
+		for _, c := range []struct {
+			order  string
+			filter platform.FindingFilter
+			want   string
+		}{
+			{"due_time", platform.FindingFilter{}, "CVE-3 CVE-2 CVE-1"}, {"due_time desc", platform.FindingFilter{}, "CVE-1 CVE-2 CVE-3"},
+			{"due_time", platform.FindingFilter{DueBefore: platform.At(epoch.AddDate(9, 0, 0))}, "CVE-3 CVE-2"},
+		} {
+			found, token := []string{}, ""
+			for range 3 {
+				page, err := w.p.Findings.List(acme.owner, platform.ListRequest[*platform.FindingFilter]{UIDP: platform.UIDFilter{DescendantsOf: acme.uid}, Filter: &c.filter, OrderBy: c.order, PageSize: 1, PageToken: token})
+				must(w, err)
+				for _, f := range page.Items {
+					found = append(found, f.VulnerabilityID)
+				}
+				if token = page.NextPageToken(); token == "" {
+					break
+				}
+			}
+			w.expect(c.order, strings.Join(found, " "), c.want)
+		}
+		if f := w.listFindings(acme.uid)[0]; !f.DueTime.IsZero() {
+			t.Errorf("a finding without a date is due at %s", f.DueTime)
+		}
+	})
+}
+
 func TestCallersDecideAboutFindings(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")

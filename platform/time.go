@@ -23,6 +23,17 @@ func At(t time.Time) Time {
 	return Time{t.UTC().Truncate(time.Millisecond)}
 }
 
+// NoDeadline is what a list that is sorted by a deadline takes for the deadline of a row without one.
+var NoDeadline = At(time.Date(9999, time.December, 31, 23, 59, 59, 999_000_000, time.UTC))
+
+// OrNoDeadline returns NoDeadline if t is not set, and otherwise t.
+func (t Time) OrNoDeadline() Time {
+	if t.IsZero() {
+		return NoDeadline
+	}
+	return t
+}
+
 // ParseTime reads an RFC 3339 timestamp in any zone.
 func ParseTime(s string) (Time, error) {
 	t, err := time.Parse(time.RFC3339Nano, s)

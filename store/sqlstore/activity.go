@@ -41,7 +41,7 @@ func (s tables) FindingActivity(ctx context.Context, a platform.ActivityQuery) (
 		for rank := range len(platform.OpenCounts{}) {
 			q.add(fmt.Sprintf(", CAST(SUM(t.r%d) AS BIGINT)", rank))
 		}
-		q.add(" FROM open_finding_change t WHERE t.parent >= ? AND t.parent < ? AND t.quarter >= ? GROUP BY 1", packUID(b.UID), pastSubtree(b.UID), first)
+		q.add(" FROM open_finding_change t WHERE t.scope = ? AND t.quarter >= ? GROUP BY 1", b.UID, first)
 		run = append(run, q.build(func(scan func(...any) error) error {
 			var c platform.OpenChange
 			err := scan(&c.Step, &c.By[0], &c.By[1], &c.By[2], &c.By[3], &c.By[4], &c.By[5])

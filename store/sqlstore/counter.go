@@ -133,11 +133,17 @@ func (r *reader[T, F]) total(q platform.Query[F], into *int64) *dbconn.Statement
 // countInto adds the number of rows of a branch to the sum that s selects.
 func (r *reader[T, F]) countInto(s *statement, q platform.Query[F], b platform.Branch) {
 	s.addSlow(" + (SELECT COUNT(*) FROM ")
-	r.addRows(s, q.Filter)
-	s.add(" WHERE ")
-	r.addBranch(s, b, r.accessPath("", q.Filter), ordering{}, nil)
-	r.where(q.Filter, s)
+	r.selectCounted(s, q, b)
 	s.add(")")
+}
+
+// selectCounted adds the rows of a branch that a query finds over all pages.
+func (r *reader[T, F]) selectCounted(s *statement, q platform.Query[F], b platform.Branch) {
+	how := r.accessPath("", q.Filter)
+	r.addRows(s, q.Filter, b, how)
+	s.add(" WHERE ")
+	r.addBranch(s, b, how, ordering{}, nil)
+	r.addFilter(s, q.Filter)
 }
 
 type counterKey struct {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"atrium/platform"
@@ -37,7 +38,7 @@ var findings = newTable(&table[*platform.Finding, *platform.FindingFilter]{
 		{"t.justification", "", func(f *platform.Finding) any { return &f.Justification }},
 		{"t.note", "", func(f *platform.Finding) any { return &f.Note }},
 		{"t.assignee", "", func(f *platform.Finding) any { return keyOf(&f.Assignee) }},
-		{"t.due_time", "", func(f *platform.Finding) any { return timeColumn{&f.DueTime} }},
+		{"t.due_time", "", func(f *platform.Finding) any { return deadlineColumn{timeColumn{&f.DueTime}} }},
 		{"t.expire_time", "", func(f *platform.Finding) any { return timeColumn{&f.ExpireTime} }},
 		{"t.decision", "", func(f *platform.Finding) any { return &f.Decision }},
 		{"t.live", "", func(f *platform.Finding) any { return &f.IsLive }},
@@ -49,6 +50,7 @@ var findings = newTable(&table[*platform.Finding, *platform.FindingFilter]{
 		{"t.count_class", "", func(f *platform.Finding) any { class := classOfFinding(f); return &class }},
 	},
 	where:       whereFinding,
+	wordsOf:     func(f *platform.FindingFilter) string { return f.Query },
 	classColumn: "count_class", class: classOfFinding, classCounters: findingCounters, filterCounters: countersOfFindings,
 })
 
@@ -74,31 +76,12 @@ func (c epssColumn) Scan(src any) error {
 }
 
 func whereFinding(f *platform.FindingFilter, s *statement) {
-	states := f.WantedStates()
-	switch {
-	case !f.WithoutLiveTags && !slices.Contains(states, platform.FindingResolved):
-		s.add(" AND t.count_class > 0")
-	case !f.WithoutLiveTags:
-		s.add(" AND t.live")
-	case len(states) == 0:
-		s.add(" AND t.state <> ?", string(platform.FindingResolved))
-	}
-	if len(states) < len(platform.FindingStates()) {
-		addAnyOf(s, "state", states)
-	}
-	if len(f.Severities) > 0 {
-		addRatings(s, f.Severities)
-	}
+	whereWords(f, s)
+	whereClass(f, s)
 	if f.MinScore != nil {
 		s.add(" AND substr(t.severity, 2) >= ?", platform.ScoreKey(*f.MinScore))
 	}
 	addAnyOf(s, "basis", f.Basis)
-	if f.Fixable != nil {
-		s.add(" AND t.fixed_versions " + map[bool]string{true: "<>", false: "="}[*f.Fixable] + " ''")
-	}
-	if f.KnownExploited != nil {
-		s.add(" AND " + map[bool]string{true: "", false: "NOT "}[*f.KnownExploited] + "t.known_exploited")
-	}
 	if f.MinEPSS != nil {
 		s.add(" AND t.epss >= ?", platform.EPSSKey(f.MinEPSS))
 	}
@@ -108,9 +91,6 @@ func whereFinding(f *platform.FindingFilter, s *statement) {
 	}
 	addAnyOf(s, "package", f.Packages)
 	addAnyEcosystem(s, f.Ecosystems)
-	for _, word := range searchWords(f.Query) {
-		s.addSlow(" AND lower(' ' || t.vulnerability || ' ' || t.package) LIKE ? ESCAPE '\\'", likePattern(strings.TrimSpace(word)))
-	}
 	if f.Assignee != "" {
 		s.add(" AND t.assignee = ?", f.Assignee)
 	}
@@ -121,7 +101,7 @@ func whereFinding(f *platform.FindingFilter, s *statement) {
 	addSince(s, "resolved_time", f.ResolvedSince)
 	addSince(s, "update_time", f.UpdatedSince)
 	if !f.DueBefore.IsZero() {
-		s.add(" AND t.due_time < ? AND t.due_time > ?", f.DueBefore, platform.Time{})
+		s.add(" AND t.due_time < ?", f.DueBefore)
 	}
 	addAnyOf(s, "digest", f.Digests)
 	if len(f.Advisories) > 0 {
@@ -131,6 +111,40 @@ func whereFinding(f *platform.FindingFilter, s *statement) {
 	if f.Decided {
 		s.add(" AND t.decision <> '' AND t.decision <> ?", platform.DecisionOfAdvisory)
 	}
+}
+
+// whereClass adds the conditions of which the class of a finding consists.
+func whereClass(f *platform.FindingFilter, s *statement) {
+	states := f.WantedStates()
+	switch {
+	case isOfCounted(f):
+		s.add(" AND t.count_class > 0")
+	case !f.WithoutLiveTags:
+		s.add(" AND t.live")
+	case len(states) == 0:
+		s.add(" AND t.state <> ?", string(platform.FindingResolved))
+	}
+	if s.byPairs && isOfCounted(f) { // The class is in the index.
+		s.add(" AND t.count_class IN (" + strings.Join(classesOf(f), ", ") + ")")
+		return
+	}
+	if len(states) < len(platform.FindingStates()) {
+		addAnyOf(s, "state", states)
+	}
+	if len(f.Severities) > 0 {
+		addRatings(s, f.Severities)
+	}
+	if f.Fixable != nil {
+		s.add(" AND t.fixed_versions " + map[bool]string{true: "<>", false: "="}[*f.Fixable] + " ''")
+	}
+	if f.KnownExploited != nil {
+		s.add(" AND " + map[bool]string{true: "", false: "NOT "}[*f.KnownExploited] + "t.known_exploited")
+	}
+}
+
+// isOfCounted reports whether a filter finds only findings that are counted.
+func isOfCounted(f *platform.FindingFilter) bool {
+	return !f.WithoutLiveTags && !slices.Contains(f.WantedStates(), platform.FindingResolved)
 }
 
 // addAnyEcosystem adds the condition that an ecosystem is one of names, or a release of one.
@@ -176,18 +190,35 @@ func countersOfFindings(f *platform.FindingFilter) counterSum {
 	others := *f
 	others.Severities, others.States, others.Fixable, others.KnownExploited = nil, platform.FindingStates(), nil, nil
 	others.WithoutLiveTags = true
-	if restricts(whereFinding, &others) || f.WithoutLiveTags || !f.ResolvedSince.IsZero() || slices.Contains(f.States, platform.FindingResolved) {
+	if restricts(whereFinding, &others) || !f.ResolvedSince.IsZero() || !isOfCounted(f) {
 		return counterSum{}
 	}
 	var sum counterSum
+	for _, number := range classNumbers(f) {
+		sum.added = append(sum.added, byte(firstFindingClass+number))
+	}
+	return sum
+}
+
+// classNumbers lists the numbers of the classes of the findings that a filter finds.
+func classNumbers(f *platform.FindingFilter) (numbers []int) {
 	for number := range platform.FindingClasses {
 		class := platform.FindingClassOf(number)
 		if (len(f.States) == 0 || slices.Contains(f.States, class.State)) && (len(f.Severities) == 0 || slices.Contains(f.Severities, class.Rating)) &&
 			(f.Fixable == nil || *f.Fixable == class.Fixable) && (f.KnownExploited == nil || *f.KnownExploited == class.KnownExploited) {
-			sum.added = append(sum.added, byte(firstFindingClass+number))
+			numbers = append(numbers, number)
 		}
 	}
-	return sum
+	return numbers
+}
+
+// classesOf lists the values of count_class of these classes.
+func classesOf(f *platform.FindingFilter) []string {
+	classes := []string{"0"} // An empty list is no SQL.
+	for _, number := range classNumbers(f) {
+		classes = append(classes, strconv.Itoa(1+number))
+	}
+	return classes
 }
 
 // ReplaceFindings deletes findings and inserts others.

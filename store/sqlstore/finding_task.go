@@ -239,16 +239,22 @@ func (tx *transaction) countAffected(number byte, uid platform.UID, was, is bool
 	}
 }
 
-// ShiftOpenFindings changes how many open findings a repo shows, and how many were open on the day of now and later.
+// ShiftOpenFindings changes how many open findings a repo shows, and how many were open in it and in the groups above on the day of
+// now and later. The root comes first in all transactions, so that they do not wait for each other in a circle.
 func (tx *transaction) ShiftOpenFindings(repo *platform.Repo, by platform.OpenCounts, now platform.Time) {
 	was := platform.ParseOpenCounts(repo.OpenSeverity)
 	is := was.Plus(by)
 	repo.OpenSeverity = is.Text()
 	tx.countAffected(affectedRepos, childOf(repo.UID), was.Total() > 0, is.Total() > 0)
 	show := newStatement(tx.dialect).add("UPDATE repo SET open_severity = ?, affected = ? WHERE uid = ?", is.Text(), is.Total() > 0, repo.UID)
-	change := newStatement(tx.dialect).add("INSERT INTO open_finding_change AS t (parent, quarter, r0, r1, r2, r3, r4, r5) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-		repo.UID, quarterNumber(now), by[0], by[1], by[2], by[3], by[4], by[5])
-	change.add(" ON CONFLICT (parent, quarter) DO UPDATE SET r0 = t.r0 + excluded.r0, r1 = t.r1 + excluded.r1, r2 = t.r2 + excluded.r2," +
+	change := newStatement(tx.dialect).add("INSERT INTO open_finding_change AS t (scope, quarter, r0, r1, r2, r3, r4, r5) VALUES ")
+	for i, scope := range append(repo.UID.Ancestors(), repo.UID) {
+		if i > 0 {
+			change.add(", ")
+		}
+		change.add("(?, ?, ?, ?, ?, ?, ?, ?)", scope, quarterNumber(now), by[0], by[1], by[2], by[3], by[4], by[5])
+	}
+	change.add(" ON CONFLICT (scope, quarter) DO UPDATE SET r0 = t.r0 + excluded.r0, r1 = t.r1 + excluded.r1, r2 = t.r2 + excluded.r2," +
 		" r3 = t.r3 + excluded.r3, r4 = t.r4 + excluded.r4, r5 = t.r5 + excluded.r5")
 	tx.conn.Queue(show.build(nil), change.build(nil))
 }
@@ -406,6 +412,15 @@ func (tx *transaction) SBOMs(ctx context.Context, keys platform.ImageKeys) ([]*p
 	return found, err
 }
 
+// forgetOpenFindings takes the past of a repo out of that of the groups above.
+func (tx *transaction) forgetOpenFindings(repo platform.UID) {
+	for _, scope := range repo.Ancestors() {
+		q := newStatement(tx.dialect).add("UPDATE open_finding_change AS t SET r0 = t.r0 - f.r0, r1 = t.r1 - f.r1, r2 = t.r2 - f.r2, r3 = t.r3 - f.r3, r4 = t.r4 - f.r4, r5 = t.r5 - f.r5")
+		tx.conn.Queue(q.add(" FROM open_finding_change f WHERE f.scope = ? AND t.scope = ? AND t.quarter = f.quarter", repo, scope).build(nil))
+	}
+	tx.conn.Queue(newStatement(tx.dialect).add("DELETE FROM open_finding_change WHERE scope = ?", repo).build(nil))
+}
+
 // ForgetRepo takes a repo, its images and their findings out of the counters.
 func (tx *transaction) ForgetRepo(ctx context.Context, repo platform.UID) error {
 	w := newWriter(findings, tx)
@@ -430,6 +445,7 @@ func (tx *transaction) ForgetRepo(ctx context.Context, repo platform.UID) error 
 	if err != nil {
 		return err
 	}
+	tx.forgetOpenFindings(repo)
 	tx.deltas.count(affectedImages, childOf(repo), true, tx.slot, int64(-images))
 	tx.countAffected(affectedRepos, childOf(repo), platform.ParseOpenCounts(open).Total() > 0, false)
 	gone := map[string]int{}

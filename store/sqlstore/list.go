@@ -14,6 +14,8 @@ type reader[T, F any] struct {
 	*table[T, F]
 	conn    dbconn.Conn
 	dialect *dbconn.Dialect
+	words   wordPlan
+	only    uidKeyList // rows among which are those of a list; nil means that this is not known
 }
 
 // Get reads rows by UID.
@@ -43,6 +45,10 @@ const maxBranches = 32
 func (r *reader[T, F]) List(ctx context.Context, q platform.Query[F]) (platform.Rows[T], error) {
 	q = r.complete(q)
 	var found platform.Rows[T]
+	r, err := r.plan(ctx, q)
+	if err != nil {
+		return found, err
+	}
 	var items []T
 	var run []*dbconn.Statement
 	far := q.Skip > farSkip && q.From == nil
@@ -69,6 +75,23 @@ func (r *reader[T, F]) List(ctx context.Context, q platform.Query[F]) (platform.
 	}
 	found.Items, found.More = trimPage(items, q.Limit, q.Backward)
 	return found, nil
+}
+
+// plan reads what the plan of a list depends on.
+func (r *reader[T, F]) plan(ctx context.Context, q platform.Query[F]) (*reader[T, F], error) {
+	r, err := r.planWords(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	return r.planHeld(ctx, q)
+}
+
+// addFilter adds the conditions of a filter.
+func (r *reader[T, F]) addFilter(s *statement, f F) {
+	r.where(f, s)
+	if r.only != nil {
+		s.add(" AND t.uid ?", r.only)
+	}
 }
 
 // complete replaces a filter that is nil. A page is read with the column by which it is
@@ -190,18 +213,18 @@ func (r *reader[T, F]) pageKeys(s *statement, q platform.Query[F], branches []pl
 
 // branch adds the first rows of one branch.
 func (r *reader[T, F]) branch(s *statement, q platform.Query[F], b platform.Branch, how accessPath, o ordering, limit int64) {
-	r.addRows(s, q.Filter)
+	r.addRows(s, q.Filter, b, how)
 	s.add(" WHERE ")
 	r.addBranch(s, b, how, o, q.From)
 	before := len(s.args)
-	r.where(q.Filter, s)
+	r.addFilter(s, q.Filter)
 	if len(s.args) > before {
 		s.plan = dbconn.PlanAsNeeded
 	}
 	s.add(r.orderingAmong(b.Relation == platform.Children, o).orderBy()+" LIMIT ?", limit)
 }
 
-// accessPath returns how the rows of a list are found. The primary key is walked if the
+// accessPath returns how the rows of a list are found, or, without an order, those that are counted. The primary key is walked if the
 // filter keeps all or nearly all rows, which their counter tells. If a filter matches few
 // rows, its index may be better, and the planner chooses.
 func (r *reader[T, F]) accessPath(order string, f F) accessPath {
@@ -209,6 +232,7 @@ func (r *reader[T, F]) accessPath(order string, f F) accessPath {
 		walk:     order == "uid" && r.keepsMost(f),
 		byParent: r.byParent != nil && r.byParent(order, f),
 		byWords:  r.looksFor(f),
+		byPairs:  r.words == findByPairs || r.words == countByPairs && order == "",
 	}
 }
 
@@ -244,6 +268,9 @@ func compareColumns(a, b any) int {
 	case timeColumn:
 		b, _ := b.(timeColumn)
 		return a.to.Compare(b.to.Time)
+	case deadlineColumn:
+		b, _ := b.(deadlineColumn)
+		return a.to.OrNoDeadline().Compare(b.to.OrNoDeadline().Time)
 	case *string:
 		b, _ := b.(*string)
 		return strings.Compare(*a, *b)

@@ -28,6 +28,7 @@ var packages = newTable(&table[*platform.Package, *platform.PackageFilter]{
 		{"t.normal_name", "", func(p *platform.Package) any { name := p.NormalName(); return &name }},
 		{"t.search", "", func(p *platform.Package) any { text := foldText(platform.SearchText(p.Name)); return &text }},
 	},
+	heldBy: func(f *platform.PackageFilter) platform.Scope { return f.Held },
 	where: func(f *platform.PackageFilter, s *statement) {
 		if len(f.Names) > 0 {
 			s.add(" AND t.normal_name ?", valueList(normalNames(f.Names)))
@@ -53,6 +54,35 @@ func normalNames(names []string) []string {
 	}
 	slices.Sort(all)
 	return slices.Compact(all)
+}
+
+// fewPackages is how many packages of a scope a list looks up by their UIDs. Of more, it looks at all of the organisation.
+const fewPackages = 2000
+
+// planHeld returns a reader of a list which knows the few packages that images in a scope hold.
+func (r *reader[T, F]) planHeld(ctx context.Context, q platform.Query[F]) (*reader[T, F], error) {
+	if r.heldBy == nil {
+		return r, nil
+	}
+	within := r.heldBy(q.Filter).Branches()
+	if len(within) != 1 || within[0].UID.IsRoot() || len(q.Scope.Branches()) == 0 || q.Scope.Branches()[0].Relation == platform.Listed {
+		return r, nil
+	}
+	by, uid := *r, within[0].UID
+	by.only = uidKeyList{}
+	s := newStatement(r.dialect)
+	s.add("SELECT DISTINCT u.package FROM package_use u WHERE u.parent >= ? AND u.parent < ? LIMIT ?", packUID(uid), pastSubtree(uid), int64(fewPackages+1))
+	err := r.conn.Run(ctx, s.build(func(scan func(...any) error) error {
+		var end []byte
+		err := scan(&end)
+		of, _ := platform.UnpackUID(append(packUID(uid.Root()), end...))
+		by.only = append(by.only, of)
+		return err
+	}))
+	if err != nil || len(by.only) > fewPackages {
+		return r, err
+	}
+	return &by, nil
 }
 
 // addHeld adds the condition that images in a scope hold a row: that there are uses whose column

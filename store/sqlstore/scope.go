@@ -112,6 +112,7 @@ type accessPath struct {
 	walk     bool // whether all rows are read in the order of UIDs, along the primary key
 	byParent bool // whether the children of a scope are found by its UID, not by its key
 	byWords  bool // whether the rows are found by the words of a search
+	byPairs  bool // whether the rows are found by the pairs of values with the words of a search: see finding_words.go
 	keysOnly bool // whether the UIDs are read, and then the rows by their UIDs
 }
 

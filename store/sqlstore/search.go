@@ -32,7 +32,10 @@ func (t *table[T, F]) looksFor(f F) bool { return t.searchFor != nil && t.search
 
 // addRows adds the table t with the rows that a filter finds by words, or with all
 // rows.
-func (r *reader[T, F]) addRows(s *statement, f F) {
+func (r *reader[T, F]) addRows(s *statement, f F, b platform.Branch, how accessPath) {
+	if how.byPairs {
+		s.addPairs(r.name, b.UID)
+	}
 	if r.looksFor(f) {
 		texts := searchWords(r.searchFor(f))
 		if r.searchPhrase {
@@ -76,7 +79,7 @@ func trigrams(texts []string) string {
 // such an index to the end of the organisation.
 func (r *reader[T, F]) orderingOf(q platform.Query[F]) ordering {
 	o := r.ordering(q.Order, q.Backward)
-	o.unindexed = r.looksFor(q.Filter)
+	o.unindexed = r.looksFor(q.Filter) || r.words == findByPairs
 	return o
 }
 

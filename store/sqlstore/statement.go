@@ -17,6 +17,7 @@ type statement struct {
 	// isUniform means that the best plan is the same for all arguments, unless plan says
 	// something else: the statement has lists of values, or consists of several selects.
 	isUniform bool
+	byPairs   bool         // whether rows are found by pairs w with the words of a search
 	root      platform.UID // organisation of the branch that is being added; "" means that it is not known
 	sql       strings.Builder
 	args      []any

@@ -78,7 +78,7 @@ type tables struct {
 // newReader returns what reads a kind. The file of each kind has a method that calls it, and
 // one that calls newWriter.
 func newReader[T, F any](k storedKind[T, F], s tables) *reader[T, F] {
-	return &reader[T, F]{k.table, s.reads, s.dialect}
+	return &reader[T, F]{table: k.table, conn: s.reads, dialect: s.dialect}
 }
 
 // newWriter returns what changes a kind.

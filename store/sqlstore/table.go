@@ -90,6 +90,13 @@ type table[T, F any] struct {
 	searchOf     func(T) string
 	searchFields []string
 
+	// wordsOf returns the words of a filter that are looked for in pairs of values: see finding_words.go. nil
+	// means that there are none.
+	wordsOf func(F) string
+
+	// heldBy returns the scope in which images hold the rows of a filter: see planHeld. nil means that rows are not held.
+	heldBy func(F) platform.Scope
+
 	// tasks returns the task of a row that was written or deleted: what may have changed findings. Of
 	// a row whose class changes, the row before has a task too. nil means that findings do not
 	// follow from the kind. If tasksOf names fields, only an update of one of these has a task.
@@ -204,6 +211,8 @@ func encodeColumn(to any) any {
 		return *to
 	case timeColumn:
 		return *to.to
+	case deadlineColumn:
+		return to.to.OrNoDeadline()
 	case timeOrNull:
 		if to.to.IsZero() {
 			return nil

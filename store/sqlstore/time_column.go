@@ -18,6 +18,28 @@ func (s *statement) addChanged(f *platform.ChangeFilter) {
 	addSince(s, "update_time", f.UpdatedSince)
 }
 
+// A deadlineColumn is a time by which lists are sorted, and in which "no time" comes last: see platform.NoDeadline.
+type deadlineColumn struct{ timeColumn }
+
+// ScanTime reads a time.
+func (c deadlineColumn) ScanTime(micros int64) {
+	c.timeColumn.ScanTime(micros)
+	c.unset()
+}
+
+// Scan reads a time from either engine.
+func (c deadlineColumn) Scan(src any) error {
+	err := c.timeColumn.Scan(src)
+	c.unset()
+	return err
+}
+
+func (c deadlineColumn) unset() {
+	if c.to.Equal(platform.NoDeadline.Time) {
+		*c.to = platform.Time{}
+	}
+}
+
 // timeColumn scans a time from either engine.
 type timeColumn struct{ to *platform.Time }
 

@@ -365,6 +365,9 @@ func (w *writer[T, F]) DeleteAll(ctx context.Context, uids []platform.UID) ([]T,
 		}
 		run = append(run, newStatement(w.dialect).add("DELETE FROM counter WHERE scope ?", scopes).build(nil))
 	}
+	if w.selfEnclosed { // The past of the repos of a group is gone with them.
+		run = append(run, newStatement(w.dialect).add("DELETE FROM open_finding_change WHERE scope ?", uidValueList(uids)).build(nil))
+	}
 	err = w.conn.Run(ctx, run...)
 	for i, row := range rows {
 		switch deleted := run[i]; {

@@ -40,13 +40,15 @@ type bigWorld struct {
 }
 
 // sizes has the numbers of rows in a bigWorld.
-type sizes struct{ repos, tags, identities, bindings, advisories, organisations, events, artifacts, deliveries int }
+type sizes struct{ repos, tags, identities, bindings, advisories, organisations, events, artifacts, deliveries, findings int }
 
 var epoch = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 
 // randomTime returns one of many times.
-func (b *bigWorld) randomTime() platform.Time {
-	return platform.At(epoch.Add(time.Duration(b.d.IntN(1e9)) * time.Millisecond))
+func (b *bigWorld) randomTime() platform.Time { return b.timeOf(b.d) }
+
+func (*bigWorld) timeOf(d dice) platform.Time {
+	return platform.At(epoch.Add(time.Duration(d.IntN(1e9)) * time.Millisecond))
 }
 
 func newBigWorld(w *world, n sizes) *bigWorld {
@@ -56,6 +58,8 @@ func newBigWorld(w *world, n sizes) *bigWorld {
 		b.createPeople(n)
 		b.fill(n)
 		b.createReports()
+		b.createFindings(n.findings)
+		b.createPackages(min(n.findings, 4000))
 		b.createOrganisations(n.organisations)
 		b.recordEvents(n.events)
 		b.createCatalogue(n.artifacts)

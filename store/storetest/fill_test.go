@@ -1,6 +1,7 @@
 package storetest_test
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 
@@ -106,6 +107,41 @@ func (b *bigWorld) fill(n sizes) {
 	})
 	chunks(b, 1000, platform.Tx.SubscriptionWriter, func(i int) *platform.Subscription {
 		return &platform.Subscription{UID: b.d.below(pick(b.d, b.groups)), Sink: fmt.Sprintf("https://sink.example.com/%d", i), EncryptedSecret: []byte("x"), CreateTime: b.randomTime(), UpdateTime: b.randomTime()}
+	})
+}
+
+// createFindings stores findings of some packages. A few have the word "rare".
+func (b *bigWorld) createFindings(n int) {
+	d, at := newDice(3), 0
+	ratings := []platform.SeverityRating{platform.SeverityLow, platform.SeverityMedium, platform.SeverityHigh, platform.SeverityCritical}
+	for at < n {
+		b.insert(func(tx platform.Tx) error {
+			return tx.ReplaceFindings(b.t.Context(), nil, times(min(10_000, n-at), func(int) *platform.Finding {
+				repo, flaw, chance := pick(d, b.repos), d.IntN(500), d.Float64()
+				f := &platform.Finding{
+					UID: d.below(repo), Repo: repo, Digest: "sha256:" + d.hex(32), Advisory: b.root + platform.UID(fmt.Sprintf("/%016x", flaw)),
+					VulnerabilityID: fmt.Sprintf("CVE-2026-%d", flaw), Package: fmt.Sprintf("package-%d", flaw), Ecosystem: "npm", Basis: platform.BasisVersion,
+					Severity: platform.AdvisorySeverity{Rating: pick(d, ratings)}, EPSS: &chance, State: platform.FindingOpen, IsLive: true, FirstSeenTime: b.timeOf(d), UpdateTime: b.timeOf(d),
+				}
+				if at++; at%(n/50) == 0 {
+					f.Package, f.DueTime = "rare", b.timeOf(d)
+				}
+				return f
+			}))
+		})
+	}
+}
+
+// createPackages stores packages, all of which one repo holds. The busy repo holds a few of them.
+func (b *bigWorld) createPackages(n int) {
+	versions := times(n, func(i int) *platform.PackageVersion {
+		of := platform.Package{UID: b.root + platform.UID(fmt.Sprintf("/%016x", i)), Name: fmt.Sprintf("package-%d", i), Ecosystem: "npm", CreateTime: platform.At(epoch)}
+		return &platform.PackageVersion{UID: of.UID + "/0000000000000001", Version: "1.0.0", Package: of, CreateTime: of.CreateTime}
+	})
+	uses := times(n, func(i int) platform.PackageUse { return platform.PackageUse{Version: versions[i].UID, Image: 1} })
+	b.insert(func(tx platform.Tx) error {
+		ctx := b.t.Context()
+		return errors.Join(tx.InsertPackages(ctx, versions), tx.ChangeUses(ctx, b.repos[1], nil, uses), tx.ChangeUses(ctx, b.busyRepo, nil, uses[:n/200]))
 	})
 }
 

@@ -39,7 +39,7 @@ type hotRead struct {
 // bigTables lists the tables that are large in a bigWorld. Groups, roles and
 // subscriptions have at most some thousand rows, so a scan of such a table can be the
 // best plan.
-var bigTables = []string{"repo", "tag", "identity", "role_binding", "advisory", "advisory_alias", "vulnerability", "vulnerability_alias", "event", "event_mention", "artifact", "artifact_version"}
+var bigTables = []string{"repo", "tag", "identity", "role_binding", "advisory", "advisory_alias", "vulnerability", "vulnerability_alias", "event", "event_mention", "artifact", "artifact_version", "finding"}
 
 // maxSortedRows is the number of rows that a plan may sort: those of some pages.
 const maxSortedRows = 2500
@@ -119,7 +119,7 @@ func isCount(s dbconn.Statement) bool {
 func TestABigDatabaseOnSQLite(t *testing.T) {
 	t.Parallel()
 	b := newBigWorld(newWorld(t, storetest.SQLite(t)), sizes{
-		repos: 5_000, tags: 5_000, identities: 2_000, bindings: 3_000, advisories: 1_000, organisations: 50, events: 200, artifacts: 2_000, deliveries: 2_000,
+		repos: 5_000, tags: 5_000, identities: 2_000, bindings: 3_000, advisories: 1_000, organisations: 50, events: 200, artifacts: 2_000, deliveries: 2_000, findings: 2_000,
 	})
 	s := b.newSpy()
 	p := b.replica(s)

@@ -45,6 +45,7 @@ func (b *bigWorld) hotReads(p *platform.Platform, s *sqlstore.Store) []*hotRead 
 	r.addImports()
 	r.addCatalogue()
 	r.addDeliveries()
+	r.addFindings()
 	return r.all
 }
 
@@ -175,6 +176,27 @@ func (r *readList) addKinds() {
 		if order != "update_time desc" {
 			r.add("tags below the busy repo by "+order, pageBuffers, askList(p.Tags.List, platform.ListRequest[*platform.TagFilter]{UIDP: descendantsOf(busy), OrderBy: order}))
 		}
+	}
+}
+
+// addFindings adds the orders of the findings of an organisation that have an index, and searches.
+func (r *readList) addFindings() {
+	type request = platform.ListRequest[*platform.FindingFilter]
+	all := descendantsOf(r.b.root)
+	for _, order := range []string{"severity desc", "first_seen_time desc", "epss desc", "due_time", "package"} {
+		r.add("findings by "+order, pageBuffers, askList(r.p.Findings.List, request{UIDP: all, OrderBy: order})).inOrder = true
+	}
+	ofRepo := r.add("packages of a repo", 4*pageBuffers, func(ctx context.Context) error {
+		page, err := r.p.Packages.ListHeld(ctx, r.b.busyRepo, platform.ListRequest[*platform.PackageFilter]{})
+		if err == nil && len(page.Items) == 0 {
+			err = errNothing
+		}
+		return err
+	})
+	ofRepo.maxTotalBuffers, ofRepo.sorts = 8*totalBuffers, true
+	for _, word := range []string{"rare", "cve"} {
+		found := r.add("findings with the word "+word, eachBuffers, askList(r.p.Findings.List, request{UIDP: all, Filter: &platform.FindingFilter{Query: word}}))
+		found.maxTotalBuffers, found.sorts, found.grows = 3*eachBuffers, true, "It reads the pairs of a vulnerability and a package in an index."
 	}
 }
 

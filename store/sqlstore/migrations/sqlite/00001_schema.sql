@@ -616,25 +616,29 @@ CREATE TABLE finding (
 -- The findings of an image, and of an advisory in a repo, with what counts the repos that are affected.
 CREATE INDEX finding_parent_digest ON finding (parent, digest);
 CREATE INDEX finding_advisory ON finding (advisory, parent, count_class);
--- Lists of an organisation, of a repo, and below a group: by severity, and the newest.
+-- Lists of an organisation, of a repo, and below a group: by severity. Lists of an organisation: the newest, those that
+-- are most likely exploited, and those to be fixed first.
 CREATE INDEX finding_root_key_severity ON finding (root_key, severity, rest) WHERE count_class > 0;
 CREATE INDEX finding_parent_key_severity ON finding (parent_key, severity, local) WHERE count_class > 0;
 CREATE INDEX finding_g2_key_severity ON finding (g2_key, severity, rest) WHERE g2_key IS NOT NULL AND count_class > 0;
 CREATE INDEX finding_g3_key_severity ON finding (g3_key, severity, rest) WHERE g3_key IS NOT NULL AND count_class > 0;
 CREATE INDEX finding_root_key_first ON finding (root_key, first_seen_time, rest);
--- The findings of a vulnerability, and of a package.
-CREATE INDEX finding_root_key_vulnerability ON finding (root_key, vulnerability, rest);
+CREATE INDEX finding_root_key_epss ON finding (root_key, epss, rest) WHERE count_class > 0;
+CREATE INDEX finding_root_key_due ON finding (root_key, due_time, rest) WHERE count_class > 0;
+-- The findings of a vulnerability, those with the words of a search (finding_words.go), and those of a package.
+CREATE INDEX finding_root_key_vulnerability ON finding (root_key, vulnerability, package, count_class, rest);
 CREATE INDEX finding_root_key_package ON finding (root_key, package, rest);
 -- The findings whose exception ends next.
 CREATE INDEX finding_expire ON finding (expire_time) WHERE state <> 'FINDING_STATE_OPEN' AND count_class > 0;
 
--- By how much the number of open findings of a repo changed in a quarter of an hour, which is counted from 1970: r0 to r5 by the rank
--- of their rating. What was open at the end of a day, in any time zone, is what is open now without the changes after it.
+-- By how much the number of open findings of a scope, which is a repo or a group above it, changed in a quarter of an hour, which is
+-- counted from 1970: r0 to r5 by the rank of their rating. What was open at the end of a day, in any time zone, is what is open now
+-- without the changes after it. Repos that are deleted leave the groups above.
 CREATE TABLE open_finding_change (
-    parent BLOB NOT NULL REFERENCES repo (uid) ON DELETE CASCADE,
+    scope BLOB NOT NULL,
     quarter INTEGER NOT NULL,
     r0 INTEGER NOT NULL, r1 INTEGER NOT NULL, r2 INTEGER NOT NULL, r3 INTEGER NOT NULL, r4 INTEGER NOT NULL, r5 INTEGER NOT NULL,
-    PRIMARY KEY (parent, quarter)
+    PRIMARY KEY (scope, quarter)
 ) WITHOUT ROWID;
 
 -- What callers and VEX documents have decided about the findings of a vulnerability in a group or a repo (parent), also
