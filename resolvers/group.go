@@ -148,14 +148,14 @@ func (r groups) RoleBindings(ctx context.Context, all []*platform.Group, directO
 	return newConnections(r.p.RoleBindings.ListEach(ctx, request(ctx, platform.UIDFilter{}, &f.RoleBindingFilter, window{orderBy, first, after, last, before, skip}), groupScopes(all, directOnly, f.ByUID)))
 }
 
-func (r groups) EffectiveBindings(ctx context.Context, all []*platform.Group, capability *platform.Capability, where *scalar.RoleBindingFilter, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.RoleBindingConnection, error) {
+func (r groups) EffectiveBindings(ctx context.Context, all []*platform.Group, capability *platform.Capability, where *scalar.RoleBindingFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.RoleBindingConnection, error) {
 	f := valueOrZero(where)
-	req := request(ctx, listScope(nil, nil, f.ByUID), &f.RoleBindingFilter, window{nil, first, after, last, before, skip})
+	req := request(ctx, listScope(nil, nil, f.ByUID), &f.RoleBindingFilter, window{orderBy, first, after, last, before, skip})
 	return newConnections(r.p.RoleBindings.ListEffective(ctx, mapEach(all, groupUID), valueOrZero(capability), req))
 }
 
 func (r groups) WhoCan(ctx context.Context, all []*platform.Group, capability platform.Capability, first *int, after *string, last *int, before *string) ([]*scalar.RoleBindingConnection, error) {
-	return r.EffectiveBindings(ctx, all, &capability, nil, first, after, last, before, nil)
+	return r.EffectiveBindings(ctx, all, &capability, nil, nil, first, after, last, before, nil)
 }
 
 func (r groups) Repos(ctx context.Context, all []*platform.Group, directOnly *bool, where *scalar.RepoFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.RepoConnection, error) {
