@@ -34,7 +34,7 @@ export function Views({ page }: { page: string }) {
   const current = own.find((one) => one.search === here.toString() && one.search !== '');
   return (
     <>
-      <button type="button" className="views-button" aria-haspopup="dialog" onClick={() => { setViews(readViews()); setOpen(true); }}><Icon name="save" />{current ? current.name : 'Views'}</button>
+      <button type="button" className="views-button" aria-haspopup="dialog" onClick={() => { setViews(readViews()); setOpen(true); }}><Icon name="bookmark" />{current ? current.name : 'Views'}</button>
       <Dialog open={open} onClose={() => setOpen(false)} label="Views" className="form">
         <div>
           <header><h2>Views of this page</h2><button type="button" className="icon-button" aria-label="Close" onClick={() => setOpen(false)}><Icon name="close" /></button></header>

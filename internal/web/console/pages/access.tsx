@@ -9,6 +9,7 @@ import { Access as AccessDocument, Can, Reach as ReachDocument, RolesFor, type A
 import { Find, ListProblems, useNarrow } from '../list';
 import { groupAddress } from '../places';
 import { Link, narrow, useLocation } from '../router';
+import { useSorting, type Sorting } from '../sorting';
 import { SaveRows, Table as Rows, type Column } from '../table';
 import { Card, Dialog, Empty, Icon, Lines, namesOf, Problems, Time } from '../ui';
 import { count, dayOf, fold, plural } from '../words';
@@ -31,12 +32,13 @@ const Ways = ({ now }: { now: Way }) => (
 );
 
 type Mapping = NonNullable<AccessQuery['externalGroupRoleMappings']>['nodes'][number];
+const sorts = { newest: { field: 'CREATE_TIME', direction: 'DESC' }, identity: { field: 'IDENTITY_NAME', direction: 'ASC' }, role: { field: 'ROLE_NAME', direction: 'ASC' }, group: { field: 'GROUP_NAME', direction: 'ASC' } } as const;
 const isDenial = (code: string) => code === 'PERMISSION_DENIED';
 
 function GroupAccess({ uid, names }: { uid: string; names: string[] }) {
   const { search } = useLocation();
-  const asked = search.get('can'), capability = isCapability(asked) ? asked : undefined, table = search.get('show') === 'table';
-  const variables: AccessQueryVariables = { uid, root: rootOf(uid), capability: capability ?? null, first: 200, start: true };
+  const asked = search.get('can'), capability = isCapability(asked) ? asked : undefined, table = search.get('show') === 'table', sorting = useSorting(sorts);
+  const variables: AccessQueryVariables = { uid, root: rootOf(uid), capability: capability ?? null, orderBy: table ? sorting.orderBy : null, first: 200, start: true };
   const list = usePages<AccessQuery, GrantFragment, AccessQueryVariables>(AccessDocument, variables, (data) => data.group?.effectiveBindings, { start: false });
   const { rows, first, started, loading } = list, group = first?.group, total = group?.effectiveBindings?.totalCount;
   const [given, setGiven] = useState<string>(), [said, setSaid] = useState('');
@@ -78,7 +80,7 @@ function GroupAccess({ uid, names }: { uid: string; names: string[] }) {
           {!started || !whole ? <div className="card"><Lines rows={6} height={40} /></div>
             : rows.length + mappings.length === 0 && !loading ? <div className="card"><Empty title={capability ? `Nobody may ${tell(capability)} here` : 'Nobody has a role here'}>{capability ? 'No role that is bound here or above includes it.' : 'Roles that are bound to this group, or to a group above it, appear here.'}</Empty></div>
             : shown.length + externals.length === 0 && !list.more ? <div className="card"><Empty title="Nothing found">No binding contains all words of “{query}” in its identity or role. <button type="button" className="link-button" onClick={() => narrow({ q: undefined })}>Show all</button></Empty></div>
-            : table ? <Table rows={shown} total={total} uid={uid} names={names} mappings={externals} busy={loading} end={list.readMore} ground={ground} />
+            : table ? <Table rows={shown} total={total} uid={uid} names={names} mappings={externals} busy={loading} end={list.readMore} ground={ground} sorting={sorting} />
             : <div className={loading ? 'card flush busy' : 'card flush'} aria-busy={loading}><Picture label={`Who has which role on ${names.join(' / ')}`} given={drawn!.given} stations={drawn!.stations} way onGiven={setGiven} /></div>}
           {started && whole && !table && list.more && <p className="end">This shows the newest {count(rows.length)} of {count(total ?? rows.length)} bindings. {!list.stopped && <button type="button" className="link-button" onClick={list.readMore}>Read {count(Math.min(200, (total ?? 0) - rows.length))} more</button>}</p>}
           <ListProblems list={{ ...list, problems }} />
@@ -169,22 +171,22 @@ const fileColumns = (nameOfGroup: (uid: string) => string): Pick<Column<GrantFra
   { label: 'Since', text: ({ createTime }) => createTime }, { label: 'Until', text: ({ expireTime }) => expireTime }, { label: 'Identity UID', text: ({ identity }) => identity?.uid }, { label: 'UID', text: ({ uid }) => uid },
 ];
 
-interface TableProps { rows: GrantFragment[]; total?: number; uid: string; names: string[]; mappings: readonly Mapping[]; busy: boolean; ground: Ground; end: () => void }
+interface TableProps { rows: GrantFragment[]; total?: number; uid: string; names: string[]; mappings: readonly Mapping[]; busy: boolean; ground: Ground; end: () => void; sorting: Sorting<keyof typeof sorts> }
 
-function Table({ rows, total, uid, names, mappings, busy, ground, end }: TableProps) {
+function Table({ rows, total, uid, names, mappings, busy, ground, end, sorting }: TableProps) {
   const { roles, nameOfGroup } = ground;
   const height = useNarrow() ? 104 : 58;
   const where = (group: string) => (group === uid ? <span>this group</span> : <><span className="cut" title={nameOfGroup(group)}>{nameOfGroup(group).split(' / ').at(-1)}</span><span className="chip">inherited</span></>);
-  const columns: Column<GrantFragment>[] = [
-    { key: 'identity', label: 'Identity', names: true, width: 'minmax(0, 1.2fr)', cell: ({ identity }) => <span className="two">{identity ? <Link to={pageAddressOf(names, uid, { identity: identity.uid })}><b>{identity.name}</b></Link> : <b>{unseenName}</b>}<small>{identity?.email ?? identity?.description ?? ' '}</small></span> },
-    { key: 'role', label: 'Role', width: 'minmax(0, 1fr)', cell: ({ role }) => <span className="two"><b>{role?.name ?? 'A role that you may not see'}</b><small>{summarize(roles.find((one) => one.uid === role?.uid)?.capabilities)}</small></span> },
-    { key: 'group', label: 'Bound on', width: 'minmax(0, 1fr)', className: 'bound', cell: (row) => (countsOn(row, uid) ? where(homeOf(row.uid)) : <><span className="cut">{nameOfGroup(homeOf(row.uid))}</span><span className="chip bad" title="The identity belongs to a group below and has no rights outside that group">does not apply here</span></>) },
-    { key: 'since', label: 'Since', width: '7.5rem', className: 'when dim two', wide: true, cell: ({ createTime, expireTime }) => <><span><Time at={createTime} /></span>{expireTime && <small>until <Time at={expireTime} /></small>}</> },
+  const columns: Column<GrantFragment, keyof typeof sorts>[] = [
+    { key: 'identity', label: 'Identity', names: true, by: 'identity', width: 'minmax(0, 1.2fr)', cell: ({ identity }) => <span className="two">{identity ? <Link to={pageAddressOf(names, uid, { identity: identity.uid })}><b>{identity.name}</b></Link> : <b>{unseenName}</b>}<small>{identity?.email ?? identity?.description ?? ' '}</small></span> },
+    { key: 'role', label: 'Role', width: 'minmax(0, 1fr)', by: 'role', cell: ({ role }) => <span className="two"><b>{role?.name ?? 'A role that you may not see'}</b><small>{summarize(roles.find((one) => one.uid === role?.uid)?.capabilities)}</small></span> },
+    { key: 'group', label: 'Bound on', width: 'minmax(0, 1fr)', className: 'bound', by: 'group', cell: (row) => (countsOn(row, uid) ? where(homeOf(row.uid)) : <><span className="cut">{nameOfGroup(homeOf(row.uid))}</span><span className="chip bad" title="The identity belongs to a group below and has no rights outside that group">does not apply here</span></>) },
+    { key: 'since', label: 'Since', width: '7.5rem', className: 'when dim two', wide: true, by: 'newest', cell: ({ createTime, expireTime }) => <><span><Time at={createTime} /></span>{expireTime && <small>until <Time at={expireTime} /></small>}</> },
     { key: 'change', label: 'Change', width: '10.5rem', cell: (row) => <BindingActions binding={row} ground={ground} /> },
   ];
   return (
     <>
-      <Rows label="Role bindings" kind="binding-columns" columns={columns} rows={rows} total={total} keyOf={(row) => row.uid} height={height} busy={busy} end={end} />
+      <Rows label="Role bindings" kind="binding-columns" columns={columns} rows={rows} total={total} keyOf={(row) => row.uid} height={height} busy={busy} end={end} sorting={sorting} />
       {mappings.length > 0 && <Card title="Through an external group" className="below">
         <ul className="rows">{mappings.map((one) => (
           <li key={one.uid} className="row-link still"><Icon name="people" /><span className="grow"><b>{one.externalGroupId}</b><small>everyone whom {one.identityProvider?.name ?? 'a provider'} lists in this group</small></span><span>{one.role?.name ?? 'a role'}</span><span className="dim">on {nameOfGroup(one.scopeUid)}</span></li>

@@ -216,14 +216,23 @@ function NewInvite({ uid, name, first }: { uid: string; name: string; first: Inv
   );
 }
 
+// What a file has of each provider.
+const providerFileColumns: Pick<Column<ListedProviderFragment>, 'label' | 'text'>[] = [
+  { label: 'Provider', text: ({ name }) => name }, { label: 'Description', text: ({ description }) => description }, { label: 'Issuer', text: ({ oidc }) => oidc?.issuer }, { label: 'Client', text: ({ oidc }) => oidc?.clientId },
+  { label: 'Group', text: ({ group }) => namesOf(group).join('/') }, { label: 'State', text: ({ issuerVerified }) => (issuerVerified ? 'in effect' : 'waits for proof') }, { label: 'Proven', text: ({ issuerVerifyTime }) => issuerVerifyTime },
+  { label: 'Everybody gets', text: ({ defaultRole }) => defaultRole?.name }, { label: 'Groups there that get more', text: ({ mappings }) => mappings && [...mappings.nodes.map((one) => `${one.externalGroupId}: ${one.role?.name ?? 'a role'} in ${one.scope?.name ?? 'a group'}`), ...(mappings.totalCount > mappings.nodes.length ? [`and ${count(mappings.totalCount - mappings.nodes.length)} more`] : [])].join('; ') },
+  { label: 'Created', text: ({ createTime }) => createTime }, { label: 'UID', text: ({ uid }) => uid },
+];
+
 /** This list has the providers at which people sign in, and what they get there. */
 function Providers({ uid, names }: { uid: string; names: string[] }) {
   const list = usePages<ProvidersQuery, ListedProviderFragment, ProvidersQueryVariables>(ProvidersDocument, { uid, first: 20, start: true }, (data) => data.identityProviders, { start: false }, { longest: 20 });
-  const { rows, started, loading, first } = list, refused = list.problems.some(({ code }) => code === 'PERMISSION_DENIED');
+  const { rows, started, loading, first } = list, refused = list.problems.some(({ code }) => code === 'PERMISSION_DENIED'), total = first?.identityProviders?.totalCount;
   return (
     <div className="page">
       <Head names={names} show="providers">{first?.group && !refused && <NewProvider uid={uid} name={names.at(-1)!} held={{ capabilities: first.group.viewerCapabilities, on: names.at(-1)! }} />}</Head>
-      <div className="below-lead">{refused ? <div className="table"><Empty title="Your role does not let you see providers">This needs the capability identity_providers.list. An owner of {names.at(-1)} can give you a role that includes it.</Empty></div>
+      {!refused && <div className="filters"><SaveRows name="providers" columns={providerFileColumns} readAll={list.readAll} disabled={total === 0} /><span className="total" role="status">{total != null && !loading ? plural(total, 'provider') : ' '}</span></div>}
+      <div className={refused ? 'below-lead' : undefined}>{refused ? <div className="table"><Empty title="Your role does not let you see providers">This needs the capability identity_providers.list. An owner of {names.at(-1)} can give you a role that includes it.</Empty></div>
         : list.problems.length > 0 && rows.length === 0 ? <Problems loaded={list} />
         : !started ? <div className="card"><Lines rows={4} height={38} /></div>
         : rows.length === 0 && !loading ? <div className="table"><Empty title="No providers of its own">People sign in at the provider of the operator, and get roles by invites and bindings. A provider of {names.at(-1)} can give them roles by their groups there: see <a href="/guide/sign-in">sign-in</a>.</Empty></div>
