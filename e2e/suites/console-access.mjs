@@ -360,5 +360,26 @@ await check('three hundred bindings are drawn whole, folded, and in three reques
   }
 }, 60);
 
+await check('the table of access sorts all bindings, and providers are saved as a file', async () => {
+  const page = await newPage(), first = async () => (await page.getByRole('row').nth(1).innerText()).split('\n')[0], heading = page.getByRole('columnheader', { name: 'Identity' });
+  await open(page, '/console/acme/crowd/~access?show=table');
+  await heading.getByRole('button').click();
+  await page.waitForURL(/sort=identity/);
+  await eventually(async () => await first() === 'editor', first);
+  await heading.getByRole('button').click();
+  await page.waitForURL(/dir=turned/);
+  await eventually(async () => await first() === 'viewer', first);
+  assert.equal(await heading.getAttribute('aria-sort'), 'descending');
+  assert.match(await page.getByRole('row').nth(2).innerText(), /^person-299/);
+  await page.getByRole('button', { name: 'Picture', exact: true }).click();
+  await page.waitForURL((url) => !url.search.includes('sort'));
+  await open(page, '/console/acme/~identities?show=providers');
+  const file = page.waitForEvent('download');
+  await page.getByRole('button', { name: 'Export CSV' }).click();
+  assert.match((await (await (await file).createReadStream()).toArray()).join(''), /^Provider,Description,Issuer,[^]*login,Everybody who works here,https:\/\/login\.example\.com,acme,acme,in effect,.*viewer,developers: editor in engineering/);
+  assert.deepEqual(page.faults, []);
+  await page.context().close();
+}, 60);
+
 await browser.close();
 finish();

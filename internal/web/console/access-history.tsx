@@ -129,10 +129,13 @@ function Change({ change, ...place }: Place & { change: ChangedFragment }) {
 
 type PastGrant = NonNullable<AccessOnQuery['accessAt']>['nodes'][number];
 
+// The server refuses a time in the future, and the clock of the reader may be ahead by this number of milliseconds.
+const clockTolerance = 5000;
+
 /** This list has who had access to a group at the end of a day, and why. */
 export function AccessOnDay({ uid, names }: Place) {
   const { search } = useLocation(), asked = search.get('on') ?? '', day = beginOf(asked) && asked <= today() ? asked : daysAgo(1), isToday = day === today();
-  const time = useMemo(() => (isToday ? new Date(Math.floor(Date.now() / 60_000) * 60_000).toISOString() : beginOf(day, 1)!), [day, isToday]);
+  const time = useMemo(() => (isToday ? new Date(Date.now() - clockTolerance).toISOString() : beginOf(day, 1)!), [day, isToday]);
   const list = usePages<AccessOnQuery, PastGrant, AccessOnQueryVariables>(AccessOn, { uid, time, first: 100 }, (data) => data.accessAt);
   const { rows, first, started, loading, more } = list, height = useNarrow() ? 104 : 58, when = isToday ? `at ${formatTime(time)}` : `at the end of ${dayOf(beginOf(day)!)}`;
   const place = { uid, names };

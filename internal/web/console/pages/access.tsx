@@ -9,7 +9,7 @@ import { Access as AccessDocument, Can, Reach as ReachDocument, RolesFor, type A
 import { Find, ListProblems, useNarrow } from '../list';
 import { groupAddress } from '../places';
 import { Link, narrow, useLocation } from '../router';
-import { useSorting, type Sorting } from '../sorting';
+import { SortSelect, useSorting, type Sorting } from '../sorting';
 import { SaveRows, Table as Rows, type Column } from '../table';
 import { Card, Dialog, Empty, Icon, Lines, namesOf, Problems, Time } from '../ui';
 import { count, dayOf, fold, plural } from '../words';
@@ -74,6 +74,7 @@ function GroupAccess({ uid, names }: { uid: string; names: string[] }) {
             <Ways now={table ? 'table' : ''} />
             <Find value={query} label="Find by name, email or role" onChange={(q) => narrow({ q }, { replace: query !== '' && q !== '' })} />
             <label className="asks"><span>Who may</span><CapabilityChoice value={capability} label="What they may do" nothing="do something" onChange={(can) => narrow({ can })} /></label>
+            {table && <SortSelect sorting={sorting} names={{ newest: 'Newest first', identity: 'By identity', role: 'By role', group: 'By group' }} />}
             {table && <SaveRows name="bindings" columns={fileColumns(nameOfGroup)} readAll={list.readAll} disabled={total === 0} />}
             <span className="total" role="status">{total != null && !loading ? (query ? `${count(shown.length)} of ` : '') + plural(total, 'binding') + (mappings.length > 0 ? ` and ${plural(mappings.length, 'external group')}` : '') : ' '}</span>
           </div>
