@@ -80,7 +80,7 @@ var indexedConditions = []string{
 var sortedOrders = []string{
 	"Advisory.DELETE_TIME", "EventSubscription.UPDATE_TIME", "Identity.EMAIL", "Role.UPDATE_TIME",
 	"RoleBinding.GROUP_NAME", "RoleBinding.IDENTITY_NAME", "RoleBinding.ROLE_NAME", "Tag.DIGEST", "Tag.OPEN_SEVERITY",
-	"Finding.EPSS", "Finding.PACKAGE", "Finding.DUE", "Finding.UPDATE_TIME",
+	"Finding.EPSS", "Finding.PACKAGE", "Finding.DUE", "Finding.UPDATE_TIME", "Finding.UID",
 }
 
 // countedLists names the lists whose rows have no counter.

@@ -287,6 +287,7 @@ func (r *reader[T, F]) pages(q platform.Query[F], parts []*part, found []platfor
 		p.addParentCondition(page)
 		r.where(q.Filter, page)
 		o := o.withTie(p.tie())
+		o.unindexed = o.unindexed || p.column == "advisory" // Its index finds few rows.
 		p.addAfter(page, o, q.From)
 		page.add(r.orderingAmong(p.column == "parent", o).orderBy()+" LIMIT ? OFFSET ?", limit, skip)
 		s.addPerParent(parents, r.name, shown.names, page)

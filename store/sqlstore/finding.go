@@ -50,6 +50,7 @@ var findings = newTable(&table[*platform.Finding, *platform.FindingFilter]{
 		{"t.count_class", "", func(f *platform.Finding) any { class := classOfFinding(f); return &class }},
 	},
 	where:       whereFinding,
+	findsFew:    func(f *platform.FindingFilter) bool { return len(f.VulnerabilityIDs) > 0 || len(f.Advisories) > 0 },
 	wordsOf:     func(f *platform.FindingFilter) string { return f.Query },
 	classColumn: "count_class", class: classOfFinding, classCounters: findingCounters, filterCounters: countersOfFindings,
 })

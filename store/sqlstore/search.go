@@ -75,11 +75,11 @@ func trigrams(texts []string) string {
 }
 
 // orderingOf returns the order of the rows of a page. If a filter searches for
-// words, no index must match that order: for a rare word, the planner would read
-// such an index to the end of the organisation.
+// words, or finds few rows by another index, no index must match that order: for a
+// rare word, the planner would read such an index to the end of the organisation.
 func (r *reader[T, F]) orderingOf(q platform.Query[F]) ordering {
 	o := r.ordering(q.Order, q.Backward)
-	o.unindexed = r.looksFor(q.Filter) || r.words == findByPairs
+	o.unindexed = r.looksFor(q.Filter) || r.words == findByPairs || r.findsFew != nil && r.findsFew(q.Filter)
 	return o
 }
 

@@ -90,6 +90,10 @@ type table[T, F any] struct {
 	searchOf     func(T) string
 	searchFields []string
 
+	// findsFew reports whether an index finds the rows of a filter, which are few, whatever the order. nil means that
+	// there is no such filter.
+	findsFew func(F) bool
+
 	// wordsOf returns the words of a filter that are looked for in pairs of values: see finding_words.go. nil
 	// means that there are none.
 	wordsOf func(F) string

@@ -184,8 +184,13 @@ func (r *readList) addFindings() {
 	type request = platform.ListRequest[*platform.FindingFilter]
 	all := descendantsOf(r.b.root)
 	for _, order := range []string{"severity desc", "first_seen_time desc", "epss desc", "due_time", "package"} {
-		r.add("findings by "+order, pageBuffers, askList(r.p.Findings.List, request{UIDP: all, OrderBy: order})).inOrder = true
+		r.add("findings by "+order, pageBuffers, askList(r.p.Findings.List, request{UIDP: all, OrderBy: order})).maxTotalBuffers = 2 * totalBuffers // There is a counter for each class.
 	}
+	named := &platform.FindingFilter{VulnerabilityIDs: []string{"none"}}
+	r.add("findings of a vulnerability that nothing has", pageBuffers, func(ctx context.Context) error {
+		_, err := r.p.Findings.List(ctx, request{UIDP: all, Filter: named})
+		return err
+	}).sorts = true
 	ofRepo := r.add("packages of a repo", 4*pageBuffers, func(ctx context.Context) error {
 		page, err := r.p.Packages.ListHeld(ctx, r.b.busyRepo, platform.ListRequest[*platform.PackageFilter]{})
 		if err == nil && len(page.Items) == 0 {
@@ -196,7 +201,7 @@ func (r *readList) addFindings() {
 	ofRepo.maxTotalBuffers, ofRepo.sorts = 8*totalBuffers, true
 	for _, word := range []string{"rare", "cve"} {
 		found := r.add("findings with the word "+word, eachBuffers, askList(r.p.Findings.List, request{UIDP: all, Filter: &platform.FindingFilter{Query: word}}))
-		found.maxTotalBuffers, found.sorts, found.grows = 3*eachBuffers, true, "It reads the pairs of a vulnerability and a package in an index."
+		found.maxTotalBuffers, found.sorts, found.grows = 8*eachBuffers, true, "It reads the pairs of a vulnerability and a package in an index, and counts what fits."
 	}
 }
 
