@@ -31,7 +31,7 @@ type benchCommand struct {
 	Duration         time.Duration `default:"5s" help:"How long each workload is sent."`
 }
 
-// The largest measurement. It takes less than an hour.
+// The largest measurement. It takes some hours, most of them to find out what affects the images.
 const (
 	maxBenchRepos       = 100_000
 	maxBenchTags        = 100
