@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -279,6 +280,11 @@ func (w *writer[T, F]) Update(ctx context.Context, row T, fields ...string) erro
 	if set == 0 {
 		s.add("uid = uid") // changes nothing, but locks the row
 	}
+	searched := slices.ContainsFunc(w.searchFields, func(field string) bool { return slices.Contains(fields, field) })
+	if whole, isKnown := w.afterUpdate(row, fields); searched && isKnown {
+		s.add(", search = ?", foldText(w.searchOf(whole)))
+		searched = false
+	}
 	s.add(" WHERE uid = ?", w.key(w.uid(row)))
 	var stored []T
 	run := w.readBack(s, w.uid(row), &stored)
@@ -297,10 +303,36 @@ func (w *writer[T, F]) Update(ctx context.Context, row T, fields ...string) erro
 	}
 	w.assign(row, stored[0])
 	w.addTask(row, fields)
-	if slices.ContainsFunc(w.searchFields, func(field string) bool { return slices.Contains(fields, field) }) {
+	if searched {
 		w.tx.conn.Queue(newStatement(w.dialect).add("UPDATE "+w.name+" SET search = ? WHERE uid = ?", foldText(w.searchOf(row)), w.key(w.uid(row))).build(nil))
 	}
 	return nil
+}
+
+// afterUpdate returns the row as the fields of row will leave it, as far as it is searched. It returns false unless
+// GetForUpdate has read the row: then the search text is known before the update, and the row is not written twice.
+func (w *writer[T, F]) afterUpdate(row T, fields []string) (whole T, isKnown bool) {
+	read, isKnown := w.tx.locked.(T)
+	if !isKnown || w.uid(read) != w.uid(row) {
+		return whole, false
+	}
+	w.tx.locked = nil
+	whole = w.newRow()
+	w.assign(whole, read)
+	for _, c := range w.columns {
+		if slices.Contains(w.searchFields, c.field) && slices.Contains(fields, c.field) {
+			copyColumn(c.to(whole), c.to(row))
+		}
+	}
+	return whole, true
+}
+
+// copyColumn copies the value of a column with texts, given what it is scanned into.
+func copyColumn(to, from any) {
+	if j, isJSON := to.(jsonColumn); isJSON {
+		to, from = j.to, from.(jsonColumn).to
+	}
+	reflect.ValueOf(to).Elem().Set(reflect.ValueOf(from).Elem())
 }
 
 // readBack returns the statements that run an update and read its row.
@@ -426,7 +458,13 @@ func (t *table[T, F]) selectAll(d *dbconn.Dialect, uids []platform.UID, into *[]
 
 // GetForUpdate reads a row and locks it until the transaction ends.
 func (w *writer[T, F]) GetForUpdate(ctx context.Context, uid platform.UID) (T, error) {
-	return w.readJoined(ctx, uid, w.dialect.KeepRow)
+	row, err := w.readJoined(ctx, uid, w.dialect.KeepRow)
+	if err == nil && w.searchOf != nil {
+		read := w.newRow()
+		w.assign(read, row)
+		w.tx.locked = read
+	}
+	return row, err
 }
 
 // readJoined reads a row and its joined columns. keeping is the lock clause for the
