@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"time"
 
 	"atrium/internal/auth"
@@ -14,17 +15,31 @@ import (
 	"atrium/platform/fieldmask"
 )
 
-// A Workload is a request that is sent many times. A query of GraphQL has the variable $org or
+// A Workload is a request that is sent many times. A query of GraphQL has the variables $org and $after, or
 // $repo. Without a query, the workload is a page of 50 repos by REST or, if its name says so, by gRPC.
 type Workload struct{ Name, Query string }
 
-// Workloads returns the requests of a dashboard: one repo, a page with its total, nested lists,
-// role bindings with their objects, five lists in one query, and a page by REST and by gRPC.
+// Body returns the body of the request of a query.
+func (w Workload) Body(d *Data) string {
+	query := strings.Join(strings.Fields(w.Query), " ")
+	switch {
+	case strings.Contains(query, "$repo"):
+		return fmt.Sprintf(`{"query":%q,"variables":{"repo":%q}}`, query, d.Repo)
+	case strings.Contains(query, "$after"):
+		return fmt.Sprintf(`{"query":%q,"variables":{"org":%q,"after":%q}}`, query, d.Organisation, d.After)
+	default:
+		return fmt.Sprintf(`{"query":%q,"variables":{"org":%q}}`, query, d.Organisation)
+	}
+}
+
+// Workloads returns the requests of a dashboard: one repo, a page with its total, a page after a cursor, nested
+// lists, role bindings with their objects, five lists in one query, and a page by REST and by gRPC.
 // The benchmark that compares servers has the same ones.
 func Workloads() []Workload {
 	return []Workload{
 		{"W1 one repo", `query($repo: ID!) { repo(uid: $repo) { name description createTime } }`},
 		{"W2 50 repos and their total", `query($org: ID!) { repos(childrenOf: $org, first: 50) { edges { node { uid name description createTime updateTime } } pageInfo { hasNextPage endCursor } totalCount } }`},
+		{"W3 50 repos after a cursor", `query($org: ID!, $after: String!) { repos(childrenOf: $org, first: 50, after: $after) { edges { node { uid name description createTime updateTime } } pageInfo { hasNextPage endCursor } } }`},
 		{"W4 20 repos with 10 tags", `query($org: ID!) { repos(childrenOf: $org, first: 20) { edges { node { uid name tags(first: 10) { edges { node { name digest deprecated updateTime } } } } } } }`},
 		{"W5 50 bindings", `query($org: ID!) { roleBindings(childrenOf: $org, first: 50, orderBy: {field: UID}) { edges { node { uid createTime identity { name } group { name } role { name } } } } }`},
 		{"W6 five lists with totals", `query($org: ID!) {
@@ -34,13 +49,14 @@ func Workloads() []Workload {
 			repos(childrenOf: $org, first: 10) { edges { node { uid name updateTime } } totalCount }
 			advisories(where: {artifactNames: ["repo-1"]}, orderBy: {field: ADVISORY_ID}, first: 10) { edges { node { uid advisoryId updateTime } } totalCount } }`},
 		{"W7 50 repos by REST", ""},
-		{"W8 50 repos by gRPC", ""},
+		{"W7b 50 repos by gRPC", ""},
 	}
 }
 
 // Data is an organisation for the workloads.
 type Data struct {
 	Organisation, Repo platform.UID
+	After              string // the cursor of the repo in the middle of the list by name
 	Imports            []Import
 }
 
@@ -149,6 +165,13 @@ func (f *filler) registry(n Sizes) []*platform.ImportedRepo {
 		return err
 	})
 	f.data.Repo = repos[0].UID
+	if f.err != nil {
+		return nil
+	}
+	page, err := f.p.Repos.List(f.ctx, platform.ListRequest[*platform.RepoFilter]{UIDP: platform.UIDFilter{ChildrenOf: f.data.Organisation}, Skip: min(n.Repos, reposOfOrganisation) / 2, PageSize: 1})
+	if f.err = err; err == nil {
+		f.data.After = page.Cursor(0)
+	}
 	return repos
 }
 

@@ -68,10 +68,7 @@ func (l *load) do(r *http.Request) ([]byte, error) {
 func (l *load) sender(w Workload) func(context.Context) error {
 	switch {
 	case w.Query != "":
-		body := fmt.Sprintf(`{"query":%q,"variables":{"org":%q}}`, w.Query, l.data.Organisation)
-		if strings.Contains(w.Query, "$repo") {
-			body = fmt.Sprintf(`{"query":%q,"variables":{"repo":%q}}`, w.Query, l.data.Repo)
-		}
+		body := w.Body(l.data)
 		return func(ctx context.Context) error { _, err := l.post(ctx, "/graphql", body); return err }
 	case strings.HasSuffix(w.Name, "by gRPC"):
 		return l.grpcPage()

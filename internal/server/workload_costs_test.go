@@ -45,7 +45,7 @@ func TestWorkloadCosts(t *testing.T) {
 	measured := map[string]workloadCost{}
 	for engine, url := range workloadEngines(t) {
 		w := newWorkbench(t, url)
-		for _, load := range w.workloads(t, url) {
+		for _, load := range append(w.workloads(), w.floors(t, url)...) {
 			measured[load.name+"/"+engine] = w.measure(t, load)
 		}
 	}

@@ -8,8 +8,6 @@ import (
 	"crypto/elliptic"
 	"crypto/rand"
 	"crypto/x509"
-	"encoding/json"
-	"fmt"
 	"io"
 	"log/slog"
 	"net/http"
@@ -20,8 +18,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgxpool"
 	"google.golang.org/protobuf/encoding/protowire"
 
 	"atrium/internal/auth"
@@ -33,14 +29,21 @@ import (
 
 // A workbench is a server with an organisation for the workloads.
 type workbench struct {
-	cost      tripCounter
-	handler   http.Handler
-	full      http.Handler // refuses every request of a known caller
-	token     string
-	org, repo platform.UID
+	*bench.Data
+	p       *platform.Platform
+	issuer  *auth.Issuer
+	cost    tripCounter
+	handler http.Handler
+	full    http.Handler // refuses every request of a known caller
+	token   string
 }
 
 func newWorkbench(b testing.TB, url string, readURLs ...string) *workbench {
+	b.Helper()
+	return newLoggedWorkbench(b, url, discardLogger(), readURLs...)
+}
+
+func newLoggedWorkbench(b testing.TB, url string, logger *slog.Logger, readURLs ...string) *workbench {
 	b.Helper()
 	w := &workbench{}
 	s := check(store.Open(b.Context(), url, store.Options{ReadURLs: readURLs, Observers: []store.Observer{&w.cost}}))(b)
@@ -48,14 +51,20 @@ func newWorkbench(b testing.TB, url string, readURLs ...string) *workbench {
 	p := check(platform.New(b.Context(), s, platform.Options{}))(b)
 	key := check(ecdsa.GenerateKey(elliptic.P256(), rand.Reader))(b)
 	issuer := check(auth.NewDevelopmentIssuer(check(x509.MarshalPKCS8PrivateKey(key))(b), nil))(b)
-	data := check(bench.Fill(b.Context(), p, 1000, s.Size))(b)
+	w.Data, w.p, w.issuer = check(bench.Fill(b.Context(), p, bench.Sizes{Repos: 1000, Tags: 12}, s.Size))(b), p, issuer
 
-	config := Config{Audience: []string{"atrium"}, ServiceDomain: "atrium.dev", GraphQL: DefaultGraphQL(), Logger: discardLogger(), MaxConcurrent: 12}
+	config := Config{Audience: []string{"atrium"}, ServiceDomain: "atrium.dev", GraphQL: DefaultGraphQL(), Logger: logger, MaxConcurrent: 12}
 	limited := config
 	limited.RateLimit, limited.RateBurst, limited.Logger = 1, 1, slog.New(slog.NewJSONHandler(io.Discard, nil))
 	w.full = Handler(p, limited, issuer)
-	w.handler, w.token, w.org, w.repo = Handler(p, config, issuer), check(issuer.Mint(bench.Owner, "atrium", time.Hour, nil))(b), data.Organisation, data.Repo
+	w.handler, w.token = Handler(p, config, issuer), w.mint(b, bench.Owner)
 	return w
+}
+
+// mint returns a token of a subject.
+func (w *workbench) mint(tb testing.TB, subject string) string {
+	tb.Helper()
+	return check(w.issuer.Mint(subject, "atrium", 12*time.Hour, nil))(tb)
 }
 
 // A tripCounter counts statements and round trips.
@@ -88,15 +97,16 @@ type preparedRequest struct {
 	body string
 }
 
-func (w *workbench) request(query string) *preparedRequest {
-	r := httptest.NewRequest(http.MethodGet, "/registry/v2/repos?uidp.children_of="+string(w.org)+"&page_size=50", http.NoBody)
+// restPage is the path of W7.
+func (w *workbench) restPage() string {
+	return "/registry/v2/repos?uidp.children_of=" + string(w.Organisation) + "&page_size=50"
+}
+
+func (w *workbench) request(load bench.Workload) *preparedRequest {
+	r := httptest.NewRequest(http.MethodGet, w.restPage(), http.NoBody)
 	body := ""
-	if query != "" {
-		variable, value := "org", w.org
-		if strings.Contains(query, "$repo") {
-			variable, value = "repo", w.repo
-		}
-		body = fmt.Sprintf(`{"query":%q,"variables":{%q:%q}}`, strings.Join(strings.Fields(query), " "), variable, value)
+	if load.Query != "" {
+		body = load.Body(w.Data)
 		r = httptest.NewRequest(http.MethodPost, "/graphql", strings.NewReader(body))
 		r.Header.Set("Content-Type", "application/json")
 	}
@@ -104,9 +114,9 @@ func (w *workbench) request(query string) *preparedRequest {
 	return &preparedRequest{*r, body}
 }
 
-// grpcPage returns the request of W8.
+// grpcPage returns the request of W7b.
 func (w *workbench) grpcPage() *preparedRequest {
-	scope := protowire.AppendString(protowire.AppendTag(nil, 3, protowire.BytesType), string(w.org)) // children_of
+	scope := protowire.AppendString(protowire.AppendTag(nil, 3, protowire.BytesType), string(w.Organisation)) // children_of
 	message := protowire.AppendBytes(protowire.AppendTag(nil, 1, protowire.BytesType), scope)
 	r, body := grpcRequest("ListRepos", protowire.AppendVarint(protowire.AppendTag(message, 4, protowire.VarintType), 50))
 	r.Header.Set("Authorization", "Bearer "+w.token)
@@ -147,70 +157,28 @@ type workload struct {
 	handler http.Handler
 }
 
-// workloads returns the workloads. It adds the cost of the harness itself and, on
-// PostgreSQL, handlers that are written by hand with pgx.
-func (w *workbench) workloads(tb testing.TB, url string) []workload {
-	all := []workload{{"bare", w.request(""), http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "{}") })}}
+// workloads returns the workloads, and the cost of the harness itself.
+func (w *workbench) workloads() []workload {
+	all := []workload{{"bare", w.request(bench.Workload{}), http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "{}") })}}
 	for _, load := range bench.Workloads() {
-		request := w.request(load.Query)
+		request := w.request(load)
 		if strings.HasSuffix(load.Name, "by gRPC") {
 			request = w.grpcPage()
 		}
 		all = append(all, workload{strings.Fields(load.Name)[0], request, w.handler})
 	}
-	if strings.HasPrefix(url, "postgres") {
-		pool := check(pgxpool.New(tb.Context(), url))(tb)
-		tb.Cleanup(pool.Close)
-		repo, _ := w.repo.Packed()
-		org, _ := w.org.Packed()
-		all = append(all, workload{"floor-W1", w.request(""), handWrittenGet(pool, repo)}, workload{"floor-W7", w.request(""), handWrittenPage(pool, org)})
-	}
 	return all
 }
 
-// A shownRepo is a repo in the answers of the handlers that are written by hand.
-type shownRepo struct {
-	UID                    []byte
-	Name, Description      string
-	CreateTime, UpdateTime time.Time
-}
-
-// handWrittenGet reads one repo for any caller, without GraphQL.
-func handWrittenGet(pool *pgxpool.Pool, uid []byte) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		var repo shownRepo
-		if err := pool.QueryRow(r.Context(), "SELECT name, description, create_time FROM repo WHERE uid = $1", uid).Scan(&repo.Name, &repo.Description, &repo.CreateTime); err != nil {
-			http.Error(w, err.Error(), http.StatusInternalServerError)
-			return
-		}
-		w.Header().Set("Content-Type", "application/json")
-		_ = json.NewEncoder(w).Encode(repo)
-	})
-}
-
-// handWrittenPage reads 50 repos and their total for any caller, without GraphQL.
-func handWrittenPage(pool *pgxpool.Pool, org []byte) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		var page struct {
-			Repos []shownRepo
-			Total int64
-		}
-		var batch pgx.Batch
-		batch.Queue("SELECT uid, name, description, create_time, update_time FROM repo WHERE parent = $1 ORDER BY name, uid LIMIT 50", org).Query(func(rows pgx.Rows) (err error) {
-			page.Repos, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (repo shownRepo, err error) {
-				err = row.Scan(&repo.UID, &repo.Name, &repo.Description, &repo.CreateTime, &repo.UpdateTime)
-				return repo, err
-			})
-			return err
-		})
-		batch.Queue("SELECT count(*) FROM repo WHERE parent = $1", org).QueryRow(func(row pgx.Row) error { return row.Scan(&page.Total) })
-		if err := pool.SendBatch(r.Context(), &batch).Close(); err != nil {
-			http.Error(w, err.Error(), http.StatusInternalServerError)
-			return
-		}
-		w.Header().Set("Content-Type", "application/json")
-		_ = json.NewEncoder(w).Encode(page)
-	})
+// floors returns the handlers that are written by hand, for the workloads that only read.
+func (w *workbench) floors(tb testing.TB, url string) (all []workload) {
+	handler := newFloor(tb, w, url)
+	for _, name := range []string{"W1", "W1-checked", "W2", "W3", "W4", "W5", "W6", "W7"} {
+		r := httptest.NewRequest(http.MethodGet, "/"+name, http.NoBody)
+		r.Header.Set("Authorization", "Bearer "+w.token)
+		all = append(all, workload{"floor-" + name, &preparedRequest{Request: *r}, handler})
+	}
+	return all
 }
 
 // workloadEngines returns the URLs of the databases by their engines.
@@ -227,7 +195,7 @@ func workloadEngines(tb testing.TB) map[string]string {
 func BenchmarkWorkloads(b *testing.B) {
 	for engine, url := range workloadEngines(b) {
 		w, to := newWorkbench(b, url), &sink{header: http.Header{}}
-		for _, load := range w.workloads(b, url) {
+		for _, load := range append(w.workloads(), w.floors(b, url)...) {
 			b.Run(load.name+"/"+engine, func(b *testing.B) {
 				b.ReportAllocs()
 				for b.Loop() {
