@@ -324,14 +324,14 @@ func (f *floor) addReads(name string) {
 		err := f.db.run(r.Context(), false, f.list(&l, false, repoColumns, "}}", floorRepos+" FROM repo WHERE parent = $1 AND (name, uid) > ($2, $3) ORDER BY name, uid LIMIT 51", f.org, name, f.from))
 		return fmt.Appendf(l.begin("repos"), `],"pageInfo":{"hasNextPage":%t}}}}`, l.rows > floorPage), err
 	})
-	f.handle("/W4", f.nested)
+	f.handle("/W4", f.answerNested)
 	f.handle("/W5", func(r *http.Request) ([]byte, error) {
 		var l shownList
 		columns := []shownColumn{{`{"node":{"uid":`, isUID}, {`,"createTime":`, isTime}, {`,"identity":{"name":`, isText}, {`},"group":{"name":`, isText}, {`},"role":{"name":`, isText}}
 		err := f.db.run(r.Context(), false, f.list(&l, false, columns, "}}}", floorAccess, f.org))
 		return append(l.begin("roleBindings"), "]}}}"...), err
 	})
-	f.handle("/W6", f.five)
+	f.handle("/W6", f.answerFive)
 }
 
 // begin returns the beginning of an answer with a list.
@@ -356,8 +356,8 @@ func (f *floor) grants(r *http.Request, allowed *bool) (floorStatement, error) {
 	}}, nil
 }
 
-// nested answers W4.
-func (f *floor) nested(r *http.Request) ([]byte, error) {
+// answerNested answers W4.
+func (f *floor) answerNested(r *http.Request) ([]byte, error) {
 	join := "CROSS JOIN LATERAL (SELECT name, digest, deprecated, update_time FROM tag WHERE parent = r.uid ORDER BY name, uid LIMIT 10) t"
 	if _, isSQLite := f.db.(*floorSQLite); isSQLite {
 		join = "CROSS JOIN tag t ON t.rowid IN (SELECT rowid FROM tag WHERE parent = r.uid ORDER BY name, uid LIMIT 10)"
@@ -391,8 +391,8 @@ func (f *floor) nested(r *http.Request) ([]byte, error) {
 	return append(b, `]}}}]}}}`...), err
 }
 
-// five answers W6.
-func (f *floor) five(r *http.Request) ([]byte, error) {
+// answerFive answers W6.
+func (f *floor) answerFive(r *http.Request) ([]byte, error) {
 	fields := []string{"groups", "identities", "roleBindings", "repos", "advisories"}
 	var lists [5]shownList
 	uid, updated := shownColumn{`{"node":{"uid":`, isUID}, shownColumn{`,"updateTime":`, isTime}

@@ -60,7 +60,7 @@ type preparingConn struct {
 	statements *simplelru.LRU[string, driverStatement]
 }
 
-func (c *preparingConn) prepared(ctx context.Context, query string) (driverStatement, error) {
+func (c *preparingConn) prepare(ctx context.Context, query string) (driverStatement, error) {
 	if s, isPrepared := c.statements.Get(query); isPrepared {
 		return s, nil
 	}
@@ -75,7 +75,7 @@ func (c *preparingConn) prepared(ctx context.Context, query string) (driverState
 
 // QueryContext runs a statement that returns rows.
 func (c *preparingConn) QueryContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Rows, error) {
-	s, err := c.prepared(ctx, query)
+	s, err := c.prepare(ctx, query)
 	if err != nil {
 		return nil, err
 	}
@@ -84,7 +84,7 @@ func (c *preparingConn) QueryContext(ctx context.Context, query string, args []d
 
 // ExecContext runs a statement that returns no rows.
 func (c *preparingConn) ExecContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Result, error) {
-	s, err := c.prepared(ctx, query)
+	s, err := c.prepare(ctx, query)
 	if err != nil {
 		return nil, err
 	}
