@@ -14,6 +14,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime/debug"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -68,23 +69,26 @@ type turn struct {
 	requests []subjectRequest
 }
 
-// measureRatio measures both sides in turn, A B A B.
+// measureRatio measures both sides in turn, A B A B, and compares the medians: a process in the background disturbs few turns.
 func measureRatio(b *testing.B, sides [2]turn, connections int) {
-	var spent, answered [2]int64
+	var costs [2][]float64
 	for _, side := range sides { // statements are prepared
 		side.drive(b, side.requests, connections)
 	}
 	for b.Loop() {
 		for i, side := range sides {
 			before := side.cpu(b)
-			answered[i] += side.drive(b, side.requests, connections)
-			spent[i] += side.cpu(b) - before
+			answered := side.drive(b, side.requests, connections)
+			costs[i] = append(costs[i], float64(side.cpu(b)-before)/float64(answered))
 		}
 	}
-	cost := func(i int) float64 { return float64(spent[i]) / float64(answered[i]) }
+	median := func(costs []float64) float64 {
+		slices.Sort(costs)
+		return costs[len(costs)/2]
+	}
 	b.ReportMetric(0, "ns/op")
-	b.ReportMetric(cost(0)/cost(1), "ratio")
-	b.ReportMetric(cost(0)/1000, "cpu-us/request")
+	b.ReportMetric(median(costs[0])/median(costs[1]), "ratio")
+	b.ReportMetric(median(costs[0])/1000, "cpu-us/request")
 }
 
 // A subject is a process that answers requests.
