@@ -2418,7 +2418,7 @@ func fieldsGroup(resolvers ResolverRoot) *execute.Object {
 		},
 		"effectiveBindings": {Arguments: field_Group_effectiveBindings_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := resolvers.Group().EffectiveBindings(ctx, execute.Parents[platform.Group](parents), arguments["capability"].(*platform.Capability), arguments["where"].(*scalar.RoleBindingFilter), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["skip"].(*int))
+				values, err := resolvers.Group().EffectiveBindings(ctx, execute.Parents[platform.Group](parents), arguments["capability"].(*platform.Capability), arguments["where"].(*scalar.RoleBindingFilter), arguments["orderBy"].(*scalar.Order), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["skip"].(*int))
 				return execute.Each(values, err, execute.Pointer)
 			},
 		},

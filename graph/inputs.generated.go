@@ -564,12 +564,15 @@ func field_Group_descendants_args(ctx context.Context, raw map[string]any) (map[
 
 func field_Group_effectiveBindings_args(ctx context.Context, raw map[string]any) (map[string]any, error) {
 	ec := &executionContext{}
-	arguments := make(map[string]any, 7)
+	arguments := make(map[string]any, 8)
 	var err error
 	if arguments["capability"], err = graphql.ProcessArgField(ctx, raw, "capability", ec.unmarshalOCapability2ᚖatriumᚋplatformᚐCapability); err != nil {
 		return nil, err
 	}
 	if arguments["where"], err = graphql.ProcessArgField(ctx, raw, "where", ec.unmarshalORoleBindingFilter2ᚖatriumᚋgraphᚋscalarᚐRoleBindingFilter); err != nil {
+		return nil, err
+	}
+	if arguments["orderBy"], err = graphql.ProcessArgField(ctx, raw, "orderBy", ec.unmarshalORoleBindingOrder2ᚖatriumᚋgraphᚋscalarᚐOrder); err != nil {
 		return nil, err
 	}
 	if arguments["first"], err = graphql.ProcessArgField(ctx, raw, "first", ec.unmarshalOInt2ᚖint); err != nil {
