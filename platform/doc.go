@@ -8,26 +8,30 @@
 //
 //	group.go, identity.go, role.go, role_binding.go    who may do what;
 //	               role_binding_lists.go lists bindings in other ways,
-//	               role_binding_review.go confirms them
+//	               role_binding_review.go confirms them, role_binding_expiry.go ends them
 //	identity_provider.go, external_group_role_mapping.go, group_invite.go
 //	               how more people can sign in
 //	account_association.go, terms.go   cloud accounts and accepted terms of a group
 //	repo.go, tag.go, image.go          the registry; tag_batch.go creates many tags,
-//	               repo_facet.go counts repos by what they have in common
+//	               repo_facet.go counts repos by what they have in common,
+//	               image_condition.go has conditions on what images hold, and
+//	               architecture.go the names of architectures
 //	artifact.go, artifact_version.go   the catalogue of libraries
 //	advisory.go, vulnerability.go      from feeds; severity.go rates them,
 //	               advisory_match.go matches advisories with repos and tags,
 //	               advisory_summary.go counts advisories; advisory_document.go and
 //	               resolved_vulnerability.go are views of both
-//	package.go, package_version.go     what images hold; sbom.go imports it
+//	package.go, package_version.go     what images hold; sbom.go imports it, and
+//	               image_package.go lists what one image holds
 //	finding.go     which advisories affect which images: finding_task.go has what to look at
 //	               again, finding_reconcile.go writes what follows from tags, packages and
 //	               advisories, finding_image.go has what is known of an image,
 //	               finding_match.go compares versions, finding_change.go notes what
 //	               changes, for the events of finding_event.go; finding_update.go and
 //	               finding_rule.go are what callers decide, finding_triage.go which decision
-//	               counts; finding_summary.go counts, exploitation.go has what
-//	               catalogues say, export.go yields whole lists
+//	               counts; finding_summary.go counts, finding_activity.go has what was open
+//	               at a time, exploitation.go has what catalogues say, export.go yields
+//	               whole lists
 //	subscription.go, delivery.go       who receives events, and the result of each delivery
 //
 // The other files hold what kinds share. Operations:
@@ -42,7 +46,8 @@
 //	search.go      finds resources of several kinds by words; search_text.go decides
 //	               which words match
 //	page.go        page sizes and orders; token.go seals page tokens
-//	check.go       what names and texts may contain; label.go has labels, time.go times
+//	check.go       what names and texts may contain; label.go has labels, time.go times,
+//	               time_zone.go zones
 //	import.go      stores many records at once: import_feed.go advisories,
 //	               import_libraries.go artifacts, import_registry.go repos, tags and
 //	               images; import_prune.go removes what vanished from a registry
@@ -67,6 +72,7 @@
 //	               resources that events name, denial.go records
 //	               rejected changes
 //	event_feed.go  live events; event_broadcast.go reads them once for all feeds,
+//	               event_burst.go has those that are delivered together,
 //	               event_callers.go keeps the grants of their callers,
 //	               event_anchor.go notices a database that lacks the newest events
 //	audit_log.go   recorded events and denials; activity.go counts events by day or week,

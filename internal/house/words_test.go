@@ -38,3 +38,14 @@ func TestTheGlossaryIsShortAndTrue(t *testing.T) {
 		}
 	}
 }
+
+// The map of the core in platform/doc.go names each of its files.
+func TestTheMapOfTheCoreHasEveryFile(t *testing.T) {
+	t.Parallel()
+	text := read(t, "platform/doc.go")
+	for _, file := range sourcesIn(t, "platform") {
+		if name := filepath.Base(file.path); name != "doc.go" && !regexp.MustCompile(`\b`+regexp.QuoteMeta(name)).MatchString(text) {
+			t.Errorf("platform/doc.go: say in the map what %s is for", name)
+		}
+	}
+}
