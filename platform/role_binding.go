@@ -245,7 +245,7 @@ func (s RoleBindings) createAll(ctx context.Context, parent UID, ins []fieldmask
 		return nil, err
 	}
 	var made []*RoleBinding
-	var failing int
+	failing := noRow
 	err = s.writeInPlaceOfExpired(ctx, parent, func() []*RoleBinding { return bindings }, func(tx Tx) (err error) {
 		var keys map[UID]RuleKey
 		if keys, failing, err = s.checkMayBind(ctx, tx, parent, bindings...); err != nil {
