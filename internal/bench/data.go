@@ -215,7 +215,7 @@ func (f *filler) advisories() {
 func (f *filler) contents(repos []*platform.ImportedRepo) {
 	d := rand.New(rand.NewPCG(1, 2)) //nolint:gosec // the contents are the same each time
 	packages := max(len(repos)/reposPerPackage, 2*packagesPerImage)
-	f.known(d, packages)
+	f.importFlaws(d, packages)
 	sboms := make([]*platform.ImportedSBOM, len(repos))
 	for i, r := range repos {
 		sboms[i] = &platform.ImportedSBOM{Repo: r.UID, Digest: digest(i, 0), Format: "CycloneDX 1.6"}
@@ -238,8 +238,8 @@ func popular(d *rand.Rand, n int) int {
 	return int(at * at * float64(n))
 }
 
-// known imports advisories about packages, and how likely they are exploited.
-func (f *filler) known(d *rand.Rand, packages int) {
+// importFlaws imports advisories about packages, and how likely they are exploited.
+func (f *filler) importFlaws(d *rand.Rand, packages int) {
 	scores := []string{"CVSS:3.1/AV:N/AC:L/PR:N/UI:N/S:U/C:H/I:H/A:H", "CVSS:3.1/AV:N/AC:L/PR:N/UI:N/S:U/C:N/I:N/A:H", "CVSS:3.1/AV:N/AC:L/PR:N/UI:R/S:C/C:L/I:L/A:N", "CVSS:3.1/AV:N/AC:H/PR:N/UI:R/S:U/C:L/I:N/A:N"}
 	var all []*platform.Advisory
 	var likely []*platform.Exploitation

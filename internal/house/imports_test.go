@@ -59,7 +59,7 @@ var rules = map[string]rule{
 	"store/storetest":       {[]string{"platform", "store", "store/pgpool", "store/postgres", "store/sqlite", "store/sqlstore", "store/sqlstore/dbconn"}, "it checks what every engine must do"},
 	"internal/demo": {[]string{"platform", "platform/affected", "platform/fieldmask", "internal/auth", "internal/web"},
 		"it is data: it is written through the core's operations, for the development issuer and for the pages that show it"},
-	"internal/bench": {[]string{"platform", "platform/fieldmask", "internal/auth", "gen"},
+	"internal/bench": {[]string{"platform", "platform/fieldmask", "platform/affected", "internal/auth", "gen"},
 		"it measures a server from outside, as clients do, with data that is written through the core's operations; package client would add 4 MB of stubs to the program"},
 	"docs":                      {nil, "it is text"},
 	"internal/telemetry":        {nil, "it counts what others name; a kind in it would be counted where nobody knows of it"},

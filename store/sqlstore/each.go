@@ -255,7 +255,7 @@ func (p *part) addParentCondition(s *statement) {
 		if p.below {
 			from = ">"
 		}
-		s.add(and + p.tie().sql() + " " + from + " p.inside AND " + p.tie().sql() + " < p.past")
+		s.add(and + hideRange(p.column, p.tie().sql()+" "+from+" p.inside AND "+p.tie().sql()+" < p.past"))
 	}
 	if p.exclude {
 		s.add(" AND t.uid <> p.inside")
