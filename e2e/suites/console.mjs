@@ -705,7 +705,7 @@ await check('a token that was pasted and expires keeps the form, which is sent w
   page.failing = /401/;
   await page.route('**/graphql', (route) => route.fulfill({ status: 401, json: { errors: [{ message: 'expired' }] } }));
   await page.getByRole('button', { name: 'Create the group' }).click();
-  await page.getByText('Your session has expired.').waitFor();
+  await page.getByRole('dialog').getByText('Your session has expired.').waitFor(); // A list behind the form can say so, too.
   assert.equal(await page.getByRole('dialog').getByLabel('Name', { exact: true }).inputValue(), name);
   await page.unroute('**/graphql');
   await page.getByLabel('A new token').fill(await token('--as', 'owner'));
