@@ -130,10 +130,9 @@ func (s Findings) ImportRules(ctx context.Context, group UID, rules []*TriageRul
 	if err := s.p.requireImport(ctx, group); err != nil {
 		return Imported{}, err
 	}
-	put := func(ctx context.Context, tx Tx, rows []*TriageRule) error {
+	put := func(ctx context.Context, tx Tx, rows ...*TriageRule) {
 		tx.PutTriageRules(rows)
 		s.followRules(ctx, tx, group, rows)
-		return nil
 	}
 	now, author := s.p.now(), eventActor(ctx, group).Subject
 	in := importPlan[*TriageRule, triageTarget]{
@@ -157,8 +156,8 @@ func (s Findings) ImportRules(ctx context.Context, group UID, rules []*TriageRul
 		isUnchanged: func(known, r *TriageRule) bool {
 			return known.CreateTime.After(r.CreateTime.Time) || known.decision().equals(r.decision())
 		},
-		replace: func(ctx context.Context, tx Tx, _, r *TriageRule) error { return put(ctx, tx, []*TriageRule{r}) },
-		insert:  put,
+		replace: func(ctx context.Context, tx Tx, _, r *TriageRule) error { put(ctx, tx, r); return nil },
+		insert:  func(ctx context.Context, tx Tx, rows []*TriageRule) error { put(ctx, tx, rows...); return nil },
 	}
 	return in.run(ctx, s.p.store, rules)
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"database/sql"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -289,7 +290,7 @@ func readSample(tb testing.TB, db *sql.DB, table, condition string, arg any) sam
 	if !rows.Next() {
 		tb.Fatalf("no row of %s has %s with %v: %v", table, condition, arg, rows.Err())
 	}
-	check(0, rows.Scan(into...))(tb)
+	check(0, errors.Join(rows.Scan(into...), rows.Err()))(tb)
 	row := sampleRow{table: table}
 	for i, name := range names {
 		if name != "seq" && name != "xact" {

@@ -114,7 +114,7 @@ func (c *preparingConn) run(ctx context.Context, s floorStatement) error {
 		_, err := found.(*sql.Stmt).ExecContext(ctx, s.args...)
 		return err
 	}
-	rows, err := found.(*sql.Stmt).QueryContext(ctx, s.args...)
+	rows, err := found.(*sql.Stmt).QueryContext(ctx, s.args...) //nolint:rowserrcheck // readFloorRows does
 	if err != nil {
 		return err
 	}

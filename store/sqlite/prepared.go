@@ -33,7 +33,7 @@ func (c preparingConnector) Connect(ctx context.Context) (driver.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	conn := &preparingConn{driverConn: opened.(driverConn)}                                                 // the driver documents these interfaces
+	conn := &preparingConn{driverConn: opened.(driverConn)}                                                 //nolint:forcetypeassert // the driver documents these interfaces
 	conn.statements, _ = simplelru.NewLRU(maxPrepared, func(_ string, s driverStatement) { _ = s.Close() }) // the size is above 0
 	return conn, nil
 }
@@ -68,7 +68,7 @@ func (c *preparingConn) prepare(ctx context.Context, query string) (driverStatem
 	if err != nil {
 		return nil, err
 	}
-	s := prepared.(driverStatement)
+	s := prepared.(driverStatement) //nolint:forcetypeassert // the driver documents these interfaces
 	c.statements.Add(query, s)
 	return s, nil
 }

@@ -330,7 +330,7 @@ func (w *writer[T, F]) afterUpdate(row T, fields []string) (whole T, isKnown boo
 // copyColumn copies the value of a column with texts, given what it is scanned into.
 func copyColumn(to, from any) {
 	if j, isJSON := to.(jsonColumn); isJSON {
-		to, from = j.to, from.(jsonColumn).to
+		to, from = j.to, from.(jsonColumn).to //nolint:forcetypeassert // both are the same column
 	}
 	reflect.ValueOf(to).Elem().Set(reflect.ValueOf(from).Elem())
 }

@@ -87,8 +87,7 @@ func (r *run) resolveTogether(steps []step) {
 	for _, s := range reading {
 		all.Go(func() {
 			defer end()
-			s.ctx = join(s.ctx)
-			r.resolve(s)
+			r.resolve(step{join(s.ctx), s.field, s.parents, s.isEarly})
 		})
 	}
 	all.Wait()
