@@ -280,7 +280,7 @@ func (f *floor) takeSamples(tb testing.TB, w *workbench, url string, all []writi
 // readSample reads a row of a table, without the columns that the database fills.
 func readSample(tb testing.TB, db *sql.DB, table, condition string, arg any) sampleRow {
 	tb.Helper()
-	rows := check(db.QueryContext(context.Background(), "SELECT * FROM "+table+" WHERE "+condition, arg))(tb)
+	rows := check(db.QueryContext(context.Background(), "SELECT * FROM "+table+" WHERE "+condition, arg))(tb) //nolint:rowserrcheck // it is below
 	defer func() { _ = rows.Close() }()
 	names := check(rows.Columns())(tb)
 	values, into := make([]any, len(names)), make([]any, len(names))
