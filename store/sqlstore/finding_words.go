@@ -15,7 +15,7 @@ import (
 // it is found sooner in the order of the list.
 
 // manyFound is how many rows a page sorts at most.
-const manyFound = 50_000
+const manyFound = 5_000
 
 // A wordPlan says what is found by pairs with the words of a search.
 type wordPlan int
