@@ -36,8 +36,12 @@ func TestEveryOperationTakesFewRoundTrips(t *testing.T) {
 			verb := slices.IndexFunc([]byte(c.rpc[1:]), func(b byte) bool { return b < 'a' }) + 1
 			limit := cmp.Or(tripsOfOthers[c.rpc], tripsOfVerbs[c.rpc[:verb]], 1)
 			for _, p := range w.protocols {
+				g, isGraphQL := p.(graphQL)
+				if isGraphQL {
+					p = graphQL{g.handler, nil, g.schema} // The other executor would count too.
+				}
 				least := e.countTrips(t, relay, p, c)
-				if p.name() == "graphql" {
+				if isGraphQL {
 					least--
 				}
 				if least > limit {
