@@ -38,8 +38,9 @@ func (p *proving) Run(ctx context.Context, statements ...*Statement) error {
 	if err != nil {
 		return err
 	}
+	request := readingOf(ctx)
 	switch {
-	case proof == nil && len(statements) == 0:
+	case proof == nil && len(statements) == 0 && (request == nil || !request.isNew()): // else the primary tells its position
 		return nil
 	case proof == nil:
 		return p.next.Run(ctx, statements...)
