@@ -49,6 +49,8 @@ type FindingWrites interface {
 	// ShiftOpenFindings changes how many open findings a repo shows, and how many were open in it and in the groups above on
 	// the day of now and later. The repo must have been read since the findings of the organisation were locked.
 	ShiftOpenFindings(repo *Repo, by OpenCounts, now Time)
+	// DeleteOpenCountsOf deletes how many findings were open in a group or a repo that is about to be deleted.
+	DeleteOpenCountsOf(scope UID)
 
 	// ForgetRepo removes a repo that is about to be deleted from all counters of findings. The findings of the
 	// organisation must be locked.

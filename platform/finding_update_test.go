@@ -189,6 +189,32 @@ func TestARepoIsDeletedWhileItsFindingsChange(t *testing.T) {
 	})
 }
 
+// How many findings were open in a group or a repo is stored as long as that exists.
+func TestTheOpenFindingsOfAGroupEndWithIt(t *testing.T) {
+	onEachEngine(t, func(t *testing.T, w *world) {
+		acme := w.found("acme")
+		team := w.group(acme.uid)
+		repo := w.repo(team)
+		w.sbom(repo, digest(1), "a@1.0.0")
+		tag := w.point(repo, "latest", digest(1))
+		w.advise(acme.uid, fixedIn("CVE-1", "a", "2.0.0"))
+		w.settle()
+		expect := func(where string, want int) {
+			t.Helper()
+			if got := w.count("open_finding_change"); got != want {
+				t.Errorf("%s, open findings of %d groups and repos are stored, want %d", where, got, want)
+			}
+		}
+		expect("in the beginning", 3)
+		must(t, w.p.Tags.Delete(acme.owner, tag))
+		w.settle()
+		must(t, w.p.Repos.Delete(acme.owner, repo))
+		expect("without the repo", 2)
+		must(t, w.p.Groups.Delete(acme.owner, team))
+		expect("without its group", 1)
+	})
+}
+
 // A heldStore calls hold before it commits its first transaction.
 type heldStore struct {
 	platform.Store

@@ -171,10 +171,11 @@ func (s Groups) Delete(ctx context.Context, uid UID) error {
 }
 
 // removeGroupData removes rows that belong to a group without being resources in
-// it: triage rules, accepted terms, and mappings of providers of higher groups whose scope is
-// this group.
+// it: triage rules, how many findings were open, accepted terms, and mappings of providers of
+// higher groups whose scope is this group.
 func (s Groups) removeGroupData(ctx context.Context, tx Tx, uid UID) error {
 	tx.DeleteRulesOf(uid)
+	tx.DeleteOpenCountsOf(uid)
 	accepted, err := tx.TermsAcceptances().List(ctx, Query[*TermsFilter]{Scope: newScope(Branch{Relation: Children, UID: uid}), Order: Order{Field: "uid"}, Limit: noLimit, Parts: PartItems})
 	if err != nil {
 		return err

@@ -418,7 +418,12 @@ func (tx *transaction) forgetOpenFindings(repo platform.UID) {
 		q := newStatement(tx.dialect).add("UPDATE open_finding_change AS t SET r0 = t.r0 - f.r0, r1 = t.r1 - f.r1, r2 = t.r2 - f.r2, r3 = t.r3 - f.r3, r4 = t.r4 - f.r4, r5 = t.r5 - f.r5")
 		tx.conn.Queue(q.add(" FROM open_finding_change f WHERE f.scope = ? AND t.scope = ? AND t.quarter = f.quarter", repo, scope).build(nil))
 	}
-	tx.conn.Queue(newStatement(tx.dialect).add("DELETE FROM open_finding_change WHERE scope = ?", repo).build(nil))
+	tx.DeleteOpenCountsOf(repo)
+}
+
+// DeleteOpenCountsOf deletes how many findings were open in a group or a repo.
+func (tx *transaction) DeleteOpenCountsOf(scope platform.UID) {
+	tx.conn.Queue(newStatement(tx.dialect).add("DELETE FROM open_finding_change WHERE scope = ?", scope).build(nil))
 }
 
 // ForgetRepo takes a repo, its images and their findings out of the counters.

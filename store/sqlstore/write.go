@@ -58,11 +58,11 @@ func (w *writer[T, F]) insertThen(ctx context.Context, rows []T, then ...*dbconn
 	aliases := w.aliasValues(rows)
 	var err error
 	if len(rows) < copyThreshold {
-		err = w.conn.Run(ctx, slices.Concat(insertAll(w.dialect, w.name, columns, values), insertAll(w.dialect, w.aliasTable, aliasColumns, aliases), then)...)
+		then = slices.Concat(insertAll(w.dialect, w.name, columns, values), insertAll(w.dialect, w.aliasTable, aliasColumns, aliases), then)
 	} else if err = w.tx.conn.Copy(ctx, w.name, columns, values); err == nil && len(aliases) > 0 {
 		err = w.tx.conn.Copy(ctx, w.aliasTable, aliasColumns, aliases)
 	}
-	if len(rows) >= copyThreshold && err == nil && len(then) > 0 {
+	if err == nil && len(then) > 0 {
 		err = w.conn.Run(ctx, then...)
 	}
 	switch {
@@ -281,9 +281,11 @@ func (w *writer[T, F]) Update(ctx context.Context, row T, fields ...string) erro
 		s.add("uid = uid") // changes nothing, but locks the row
 	}
 	searched := slices.ContainsFunc(w.searchFields, func(field string) bool { return slices.Contains(fields, field) })
-	if whole, isKnown := w.afterUpdate(row, fields); searched && isKnown {
-		s.add(", search = ?", foldText(w.searchOf(whole)))
-		searched = false
+	if searched {
+		if whole, isKnown := w.afterUpdate(row, fields); isKnown {
+			s.add(", search = ?", foldText(w.searchOf(whole)))
+			searched = false
+		}
 	}
 	s.add(" WHERE uid = ?", w.key(w.uid(row)))
 	var stored []T
@@ -396,9 +398,6 @@ func (w *writer[T, F]) DeleteAll(ctx context.Context, uids []platform.UID) ([]T,
 			w.tx.deltas.dropScope(uid)
 		}
 		run = append(run, newStatement(w.dialect).add("DELETE FROM counter WHERE scope ?", scopes).build(nil))
-	}
-	if w.selfEnclosed { // The past of the repos of a group is gone with them.
-		run = append(run, newStatement(w.dialect).add("DELETE FROM open_finding_change WHERE scope ?", uidValueList(uids)).build(nil))
 	}
 	err = w.conn.Run(ctx, run...)
 	for i, row := range rows {
