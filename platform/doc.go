@@ -8,7 +8,8 @@
 //
 //	group.go, identity.go, role.go, role_binding.go    who may do what;
 //	               role_binding_lists.go lists bindings in other ways,
-//	               role_binding_review.go confirms them, role_binding_expiry.go ends them
+//	               role_binding_batch.go makes and deletes many, role_binding_review.go
+//	               confirms them, role_binding_expiry.go ends them
 //	identity_provider.go, external_group_role_mapping.go, group_invite.go
 //	               how more people can sign in
 //	account_association.go, terms.go   cloud accounts and accepted terms of a group

@@ -1,0 +1,208 @@
+package platform
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"atrium/platform/fieldmask"
+)
+
+// MaxBatchBindings is the maximum number of bindings in one batchCreate.
+const MaxBatchBindings = 25
+
+// A BindingBatch is a request for several role bindings on one group.
+type BindingBatch struct {
+	Parent    UID
+	RoleUID   UID                          // role of the bindings that name none
+	Requests  []BatchRequest[*RoleBinding] // their UIDs are the parent, or ""
+	Malformed []fieldmask.Violation        // what could not be decoded
+}
+
+// CreateBatch makes up to MaxBatchBindings bindings on one group: all or none.
+func (s RoleBindings) CreateBatch(ctx context.Context, batch BindingBatch) ([]*RoleBinding, error) {
+	if _, err := requireCaller(ctx); err != nil {
+		return nil, err
+	}
+	ins, err := batch.listInputs()
+	if err != nil {
+		return nil, s.kind.addArea(err)
+	}
+	bindings, err := s.createAll(ctx, batch.Parent, ins, "created.batch", listOfRequests)
+	if err != nil {
+		return nil, s.recordIfDenied(ctx, "created.batch", batch.Parent, err)
+	}
+	return bindings, nil
+}
+
+// listInputs checks the form of a batch, and lists the inputs of its bindings.
+func (b BindingBatch) listInputs() ([]fieldmask.Input[*RoleBinding], error) {
+	v := violations(slices.Clone(b.Malformed))
+	if len(v) == 0 && (len(b.Requests) == 0 || len(b.Requests) > MaxBatchBindings) {
+		v.add("requests", "must be 1 to %d", MaxBatchBindings)
+	}
+	ins := make([]fieldmask.Input[*RoleBinding], len(b.Requests))
+	for i, r := range b.Requests {
+		if r.UID != "" && r.UID != b.Parent {
+			v.add(fmt.Sprintf("requests[%d].parent", i), "must be the parent of the batch")
+		}
+		if ins[i] = r.Input; b.RoleUID != "" {
+			ins[i] = r.Input.WithDefault("roleUid", b.RoleUID)
+		}
+	}
+	return ins, v.err()
+}
+
+// bindingPlace returns the prefix of the fields of the i-th binding of a list in violations. There is none if the
+// request is for one binding, and the list is "".
+func bindingPlace(list string, i int) string {
+	if list == "" {
+		return ""
+	}
+	return fmt.Sprintf("%s[%d].roleBinding.", list, i)
+}
+
+// createAll makes bindings on a group. list is the list of the request that has them, or "" if it is for one.
+func (s RoleBindings) createAll(ctx context.Context, parent UID, ins []fieldmask.Input[*RoleBinding], verb, list string) ([]*RoleBinding, error) {
+	bindings, err := s.acceptAll(ctx, parent, ins, list)
+	if err != nil {
+		return nil, err
+	}
+	var made []*RoleBinding
+	failing := noRow
+	err = s.writeInPlaceOfExpired(ctx, parent, func() []*RoleBinding { return bindings }, func(tx Tx) (err error) {
+		var keys map[UID]RuleKey
+		if keys, failing, err = s.checkMayBind(ctx, tx, parent, bindings...); err != nil {
+			return err
+		}
+		now := s.p.now() // the transaction may have waited for others
+		made = make([]*RoleBinding, len(bindings))
+		for i, b := range bindings {
+			made[i] = new(*b) // b stays unchanged, because the transaction can be retried
+			made[i].CreateTime = now
+		}
+		if err := s.rows(tx).InsertShown(ctx, made...); err != nil {
+			return err
+		}
+		overfull, err := checkBindings(ctx, tx, keys)
+		if err != nil {
+			failing = slices.IndexFunc(bindings, func(b *RoleBinding) bool { return b.IdentityUID == overfull })
+			return err
+		}
+		s.recordBound(ctx, tx, made, verb)
+		return nil
+	})
+	switch {
+	case errors.Is(err, ErrDuplicate):
+		failing, err = s.findDuplicate(ctx, parent, bindings, list)
+	case errors.Is(err, ErrNoParent):
+		err = newNotFound("Group", parent)
+	}
+	if err != nil && list != "" && failing != noRow {
+		err = nameRequest(err, list, failing)
+	}
+	return made, err
+}
+
+// acceptAll authorises and checks all bindings, and reports all violations.
+func (s RoleBindings) acceptAll(ctx context.Context, parent UID, ins []fieldmask.Input[*RoleBinding], list string) ([]*RoleBinding, error) {
+	bindings := make([]*RoleBinding, len(ins))
+	var all violations
+	for i, in := range ins {
+		place := bindingPlace(list, i)
+		b, err := s.authorizeCreate(ctx, parent, in)
+		var e *Error
+		if err != nil && (!errors.As(err, &e) || e.Code != CodeInvalidArgument) {
+			return nil, err
+		}
+		bindings[i] = b
+		if e == nil {
+			b.checkReach(parent, place, &all)
+			if err := b.checkExpiry(ctx, s.p.store, place, &all); err != nil {
+				return nil, err
+			}
+			continue
+		}
+		for _, x := range e.Violations {
+			if x.Field != "parent" {
+				x.Field = place + x.Field
+			} else if i > 0 {
+				continue // the parent is the same for all
+			}
+			all = append(all, x)
+		}
+	}
+	return bindings, all.err()
+}
+
+// recordBound records the events of new bindings, which are as the store shows them. Their time is that of the bindings,
+// so that both tell the same of who had access at a time.
+func (s RoleBindings) recordBound(ctx context.Context, tx Tx, bindings []*RoleBinding, verb string) {
+	for _, b := range bindings {
+		tx.Record(newEvent(ctx, b.CreateTime, s.kind.Event, verb, b.UID, b.Group.UID, b))
+	}
+}
+
+// findDuplicate returns the error that names the binding which exists already, and the index of the binding in the list
+// of the request that is the same, or noRow.
+func (s RoleBindings) findDuplicate(ctx context.Context, parent UID, bindings []*RoleBinding, list string) (at int, err error) {
+	for i, b := range bindings {
+		err = s.alreadyExists(ctx, parent, b)
+		var e *Error
+		if !errors.As(err, &e) {
+			return noRow, err
+		}
+		for j := range e.Violations {
+			e.Violations[j].Field = bindingPlace(list, i) + e.Violations[j].Field
+		}
+		if e.Resource.Name != "" {
+			return i, err
+		}
+	}
+	return noRow, err
+}
+
+// DeleteBatch deletes several role bindings: all or none. If there is a note, the events have it as
+// that of a review, together with who made it.
+func (s RoleBindings) DeleteBatch(ctx context.Context, uids []UID, note string) error {
+	if err := checkReviewNote(note); err != nil {
+		return s.kind.addArea(err)
+	}
+	return s.changeBatchBy(ctx, listOfUIDs, uids, "deleted", func(tx Tx, sorted []UID) (int, error) { return s.unbindAll(ctx, tx, sorted, note) })
+}
+
+// unbindAll deletes bindings: those of owners of an organisation one by one, because another one must remain after each, and all
+// others together. After an error, it returns the index of the binding that caused it, or noRow.
+func (s RoleBindings) unbindAll(ctx context.Context, tx Tx, sorted []UID, note string) (failing int, _ error) {
+	for _, uid := range sorted {
+		tx.Lock(uid.Root())
+	}
+	found, err := tx.RoleBindings().Get(ctx, Keys{uids: sorted})
+	if err != nil {
+		return noRow, err
+	}
+	var others []UID
+	for i, uid := range sorted {
+		at := slices.IndexFunc(found, func(b *RoleBinding) bool { return b.UID == uid })
+		if at < 0 {
+			return i, ErrNotFound
+		}
+		err = s.noteUnbinding(ctx, tx, found[at], note)
+		if !found[at].isOfLastingOwner() {
+			others = append(others, uid)
+		} else if err == nil {
+			err = s.removeInTx(ctx, tx, uid, func(tx Tx, _ UID) error { return s.checkNotLastOwner(ctx, tx, found[at]) })
+		}
+		if err != nil {
+			return i, err
+		}
+	}
+	if len(others) == 0 {
+		return noRow, nil
+	}
+	if failing, err = s.removeAllInTx(ctx, tx, others); failing != noRow {
+		failing = slices.Index(sorted, others[failing])
+	}
+	return failing, err
+}
