@@ -224,9 +224,9 @@ func (r *reader[T, F]) branch(s *statement, q platform.Query[F], b platform.Bran
 	s.add(r.orderingAmong(b.Relation == platform.Children, o).orderBy()+" LIMIT ?", limit)
 }
 
-// accessPath returns how the rows of a list are found, or, without an order, those that are counted. The primary key is walked if the
-// filter keeps all or nearly all rows, which their counter tells. If a filter matches few
-// rows, its index may be better, and the planner chooses.
+// accessPath returns how the rows of a list are found, or, without an order, those that are
+// counted. The primary key is walked if the filter keeps all or nearly all rows, which their
+// counter tells. If a filter matches few rows, its index may be better, and the planner chooses.
 func (r *reader[T, F]) accessPath(order string, f F) accessPath {
 	return accessPath{
 		walk:     order == "uid" && r.keepsMost(f),

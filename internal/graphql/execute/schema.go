@@ -42,7 +42,8 @@ type Field struct {
 	// Expect returns the objects that the field returns if they exist, with no more than their
 	// keys, as far as the arguments tell them. It may be nil.
 	Expect func(ctx context.Context, arguments map[string]any) []any
-	// ByKey reports whether Resolve needs no more of its parents than their keys.
+	// ByKey says that Resolve needs no more of its parents than their keys, and that it
+	// adds no errors by itself: what it returns is dropped if a parent does not exist.
 	ByKey bool
 
 	// AppendValue writes a scalar that Resolve returned. It is nil if Resolve returns

@@ -38,9 +38,9 @@ func (p *proving) Run(ctx context.Context, statements ...*Statement) error {
 	if err != nil {
 		return err
 	}
-	request := readingOf(ctx)
+	request := readingOf(ctx) // if it is new, the primary must still tell its position
 	switch {
-	case proof == nil && len(statements) == 0 && (request == nil || !request.isNew()): // else the primary tells its position
+	case proof == nil && len(statements) == 0 && (request == nil || !request.isNew()):
 		return nil
 	case proof == nil:
 		return p.next.Run(ctx, statements...)
