@@ -94,11 +94,12 @@ bench: ## Run the benchmarks on both engines (BENCH=regexp)
 	$(WITH_POSTGRES) go test -run='^$$' -bench='$(BENCH)' -benchmem $(GOTESTFLAGS) ./...
 
 RATIOS ?= .
+write_ratios = awk '/ ratio/ { for (i = 3; i < NF; i++) if ($$(i + 1) == "ratio") print $$1, 1, $$i, "ratio" }' bin/ratios.txt >internal/server/testdata/ratios.txt
 .PHONY: ratios
 ratios: ## Compare the CPU time of requests with that of handlers written by hand (RATIOS='^W1$$' WRITE=1 writes internal/server/testdata/ratios.txt)
 	@mkdir -p bin
 	$(WITH_POSTGRES) go test ./internal/server -run='^$$' -bench='^BenchmarkRatios$$/$(RATIOS)' -benchtime=2s -timeout=1h $(GOTESTFLAGS) $(if $(WRITE),>bin/ratios.txt)
-	$(if $(WRITE),awk '/ ratio/ { for (i = 3; i < NF; i++) if ($$(i + 1) == "ratio") print $$1, 1, $$i, "ratio" }' bin/ratios.txt >internal/server/testdata/ratios.txt)
+	$(if $(WRITE),$(write_ratios))
 
 .PHONY: workloads
 workloads: ## Compare the allocations and round trips of the workloads with internal/server/testdata/workloads.json (WRITE=1 writes it)
