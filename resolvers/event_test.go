@@ -192,7 +192,7 @@ func TestLiveFeedsOfOneCallerGetWhatTheySelect(t *testing.T) {
 			{theOwner, "actor { identity { name } }"},
 			{"ann", "actor { identity { name } }"},
 		} {
-			feeds = append(feeds, w.listen(handler, c.subject, `subscription { events(after: "`+newest+`") { `+c.selected+` } }`))
+			feeds = append(feeds, w.listen(handler, c.subject, `subscription { events(after: "`+newest+`", types: ["platform.registry.repo.created"]) { `+c.selected+` } }`))
 		}
 		const create = `mutation($org: ID!, $name: String!) { createRepo(input: {parent: $org, name: $name, aliases: ["x"]}) { repo { uid } } }`
 		for _, name := range []string{"a", "b"} {

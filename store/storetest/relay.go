@@ -20,7 +20,7 @@ type Relay struct {
 	refused  int
 	state    relayState
 	losing   string // a text in the transaction whose COMMIT gets no answer; "" means that there is none
-	trips    int    // how often a client has sent something after an answer
+	trips    int    // how often a client has sent something after a whole answer
 }
 
 type relayState int
@@ -158,12 +158,17 @@ func (r *Relay) serve(client net.Conn) {
 // A dialogue is what was seen on one connection. The lock of the relay guards it.
 type dialogue struct {
 	relay      *Relay
-	losesNext  bool // whether the text of LoseCommitOf was sent, so that the next COMMIT gets no answer
-	isAnswered bool // whether the server spoke last
+	losesNext  bool   // whether the text of LoseCommitOf was sent, so that the next COMMIT gets no answer
+	isAnswered bool   // whether the server has answered all that was sent, and waits
+	ending     []byte // the last bytes of the server
 }
 
 // committedMessage is how PostgreSQL says that it has committed.
 var committedMessage = []byte("C\x00\x00\x00\x0bCOMMIT\x00")
+
+// readyMessage is how PostgreSQL ends an answer, before a byte that tells the state of the transaction.
+// A long answer arrives in parts, while its client may still be sending.
+var readyMessage = []byte("Z\x00\x00\x00\x05")
 
 // note looks at what the client says before it is sent.
 func (d *dialogue) note(said []byte) {
@@ -181,7 +186,9 @@ func (d *dialogue) note(said []byte) {
 func (d *dialogue) lose(answer []byte) bool {
 	d.relay.lock.Lock()
 	defer d.relay.lock.Unlock()
-	d.isAnswered = true
+	d.ending = append(d.ending, answer...)
+	d.ending = d.ending[max(0, len(d.ending)-len(readyMessage)-1):]
+	d.isAnswered = bytes.HasPrefix(d.ending, readyMessage)
 	if !d.losesNext || !bytes.Contains(answer, committedMessage) {
 		return false
 	}
