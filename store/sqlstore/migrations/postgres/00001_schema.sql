@@ -757,8 +757,9 @@ CREATE INDEX event_log_g3_type ON event (g3, type, id) WHERE g3 IS NOT NULL AND 
 -- The audit log of one resource: the events whose subject it is. The last segment of a UID suffices to find
 -- it, and an index of whole UIDs would be twice as large.
 CREATE INDEX event_log_subject ON event (substr(subject, length(subject) - 15), id);
--- What happened to each of the role bindings on a group, in the order of their UIDs.
-CREATE INDEX event_log_binding ON event (grp, subject, xact, seq) WHERE denied = '' AND type >= 'dev.atrium.api.iam.rolebindings.' AND type < 'dev.atrium.api.iam.rolebindings/';
+-- What happened to each of the role bindings on a group, in the order of their UIDs. With the id, what
+-- happened before a time is passed over without reading it.
+CREATE INDEX event_log_binding ON event (grp, subject, xact, seq, id) WHERE denied = '' AND type >= 'dev.atrium.api.iam.rolebindings.' AND type < 'dev.atrium.api.iam.rolebindings/';
 
 -- The resources that an event names in its body or changes, beside its subject.
 CREATE TABLE event_mention (
