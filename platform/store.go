@@ -212,6 +212,8 @@ type RowWriter[T any] interface {
 	// Update writes the named fields and the update time of row, and reads back
 	// the whole row. It returns ErrNotFound, ErrDuplicate or ErrNoParent.
 	Update(ctx context.Context, row T, fields ...string) error
+	// Replace is like Update, and returns the row as it was before.
+	Replace(ctx context.Context, row T, fields ...string) (before T, err error)
 	// GetForUpdate reads a row and locks it until the transaction ends. It returns
 	// ErrNotFound if the row does not exist.
 	GetForUpdate(ctx context.Context, uid UID) (T, error)
@@ -219,7 +221,7 @@ type RowWriter[T any] interface {
 	// Delete deletes a row and returns it. It returns ErrNotFound, or
 	// ErrReferenced if another row refers to it.
 	Delete(ctx context.Context, uid UID) (T, error)
-	// DeleteAll does so with many rows, with as many round trips, and returns them in the
+	// DeleteAll does so with many rows, in one round trip too, and returns them in the
 	// order of uids. After ErrNotFound and ErrReferenced, it returns the rows before the one that
 	// caused it.
 	DeleteAll(ctx context.Context, uids []UID) ([]T, error)

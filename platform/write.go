@@ -163,12 +163,12 @@ func (r *resources[T, F]) writeInTx(ctx context.Context, tx Tx, uid UID, accepte
 	if err := check(tx, change); err != nil {
 		return zero, err
 	}
-	before, err := r.rows(tx).GetForUpdate(ctx, uid)
-	if err != nil || len(change.Fields) == 0 {
-		return before, err
+	if len(change.Fields) == 0 {
+		return r.getRow(ctx, tx, uid)
 	}
 	r.kind.Stamp(change.Row, uid, r.p.now())
-	if err := r.rows(tx).Update(ctx, change.Row, change.Fields...); err != nil {
+	before, err := r.rows(tx).Replace(ctx, change.Row, change.Fields...)
+	if err != nil {
 		return zero, err
 	}
 	r.recordUpdate(ctx, tx, change.Row, describeChanges(accepted, before, change.Row, r.kind.Fields))

@@ -166,7 +166,6 @@ type transaction struct {
 	deltas deltas
 	events []*platform.Event
 	tasks  []platform.FindingTask
-	locked any // a copy of the searched row that GetForUpdate has read last, until it is updated
 }
 
 // WritesAtOnce follows from the slots of busy counters, which one writer does not need.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"reflect"
 	"slices"
 	"strings"
 
@@ -49,9 +48,7 @@ func (w *writer[T, F]) insertThen(ctx context.Context, rows []T, then ...*dbconn
 		if uid := w.uid(row); w.enclosed != nil && !uid.Valid() {
 			return fmt.Errorf("%s: %q is not a UID", w.name, uid)
 		}
-		if w.derive != nil {
-			w.derive(row)
-		}
+		w.complete(row)
 		all = w.appendValues(all, row, &last)
 		values[i] = all[i*len(columns) : len(all) : len(all)]
 	}
@@ -104,22 +101,6 @@ func (w *writer[T, F]) countClass(uid platform.UID, class, by int64) {
 	for _, number := range w.classCounters(class) {
 		w.tx.deltas.count(number, w.treeUID(uid), w.quietParent, w.tx.slot, by)
 	}
-}
-
-// reclassify updates the counters of a row whose class is about to change. It locks the row,
-// so that no other transaction changes the class meanwhile.
-func (w *writer[T, F]) reclassify(ctx context.Context, row T) error {
-	was, err := w.readJoined(ctx, w.uid(row), w.dialect.KeepRow)
-	if errors.Is(err, platform.ErrNotFound) {
-		return nil // Update finds out
-	}
-	if err != nil {
-		return err
-	}
-	w.countClass(w.uid(row), w.class(was), -1)
-	w.countClass(w.uid(row), w.class(row), 1)
-	w.addTask(was, nil)
-	return nil
 }
 
 // insertAll returns statements that insert rows one by one.
@@ -256,85 +237,91 @@ func (t *table[T, F]) aliasValues(rows []T) (values [][]any) {
 
 // Update writes the named fields and reads the row back.
 func (w *writer[T, F]) Update(ctx context.Context, row T, fields ...string) error {
-	if w.derive != nil {
-		w.derive(row)
-	}
-	s := newStatement(w.dialect)
-	s.add("UPDATE " + w.name + " SET ")
-	set := 0
-	for _, c := range slices.Concat(w.columns, w.writeOnly) {
-		name, own := c.ownName()
-		if written := name == "update_time" || c.field != "" && slices.Contains(fields, c.field); !own || !written {
-			continue
-		}
-		if w.class != nil && name == w.classColumn {
-			if err := w.reclassify(ctx, row); err != nil {
-				return err
-			}
-		}
-		if set++; set > 1 {
-			s.add(", ")
-		}
-		s.add(name+" = ?", encodeColumn(c.to(row)))
-	}
-	if set == 0 {
-		s.add("uid = uid") // changes nothing, but locks the row
-	}
-	searched := slices.ContainsFunc(w.searchFields, func(field string) bool { return slices.Contains(fields, field) })
-	if searched {
-		if whole, isKnown := w.afterUpdate(row, fields); isKnown {
-			s.add(", search = ?", foldText(w.searchOf(whole)))
-			searched = false
-		}
-	}
-	s.add(" WHERE uid = ?", w.key(w.uid(row)))
-	var stored []T
-	run := w.readBack(s, w.uid(row), &stored)
-	if w.aliases != nil && slices.Contains(fields, w.aliasesOf) {
-		run = append(run, newStatement(w.dialect).add("DELETE FROM "+w.aliasTable+" WHERE uid = ?", w.key(w.uid(row))).build(nil))
-		run = append(run, insertAll(w.dialect, w.aliasTable, aliasColumns, w.aliasValues([]T{row}))...)
+	_, err := w.update(ctx, row, fields, w.writesClass(fields))
+	return err
+}
+
+// Replace does so, and returns the row as it was before.
+func (w *writer[T, F]) Replace(ctx context.Context, row T, fields ...string) (before T, _ error) {
+	return w.update(ctx, row, fields, true)
+}
+
+// update writes the named fields and reads the row back, in one round trip. If locks is set, it first locks the row, so
+// that no other transaction changes its class meanwhile, and reads it.
+func (w *writer[T, F]) update(ctx context.Context, row T, fields []string, locks bool) (before T, _ error) {
+	w.complete(row)
+	uid, key := w.uid(row), w.key(w.uid(row))
+	update := w.setFields(row, fields).add(" WHERE uid = ?", key)
+	var read, stored []T
+	run := append(w.readBack(update, uid, &stored), w.setAliases(row, fields)...)
+	updated := run[0]
+	if locks {
+		run = slices.Insert(run, 0, w.selectJoined(uid, w.dialect.KeepRow, &read))
 	}
 	err := w.conn.Run(ctx, run...)
 	switch {
-	case run[0].Done && len(stored) == 0 && run[0].Affected == 0: // its aliases would be those of nothing
-		return platform.ErrNotFound
+	case updated.Done && len(stored) == 0 && updated.Affected == 0: // its aliases would be those of nothing
+		return before, platform.ErrNotFound
 	case errors.Is(err, dbconn.ErrForeignKey):
-		return platform.ErrNoParent
+		return before, platform.ErrNoParent
 	case err != nil:
-		return err
+		return before, err
 	}
 	w.assign(row, stored[0])
 	w.addTask(row, fields)
-	if searched {
-		w.tx.conn.Queue(newStatement(w.dialect).add("UPDATE "+w.name+" SET search = ? WHERE uid = ?", foldText(w.searchOf(row)), w.key(w.uid(row))).build(nil))
+	if locks {
+		before = read[0]
 	}
-	return nil
+	if w.writesClass(fields) {
+		w.countClass(uid, w.class(before), -1)
+		w.countClass(uid, w.class(row), 1)
+		w.addTask(before, nil)
+	}
+	if slices.ContainsFunc(w.searchFields, func(field string) bool { return slices.Contains(fields, field) }) {
+		w.tx.conn.Queue(newStatement(w.dialect).add("UPDATE "+w.name+" SET search = ? WHERE uid = ?", foldText(w.searchOf(row)), key).build(nil))
+	}
+	return before, nil
 }
 
-// afterUpdate returns the row as the fields of row will leave it, as far as it is searched. It returns false unless
-// GetForUpdate has read the row: then the search text is known before the update, and the row is not written twice.
-func (w *writer[T, F]) afterUpdate(row T, fields []string) (whole T, isKnown bool) {
-	read, isKnown := w.tx.locked.(T)
-	if !isKnown || w.uid(read) != w.uid(row) {
-		return whole, false
+// complete sets what follows from the fields of a row.
+func (w *writer[T, F]) complete(row T) {
+	if w.derive != nil {
+		w.derive(row)
 	}
-	w.tx.locked = nil
-	whole = w.newRow()
-	w.assign(whole, read)
-	for _, c := range w.columns {
-		if slices.Contains(w.searchFields, c.field) && slices.Contains(fields, c.field) {
-			copyColumn(c.to(whole), c.to(row))
+}
+
+// setFields begins an update of the named fields and the update time of a row.
+func (w *writer[T, F]) setFields(row T, fields []string) *statement {
+	s := newStatement(w.dialect).add("UPDATE " + w.name)
+	separator := " SET "
+	for _, c := range slices.Concat(w.columns, w.writeOnly) {
+		name, own := c.ownName()
+		if own && (name == "update_time" || c.field != "" && slices.Contains(fields, c.field)) {
+			s.add(separator+name+" = ?", encodeColumn(c.to(row)))
+			separator = ", "
 		}
 	}
-	return whole, true
+	if separator != ", " {
+		s.add(" SET uid = uid") // it changes nothing, but locks the row
+	}
+	return s
 }
 
-// copyColumn copies the value of a column with texts, given what it is scanned into.
-func copyColumn(to, from any) {
-	if j, isJSON := to.(jsonColumn); isJSON {
-		to, from = j.to, from.(jsonColumn).to //nolint:forcetypeassert // both are the same column
+// setAliases returns the statements that replace the aliases of a row, if they are among the named fields.
+func (w *writer[T, F]) setAliases(row T, fields []string) []*dbconn.Statement {
+	if w.aliases == nil || !slices.Contains(fields, w.aliasesOf) {
+		return nil
 	}
-	reflect.ValueOf(to).Elem().Set(reflect.ValueOf(from).Elem())
+	remove := newStatement(w.dialect).add("DELETE FROM "+w.aliasTable+" WHERE uid = ?", w.key(w.uid(row))).build(nil)
+	return append([]*dbconn.Statement{remove}, insertAll(w.dialect, w.aliasTable, aliasColumns, w.aliasValues([]T{row}))...)
+}
+
+// writesClass reports whether a change of fields can change the class of a row.
+func (w *writer[T, F]) writesClass(fields []string) bool {
+	return slices.ContainsFunc(slices.Concat(w.columns, w.writeOnly), func(c column[T]) bool {
+		name, _ := c.ownName()
+		return name == w.classColumn && slices.Contains(fields, c.field)
+	})
 }
 
 // readBack returns the statements that run an update and read its row.
@@ -381,17 +368,15 @@ func (w *writer[T, F]) Delete(ctx context.Context, uid platform.UID) (zero T, _ 
 	return rows[0], nil
 }
 
-// DeleteAll removes rows. It locks them before it reads them, so that nobody changes what it
+// DeleteAll removes rows, in one round trip. It locks them before it reads them, so that nobody changes what it
 // returns and no longer counts.
 func (w *writer[T, F]) DeleteAll(ctx context.Context, uids []platform.UID) ([]T, error) {
-	rows, err := w.readAllForUpdate(ctx, uids)
-	if err != nil {
-		return rows, err
-	}
-	run := make([]*dbconn.Statement, len(uids), len(uids)+1)
-	scopes := make(keyList, len(uids))
+	var found []T
+	lock := w.selectAll(w.dialect, uids, &found)
+	lock.SQL += " ORDER BY t.uid" + w.dialect.KeepRow // all in the same order, so that nobody waits in a circle
+	run, scopes := []*dbconn.Statement{lock}, make(keyList, len(uids))
 	for i, uid := range uids {
-		run[i], scopes[i] = newStatement(w.dialect).add("DELETE FROM "+w.name+" WHERE uid = ?", w.key(uid)).build(nil), string(uid)
+		run, scopes[i] = append(run, newStatement(w.dialect).add("DELETE FROM "+w.name+" WHERE uid = ?", w.key(uid)).build(nil)), string(uid)
 	}
 	if !w.sharesUID { // otherwise the counters belong to the group
 		for _, uid := range uids {
@@ -399,52 +384,28 @@ func (w *writer[T, F]) DeleteAll(ctx context.Context, uids []platform.UID) ([]T,
 		}
 		run = append(run, newStatement(w.dialect).add("DELETE FROM counter WHERE scope ?", scopes).build(nil))
 	}
-	err = w.conn.Run(ctx, run...)
-	for i, row := range rows {
-		switch deleted := run[i]; {
-		case errors.Is(err, dbconn.ErrForeignKey) && !deleted.Done:
-			return rows[:i], platform.ErrReferenced
-		case err != nil && !deleted.Done:
-			return rows[:i], err
-		case deleted.Affected == 0:
-			return rows[:i], platform.ErrNotFound
-		}
-		w.count(row, -1)
-		w.addTask(row, nil)
-	}
-	if err != nil { // of no row
-		return nil, err
-	}
-	return rows, nil
-}
-
-// readAllForUpdate reads rows in the order of their UIDs in the argument, and locks them until
-// the transaction ends. Of a list with a missing row it returns what precedes that.
-func (w *writer[T, F]) readAllForUpdate(ctx context.Context, uids []platform.UID) ([]T, error) {
-	if len(uids) == 1 {
-		row, err := w.GetForUpdate(ctx, uids[0])
-		if err != nil {
-			return nil, err
-		}
-		return []T{row}, nil
-	}
-	var found []T
-	read := w.selectAll(w.dialect, uids, &found)
-	read.SQL += " ORDER BY t.uid" + w.dialect.KeepRow // all in the same order, so that nobody waits in a circle
-	if err := w.conn.Run(ctx, read); err != nil {
-		return nil, err
-	}
+	err := w.conn.Run(ctx, run...)
 	byUID := make(map[platform.UID]T, len(found))
 	for _, row := range found {
 		byUID[w.uid(row)] = row
 	}
 	rows := make([]T, 0, len(uids))
-	for _, uid := range uids {
+	for i, uid := range uids {
 		row, exists := byUID[uid]
-		if !exists {
+		switch deleted := run[1+i]; {
+		case errors.Is(err, dbconn.ErrForeignKey) && !deleted.Done:
+			return rows, platform.ErrReferenced
+		case err != nil && !deleted.Done:
+			return rows, err
+		case !exists || deleted.Affected == 0:
 			return rows, platform.ErrNotFound
 		}
 		rows = append(rows, row)
+		w.count(row, -1)
+		w.addTask(row, nil)
+	}
+	if err != nil { // of no row
+		return nil, err
 	}
 	return rows, nil
 }
@@ -456,21 +417,9 @@ func (t *table[T, F]) selectAll(d *dbconn.Dialect, uids []platform.UID, into *[]
 }
 
 // GetForUpdate reads a row and locks it until the transaction ends.
-func (w *writer[T, F]) GetForUpdate(ctx context.Context, uid platform.UID) (T, error) {
-	row, err := w.readJoined(ctx, uid, w.dialect.KeepRow)
-	if err == nil && w.searchOf != nil {
-		read := w.newRow()
-		w.assign(read, row)
-		w.tx.locked = read
-	}
-	return row, err
-}
-
-// readJoined reads a row and its joined columns. keeping is the lock clause for the
-// row, or "" for no lock.
-func (w *writer[T, F]) readJoined(ctx context.Context, uid platform.UID, keeping string) (zero T, _ error) {
+func (w *writer[T, F]) GetForUpdate(ctx context.Context, uid platform.UID) (zero T, _ error) {
 	var rows []T
-	if err := w.conn.Run(ctx, w.selectJoined(uid, keeping, &rows)); err != nil {
+	if err := w.conn.Run(ctx, w.selectJoined(uid, w.dialect.KeepRow, &rows)); err != nil {
 		return zero, err
 	}
 	if len(rows) == 0 {
@@ -479,7 +428,8 @@ func (w *writer[T, F]) readJoined(ctx context.Context, uid platform.UID, keeping
 	return rows[0], nil
 }
 
-// selectJoined returns the statement of readJoined.
+// selectJoined returns a statement that reads a row and its joined columns. keeping is the lock clause for the
+// row, or "" for no lock.
 func (w *writer[T, F]) selectJoined(uid platform.UID, keeping string, to *[]T) *dbconn.Statement {
 	all := w.projectAll()
 	s := newStatement(w.dialect).add("SELECT "+all.selected+" FROM "+w.name+" t"+all.joins+" WHERE t.uid = ?"+keeping, w.key(uid))

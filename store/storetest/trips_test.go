@@ -51,7 +51,7 @@ func TestChangesTakeFewRoundTrips(t *testing.T) {
 			}
 			return err
 		}},
-		{"a change of a repo", 3, func(ctx context.Context, n int) error {
+		{"a change of a repo", 2, func(ctx context.Context, n int) error {
 			_, err := far.Repos.Update(ctx, repo, input[*platform.Repo](fmt.Sprintf(`{"description": "d%d"}`, n)))
 			return err
 		}},
