@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
 
 	"atrium/platform/fieldmask"
@@ -161,10 +162,10 @@ func sortIndices(uids []UID) []int {
 	return indices
 }
 
-// createBatch makes several resources, each below the parent that its request names: all or none. The function
-// store stores the i-th of them, records its event, and returns it as the response shows it. It is called again
-// for the same row if the transaction is repeated.
-func (r *resources[T, F]) createBatch(ctx context.Context, requests []BatchRequest[T], store func(tx Tx, i int, row T) (T, error)) ([]T, error) {
+// createBatch makes several resources, each below the parent that its request names: all or none. In their transaction,
+// prepare completes the rows, reads what decides whether they may be made, and returns a function that fails unless the i-th
+// may be. They are prepared again if the transaction is repeated.
+func (r *resources[T, F]) createBatch(ctx context.Context, requests []BatchRequest[T], prepare func(tx Tx, rows []T) (admit func(i int) error, err error)) ([]T, error) {
 	rows, parents := make([]T, len(requests)), make([]UID, len(requests))
 	for i, request := range requests {
 		parents[i] = request.UID
@@ -176,21 +177,91 @@ func (r *resources[T, F]) createBatch(ctx context.Context, requests []BatchReque
 	if err != nil {
 		return nil, r.kind.addArea(err)
 	}
-	made, failing := make([]T, len(requests)), 0
+	made, failing := make([]T, len(requests)), noRow
 	err = r.p.store.Write(ctx, func(tx Tx) error {
-		return collectViolations(listOfRequests, sortIndices(parents), func(i int) (err error) {
-			failing = i
-			made[i], err = store(tx, i, rows[i])
+		for i, row := range rows {
+			made[i] = fieldmask.Copy(row) // the transaction can be retried
+		}
+		admit, err := prepare(tx, made)
+		if err != nil {
 			return err
+		}
+		err = collectViolations(listOfRequests, sortIndices(parents), func(i int) error {
+			failing = i
+			return admit(i)
 		})
+		if err != nil {
+			return err
+		}
+		failing = noRow
+		return r.insertAllInTx(ctx, tx, made)
 	})
-	if errors.Is(err, ErrDuplicate) || errors.Is(err, ErrNoParent) {
-		err = addIndex(r.insertError(ctx, parents[failing], rows[failing], err), listOfRequests, failing)
+	switch {
+	case errors.Is(err, ErrDuplicate):
+		err = r.duplicateError(ctx, parents, rows)
+	case errors.Is(err, ErrNoParent):
+		err = r.missingParentError(ctx, parents)
 	}
 	if err != nil {
-		return nil, r.recordIfDenied(ctx, "created", parents[failing], err)
+		return nil, r.recordIfDenied(ctx, "created", parents[max(failing, 0)], err)
 	}
 	return made, nil
+}
+
+// duplicateError returns the error of a batch that has the unique key of a stored row, or twice the same.
+func (r *resources[T, F]) duplicateError(ctx context.Context, parents []UID, rows []T) error {
+	at, err := r.findDuplicate(ctx, parents, rows)
+	if at == noRow {
+		return err
+	}
+	return addIndex(err, listOfRequests, at)
+}
+
+// insertAllInTx stores rows as they are shown, and records their events.
+func (r *resources[T, F]) insertAllInTx(ctx context.Context, tx Tx, rows []T) error {
+	if err := r.rows(tx).InsertShown(ctx, rows...); err != nil {
+		return err
+	}
+	for _, row := range rows {
+		tx.Record(r.p.event(ctx, r.kind.Event, "created", r.kind.UID(row), r.kind.Group(row), row))
+	}
+	return nil
+}
+
+// findDuplicate returns the index of the first row of a batch whose unique key a stored row has, or one before it, and the
+// error that says so. The index is noRow if there is none any longer.
+func (r *resources[T, F]) findDuplicate(ctx context.Context, parents []UID, rows []T) (at int, err error) {
+	for i, row := range rows {
+		err = r.alreadyExists(ctx, parents[i], row)
+		var e *Error
+		if !errors.As(err, &e) {
+			return noRow, err
+		}
+		found := e.Resource.Name != ""
+		for j, other := range rows[:i] {
+			found = found || parents[j] == parents[i] && reflect.DeepEqual(r.keyFilter(other), r.keyFilter(row))
+		}
+		if found {
+			return i, err
+		}
+	}
+	return noRow, err
+}
+
+// missingParentError returns the error of a batch one of whose parents does not exist.
+func (r *resources[T, F]) missingParentError(ctx context.Context, parents []UID) error {
+	for i, parent := range parents {
+		if slices.Contains(parents[:i], parent) {
+			continue
+		}
+		switch exists, err := r.p.store.Exists(ctx, parent); {
+		case err != nil:
+			return err
+		case !exists:
+			return addIndex(newNotFound(r.kind.Parent, parent), listOfRequests, i)
+		}
+	}
+	return newAborted("what the batch needs was changed at the same time", nil)
 }
 
 // updateBatch updates several resources: all or none.
@@ -208,15 +279,11 @@ func (r *resources[T, F]) updateBatch(ctx context.Context, requests []BatchReque
 	if err != nil {
 		return nil, r.kind.addArea(err)
 	}
-	rows, failing := make([]T, len(requests)), 0
+	var rows []T
+	failing := noRow
 	err = r.p.store.Write(ctx, func(tx Tx) (err error) {
-		for _, failing = range sortIndices(uids) {
-			if rows[failing], err = r.writeInTx(ctx, tx, uids[failing], changes[failing], allowChange); err != nil {
-				return err
-			}
-		}
-		failing = noRow
-		return nil
+		rows, failing, err = r.writeAllInTx(ctx, tx, uids, changes, allowChange)
+		return err
 	})
 	if err != nil && failing == noRow { // of the commit
 		return nil, r.kind.addArea(err)

@@ -219,15 +219,20 @@ var errNoSecrets = errors.New("this command has no encryption key")
 // encryptSecret encrypts a secret of a resource that tx stores. The encryption key does not change until
 // tx ends.
 func (p *Platform) encryptSecret(ctx context.Context, tx Tx, secret string, owner UID) ([]byte, error) {
-	if p.secrets == nil {
-		return nil, errNoSecrets
-	}
-	tx.LockShared(encryptionLock)
-	current, err := p.currentEncryption(ctx, tx)
+	current, err := p.lockEncryption(ctx, tx)
 	if err != nil {
 		return nil, err
 	}
 	return current.seal([]byte(secret), string(owner)), nil
+}
+
+// lockEncryption returns the encryption of the store, which does not change until tx ends.
+func (p *Platform) lockEncryption(ctx context.Context, tx Tx) (*encryption, error) {
+	if p.secrets == nil {
+		return nil, errNoSecrets
+	}
+	tx.LockShared(encryptionLock)
+	return p.currentEncryption(ctx, tx)
 }
 
 // decryptSecret decrypts the result of encryptSecret for the same owner.

@@ -114,41 +114,47 @@ type GroupInvites struct {
 // Create makes an invite. Only this response shows its code. The caller must hold
 // what the role grants.
 func (s GroupInvites) Create(ctx context.Context, parent UID, in fieldmask.Input[*GroupInvite]) (*GroupInvite, error) {
-	made, err := s.authorizeCreate(ctx, parent, in)
+	invite, err := s.authorizeCreate(ctx, parent, in)
 	if err != nil {
 		return nil, s.recordIfDenied(ctx, "created", parent, err)
 	}
-	var shown *GroupInvite
-	err = s.p.store.Write(ctx, func(tx Tx) (err error) {
-		shown, err = s.offer(ctx, tx, made)
-		return err
+	var made *GroupInvite
+	var code inviteCode
+	err = s.p.store.Write(ctx, func(tx Tx) error {
+		made = new(*invite) // invite stays unchanged, because the transaction can be retried
+		code = made.setCode()
+		if err := s.p.Roles.requireMayGrant(ctx, tx, "roleUid", made.RoleUID, parent); err != nil {
+			return err
+		}
+		return s.insertAllInTx(ctx, tx, []*GroupInvite{made})
 	})
 	if err != nil {
-		return nil, s.recordIfDenied(ctx, "created", parent, s.insertError(ctx, parent, made, err))
+		return nil, s.recordIfDenied(ctx, "created", parent, s.insertError(ctx, parent, invite, err))
 	}
-	return shown, nil
+	made.Code = code.String()
+	return made, nil
 }
 
 // CreateBatch makes several invites: all or none. Only this response shows their codes.
 func (s GroupInvites) CreateBatch(ctx context.Context, requests []BatchRequest[*GroupInvite]) ([]*GroupInvite, error) {
-	return s.createBatch(ctx, requests, func(tx Tx, _ int, made *GroupInvite) (*GroupInvite, error) { return s.offer(ctx, tx, made) })
+	codes, roles, groups := make([]inviteCode, len(requests)), make([]UID, len(requests)), make([]UID, len(requests))
+	made, err := s.createBatch(ctx, requests, func(tx Tx, made []*GroupInvite) (func(int) error, error) {
+		for i, invite := range made {
+			codes[i], roles[i], groups[i] = invite.setCode(), invite.RoleUID, invite.UID.Parent()
+		}
+		return s.p.Roles.readGrantable(ctx, tx, "roleUid", roles, groups)
+	})
+	for i, invite := range made {
+		invite.Code = codes[i].String()
+	}
+	return made, err
 }
 
-// offer stores an invite with a new code, records its event, and returns it with the code.
-func (s GroupInvites) offer(ctx context.Context, tx Tx, made *GroupInvite) (*GroupInvite, error) {
-	group, code := made.UID.Parent(), newInviteCode()
-	made.KeyID, made.Hash = code.keyID, code.hash()
-	if err := s.p.Roles.requireMayGrant(ctx, tx, "roleUid", made.RoleUID, group); err != nil {
-		return nil, err
-	}
-	stored := new(*made) // made stays unchanged, because the transaction can be retried
-	if err := s.rows(tx).InsertShown(ctx, stored); err != nil {
-		return nil, err
-	}
-	tx.Record(s.p.event(ctx, s.kind.Event, "created", stored.UID, group, stored))
-	shown := *stored
-	shown.Code = code.String()
-	return &shown, nil
+// setCode gives an invite a new code, of which only the id and a hash are stored.
+func (i *GroupInvite) setCode() inviteCode {
+	code := newInviteCode()
+	i.KeyID, i.Hash = code.keyID, code.hash()
+	return code
 }
 
 // Delete deletes an invite.

@@ -160,17 +160,12 @@ func (s Identities) Create(ctx context.Context, parent UID, in fieldmask.Input[*
 	if err != nil {
 		return nil, s.recordIfDenied(ctx, "created", parent, err)
 	}
-	return s.insert(ctx, parent, made, func(tx Tx) error { return s.p.admitRule(ctx, tx, made.UID, made) })
+	return s.insert(ctx, parent, made, func(tx Tx) error { return s.p.admitRule(ctx, tx, made) })
 }
 
 // CreateBatch makes several identities: all or none.
 func (s Identities) CreateBatch(ctx context.Context, requests []BatchRequest[*Identity]) ([]*Identity, error) {
-	return s.createBatch(ctx, requests, func(tx Tx, _ int, made *Identity) (*Identity, error) {
-		if err := s.p.admitRule(ctx, tx, made.UID, made); err != nil {
-			return nil, err
-		}
-		return made, s.insertInTx(ctx, tx, made)
-	})
+	return s.createBatch(ctx, requests, func(tx Tx, made []*Identity) (func(int) error, error) { return s.p.readRules(ctx, tx, made...) })
 }
 
 // Update changes an identity. A change of its rule decides who gets the roles
@@ -195,7 +190,8 @@ func (s Identities) Update(ctx context.Context, uid UID, in fieldmask.Input[*Ide
 		if change.Differs(current, "claimMatch") || change.Differs(current, "staticKeys") {
 			tx.EndReviews(uid)
 		}
-		return s.p.admitRule(ctx, tx, uid, change.Row)
+		change.Row.UID = uid
+		return s.p.admitRule(ctx, tx, change.Row)
 	})
 }
 

@@ -79,32 +79,67 @@ func (p *Platform) namesTenant(m *ClaimMatch) bool {
 // rulesOfKey limits the identities of an organisation with the same RuleKey.
 const rulesOfKey = 20
 
-// admitRule fails unless the organisation may have the rule of i, which will be the
-// identity uid. It must be called in the transaction that writes the rule.
-func (p *Platform) admitRule(ctx context.Context, tx Tx, uid UID, i *Identity) error {
-	m, key, root := i.ClaimMatch, i.ruleKey(), uid.Root()
-	if key == (RuleKey{}) {
-		return nil
-	}
-	tx.Lock(root)
-	n, err := tx.CountRules(ctx, root, key, uid)
+// admitRule fails unless the organisation may have the rule of an identity. It must be called in the transaction
+// that writes the rule.
+func (p *Platform) admitRule(ctx context.Context, tx Tx, i *Identity) error {
+	admit, err := p.readRules(ctx, tx, i)
 	if err != nil {
 		return err
 	}
-	if n >= rulesOfKey {
-		return failedPrecondition("TOO_MANY_RULES", i.subjectField(), fmt.Sprintf("an organisation may have %d identities for the same issuer and subject, or for the same issuer and start of a subject pattern; make the patterns' literal starts longer, or delete identities", rulesOfKey))
+	return admit(0)
+}
+
+// readRules reads what decides whether organisations may have the rules of identities. The function that it returns
+// fails unless they may have the i-th, together with those that it has admitted before.
+func (p *Platform) readRules(ctx context.Context, tx Tx, identities ...*Identity) (admit func(i int) error, _ error) {
+	keys, roots := map[UID]RuleKey{}, map[UID]bool{}
+	for _, i := range identities {
+		if key := i.ruleKey(); key != (RuleKey{}) {
+			keys[i.UID], roots[i.UID.Root()] = key, true
+		}
 	}
-	if _, err := checkBindings(ctx, tx, map[UID]RuleKey{uid: key}); err != nil {
-		return err
+	for _, root := range slices.Sorted(maps.Keys(roots)) {
+		tx.Lock(root)
 	}
-	if !key.hasPattern() || p.namesTenant(m) {
-		return nil
+	rules, err := tx.CountRules(ctx, keys)
+	if err != nil {
+		return nil, err
 	}
-	proof, err := p.readProof(ctx, tx, root, key.Issuer)
-	if err != nil || proof.Method.AdmitsNewUsers() {
-		return err
+	bindings, err := tx.CountBindings(ctx, keys, bindingsOfKey+1)
+	if err != nil {
+		return nil, err
 	}
-	return unprovenError(m, root)
+	type rule struct {
+		root UID
+		key  RuleKey
+	}
+	admitted, proofs := map[rule]int{}, map[rule]*IssuerProof{}
+	return func(i int) (err error) {
+		uid, m := identities[i].UID, identities[i].ClaimMatch
+		key, root := keys[uid], uid.Root()
+		issuer := rule{root, RuleKey{Issuer: key.Issuer}}
+		switch n := rules[uid] + admitted[rule{root, key}]; {
+		case key == (RuleKey{}):
+			return nil
+		case n >= rulesOfKey:
+			return failedPrecondition("TOO_MANY_RULES", identities[i].subjectField(), fmt.Sprintf("an organisation may have %d identities for the same issuer and subject, or for the same issuer and start of a subject pattern; make the patterns' literal starts longer, or delete identities", rulesOfKey))
+		case bindings[uid] > bindingsOfKey:
+			return tooManyBindings(uid)
+		}
+		admitted[rule{root, key}]++
+		if !key.hasPattern() || p.namesTenant(m) {
+			return nil
+		}
+		if proofs[issuer] == nil {
+			if proofs[issuer], err = p.readProof(ctx, tx, root, key.Issuer); err != nil {
+				return err
+			}
+		}
+		if proofs[issuer].Method.AdmitsNewUsers() {
+			return nil
+		}
+		return unprovenError(m, root)
+	}, nil
 }
 
 // bindingsOfKey limits the role bindings of the identities of an organisation with the same

@@ -25,9 +25,9 @@ type IssuerReads interface {
 	// an issuer.
 	ProvidersOfIssuer(ctx context.Context, root UID, issuer string) ([]UID, error)
 
-	// CountRules counts the identities of an organisation with a rule key, or with
-	// static keys for its issuer and subject, except one identity.
-	CountRules(ctx context.Context, root UID, key RuleKey, without UID) (int, error)
+	// CountRules counts, for each identity, the others of its organisation with its rule key, or with
+	// static keys for its issuer and subject, in one round trip.
+	CountRules(ctx context.Context, keys map[UID]RuleKey) (map[UID]int, error)
 
 	// CountBindings counts the role bindings of each identity, together with the others that CountRules
 	// counts for its key, in one round trip. It counts no more than most.

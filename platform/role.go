@@ -249,17 +249,47 @@ func requireMayGrantAll(ctx context.Context, tx Tx, given []Grant) (failing int,
 }
 
 // requireMayGrant fails unless the caller may grant a role on uid for ever. field is the field of the
-// request that names the role. A role can be bound only within its group.
+// request that names the role.
 func (s Roles) requireMayGrant(ctx context.Context, tx Tx, field string, role, uid UID) error {
-	var v violations
-	if roleReference.checkReach(&v, field, role, uid); len(v) > 0 {
-		return v.err()
-	}
-	// The lock must precede the read, so that its result stays valid until commit.
-	tx.Lock(uid.Root())
-	found, err := s.getRow(ctx, tx, role)
+	admit, err := s.readGrantable(ctx, tx, field, []UID{role}, []UID{uid})
 	if err != nil {
 		return err
 	}
-	return requireMayGrant(ctx, tx, setOf(found.Capabilities), uid)
+	return admit(0)
+}
+
+// readGrantable reads roles, and what the caller holds. The function that it returns fails unless the caller may grant
+// the i-th role on the i-th group for ever. A role can be bound only within its group.
+func (s Roles) readGrantable(ctx context.Context, tx Tx, field string, roles, groups []UID) (admit func(i int) error, _ error) {
+	actor, err := requireCaller(ctx)
+	if err != nil {
+		return nil, err
+	}
+	refused, read := make([]violations, len(roles)), make([]UID, 0, len(roles))
+	for i, role := range roles {
+		if roleReference.checkReach(&refused[i], field, role, groups[i]); len(refused[i]) == 0 {
+			read = append(read, role)
+		}
+	}
+	// The locks must precede the reads, so that their results stay valid until commit.
+	for _, group := range slices.Sorted(slices.Values(groups)) {
+		tx.Lock(group.Root())
+	}
+	found, err := s.findRows(ctx, tx, read)
+	if err != nil {
+		return nil, err
+	}
+	if actor, err = actor.withCurrentGrants(ctx, tx); err != nil {
+		return nil, err
+	}
+	return func(i int) error {
+		switch role := found[roles[i]]; {
+		case len(refused[i]) > 0:
+			return refused[i].err()
+		case role == nil:
+			return s.kind.notFound(roles[i])
+		default:
+			return actor.checkMayGrant(setOf(role.Capabilities), groups[i], Time{})
+		}
+	}, nil
 }

@@ -95,7 +95,8 @@ func (s RoleBindings) createAll(ctx context.Context, parent UID, ins []fieldmask
 	})
 	switch {
 	case errors.Is(err, ErrDuplicate):
-		failing, err = s.findDuplicate(ctx, parent, bindings, list)
+		failing, err = s.findDuplicate(ctx, slices.Repeat([]UID{parent}, len(bindings)), bindings)
+		err = placeBinding(err, list, failing)
 	case errors.Is(err, ErrNoParent):
 		err = newNotFound("Group", parent)
 	}
@@ -144,23 +145,15 @@ func (s RoleBindings) recordBound(ctx context.Context, tx Tx, bindings []*RoleBi
 	}
 }
 
-// findDuplicate returns the error that names the binding which exists already, and the index of the binding in the list
-// of the request that is the same, or noRow.
-func (s RoleBindings) findDuplicate(ctx context.Context, parent UID, bindings []*RoleBinding, list string) (at int, err error) {
-	for i, b := range bindings {
-		err = s.alreadyExists(ctx, parent, b)
-		var e *Error
-		if !errors.As(err, &e) {
-			return noRow, err
-		}
+// placeBinding names in the violations of an error the binding of a list that has caused it, if any has.
+func placeBinding(err error, list string, at int) error {
+	var e *Error
+	if errors.As(err, &e) && at != noRow {
 		for j := range e.Violations {
-			e.Violations[j].Field = bindingPlace(list, i) + e.Violations[j].Field
-		}
-		if e.Resource.Name != "" {
-			return i, err
+			e.Violations[j].Field = bindingPlace(list, at) + e.Violations[j].Field
 		}
 	}
-	return noRow, err
+	return err
 }
 
 // DeleteBatch deletes several role bindings: all or none. If there is a note, the events have it as

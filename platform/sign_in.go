@@ -138,7 +138,7 @@ func textsIn(list []any) []string {
 func (found *recognition) addSignIn(c Claims, e *SignInOption) {
 	external := e.Provider.externalID(c)
 	var v violations
-	if v.checkLabel("sub", external); len(v) > 0 || !e.Provider.accepts(c) {
+	if v.checkTitle("sub", external); len(v) > 0 || !e.Provider.accepts(c) {
 		return
 	}
 	at := slices.IndexFunc(e.Provisioned, func(one ProvisionedIdentity) bool { return one.ExternalID == external })
@@ -281,7 +281,7 @@ func (p *Platform) readProvisioned(ctx context.Context, c Claims, provider *Iden
 // organisation may have the rule of the identity.
 func (s Identities) insertRecorded(ctx context.Context, tx Tx, group UID, i *Identity) error {
 	s.kind.Stamp(i, group.newChild(), s.p.now())
-	if err := s.p.admitRule(ctx, tx, i.UID, i); err != nil {
+	if err := s.p.admitRule(ctx, tx, i); err != nil {
 		return err
 	}
 	if err := s.rows(tx).Insert(ctx, i); err != nil {

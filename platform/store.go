@@ -201,6 +201,12 @@ type WebhookWrites interface {
 	FailDeliveries(ctx context.Context, subscription UID, reason string, at Time, limit int) (int, error)
 }
 
+// A RowChange names the fields of a row that an update writes.
+type RowChange[T any] struct {
+	Row    T
+	Fields []string
+}
+
 // RowWriter changes the rows of one kind. It updates the counters as well.
 type RowWriter[T any] interface {
 	// Insert inserts rows. It returns ErrDuplicate if another row has the unique
@@ -212,8 +218,9 @@ type RowWriter[T any] interface {
 	// Update writes the named fields and the update time of row, and reads back
 	// the whole row. It returns ErrNotFound, ErrDuplicate or ErrNoParent.
 	Update(ctx context.Context, row T, fields ...string) error
-	// Replace is like Update, and returns the row as it was before.
-	Replace(ctx context.Context, row T, fields ...string) (before T, err error)
+	// UpdateAll does so with many rows, in one round trip too, and returns them as they were before. After
+	// an error, it returns those before the one that caused it.
+	UpdateAll(ctx context.Context, changes ...RowChange[T]) (before []T, err error)
 	// GetForUpdate reads a row and locks it until the transaction ends. It returns
 	// ErrNotFound if the row does not exist.
 	GetForUpdate(ctx context.Context, uid UID) (T, error)

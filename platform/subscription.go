@@ -122,15 +122,20 @@ func (s Subscriptions) CreateConditional(ctx context.Context, parent UID, in fie
 	if err != nil {
 		return nil, s.recordIfDenied(ctx, "created", parent, listEventTypes(err))
 	}
-	var shown *Subscription
-	err = s.p.store.Write(ctx, func(tx Tx) (err error) {
-		shown, err = s.insertWithSecret(ctx, tx, made, r)
-		return err
+	secret := ""
+	err = s.p.store.Write(ctx, func(tx Tx) error {
+		current, err := s.p.lockEncryption(ctx, tx)
+		if err != nil {
+			return err
+		}
+		secret = made.complete(r, current)
+		return s.insertInTx(ctx, tx, made)
 	})
 	if err != nil {
 		return nil, s.recordIfDenied(ctx, "created", parent, s.insertError(ctx, parent, made, err))
 	}
-	return shown, nil
+	made.Secret = secret
+	return made, nil
 }
 
 // A SubscriptionRequest is one subscription of a batch, with the conditions of CreateConditional.
@@ -167,25 +172,28 @@ func (s Subscriptions) CreateBatch(ctx context.Context, requests []SubscriptionR
 	for i, r := range requests {
 		plain[i] = BatchRequest[*Subscription]{r.UID, r.checkedInput()}
 	}
-	made, err := s.createBatch(ctx, plain, func(tx Tx, i int, made *Subscription) (*Subscription, error) {
-		if err := requests[i].authorizeDenied(ctx); err != nil {
+	secrets := make([]string, len(requests))
+	made, err := s.createBatch(ctx, plain, func(tx Tx, made []*Subscription) (func(int) error, error) {
+		current, err := s.p.lockEncryption(ctx, tx)
+		if err != nil {
 			return nil, err
 		}
-		return s.insertWithSecret(ctx, tx, made, requests[i])
+		for i := range made {
+			secrets[i] = made[i].complete(requests[i], current)
+		}
+		return func(i int) error { return requests[i].authorizeDenied(ctx) }, nil
 	})
+	for i := range made {
+		made[i].Secret = secrets[i]
+	}
 	return made, listEventTypes(err)
 }
 
-// insertWithSecret stores a subscription with its conditions and a new secret, and returns it with the secret.
-func (s Subscriptions) insertWithSecret(ctx context.Context, tx Tx, made *Subscription, r SubscriptionRequest) (_ *Subscription, err error) {
-	made.Conditions, made.Findings = r.Conditions, r.Findings
-	secret := "whsec_" + newSecret()
-	if made.EncryptedSecret, err = s.p.encryptSecret(ctx, tx, secret, made.UID); err != nil {
-		return nil, err
-	}
-	shown := *made
-	shown.Secret = secret
-	return &shown, s.insertInTx(ctx, tx, made)
+// complete gives a subscription the conditions of a request and a new secret, which is stored encrypted.
+func (s *Subscription) complete(r SubscriptionRequest, current *encryption) (secret string) {
+	secret = "whsec_" + newSecret()
+	s.Conditions, s.Findings, s.EncryptedSecret = r.Conditions, r.Findings, current.seal([]byte(secret), string(s.UID))
+	return secret
 }
 
 // Delete deletes a subscription.

@@ -55,13 +55,14 @@ func (s Tags) saveAll(ctx context.Context, tags []*Tag, names []TagName) (made [
 			made[i].UID = stored[known].UID
 			uids[i] = made[i].UID
 		}
+		var moved []RowChange[*Tag]
 		for _, i := range sortIndices(uids) {
-			if uids[i] == "" {
-				continue
+			if uids[i] != "" {
+				moved = append(moved, RowChange[*Tag]{made[i], []string{"digest", "deprecated", "bundles", "source"}})
 			}
-			if err := s.rows(tx).Update(ctx, made[i], "digest", "deprecated", "bundles", "source"); err != nil {
-				return err
-			}
+		}
+		if _, err := s.rows(tx).UpdateAll(ctx, moved...); err != nil {
+			return err
 		}
 		if len(added) > 0 {
 			if err := s.rows(tx).Insert(ctx, added...); err != nil {

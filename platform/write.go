@@ -156,23 +156,48 @@ func (r *resources[T, F]) findRows(ctx context.Context, from Reader, uids []UID)
 // writeInTx stores the fields of an authorised change in a transaction and records
 // its event. A change without fields changes nothing.
 func (r *resources[T, F]) writeInTx(ctx context.Context, tx Tx, uid UID, accepted *fieldmask.Change[T], check func(Tx, *fieldmask.Change[T]) error) (zero T, _ error) {
-	change := accepted.Clone()
-	if err := r.mergeParts(ctx, tx, uid, change); err != nil {
-		return zero, err
-	}
-	if err := check(tx, change); err != nil {
-		return zero, err
-	}
-	if len(change.Fields) == 0 {
-		return r.getRow(ctx, tx, uid)
-	}
-	r.kind.Stamp(change.Row, uid, r.p.now())
-	before, err := r.rows(tx).Replace(ctx, change.Row, change.Fields...)
+	rows, _, err := r.writeAllInTx(ctx, tx, []UID{uid}, []*fieldmask.Change[T]{accepted}, check)
 	if err != nil {
 		return zero, err
 	}
-	r.recordUpdate(ctx, tx, change.Row, describeChanges(accepted, before, change.Row, r.kind.Fields))
-	return change.Row, nil
+	return rows[0], nil
+}
+
+// writeAllInTx does so with changes of many rows. After an error, it returns the index of the change that caused it, or
+// noRow.
+func (r *resources[T, F]) writeAllInTx(ctx context.Context, tx Tx, uids []UID, accepted []*fieldmask.Change[T], check func(Tx, *fieldmask.Change[T]) error) (rows []T, failing int, err error) {
+	rows = make([]T, len(uids))
+	var changes []RowChange[T]
+	var indices []int
+	for _, i := range sortIndices(uids) {
+		change := accepted[i].Clone()
+		if err := r.mergeParts(ctx, tx, uids[i], change); err != nil {
+			return nil, i, err
+		}
+		if err := check(tx, change); err != nil {
+			return nil, i, err
+		}
+		if len(change.Fields) == 0 {
+			if rows[i], err = r.getRow(ctx, tx, uids[i]); err != nil {
+				return nil, i, err
+			}
+			continue
+		}
+		r.kind.Stamp(change.Row, uids[i], r.p.now())
+		rows[i] = change.Row
+		changes, indices = append(changes, RowChange[T]{change.Row, change.Fields}), append(indices, i)
+	}
+	before, err := r.rows(tx).UpdateAll(ctx, changes...)
+	switch {
+	case err != nil && len(before) < len(indices):
+		return nil, indices[len(before)], err
+	case err != nil:
+		return nil, noRow, err
+	}
+	for n, i := range indices {
+		r.recordUpdate(ctx, tx, rows[i], describeChanges(accepted[i], before[n], rows[i], r.kind.Fields))
+	}
+	return rows, noRow, nil
 }
 
 // updateError converts an error of the store into that of an update.

@@ -88,7 +88,7 @@ type Change[T any] struct {
 
 // Clone copies a change, for one attempt of a transaction.
 func (c *Change[T]) Clone() *Change[T] {
-	return &Change[T]{Row: copyValue(c.Row), Fields: slices.Clone(c.Fields), Parts: c.Parts}
+	return &Change[T]{Row: Copy(c.Row), Fields: slices.Clone(c.Fields), Parts: c.Parts}
 }
 
 // Writes reports whether a field is written, as a whole or in parts.
@@ -337,8 +337,8 @@ func newValue[T any]() T {
 	return value
 }
 
-// copyValue copies what a pointer points to.
-func copyValue[T any](value T) T {
+// Copy copies what a pointer points to.
+func Copy[T any](value T) T {
 	copied := newValue[T]()
 	reflect.ValueOf(copied).Elem().Set(reflect.ValueOf(value).Elem())
 	return copied

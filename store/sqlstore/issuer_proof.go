@@ -81,24 +81,31 @@ func (s tables) ProvidersOfIssuer(ctx context.Context, root platform.UID, issuer
 	return uids, err
 }
 
-// CountRules counts the identities of an organisation that have a key. A subject of static
+// CountRules counts the other identities of an organisation that have a key. A subject of static
 // keys never looks like a pattern.
-func (s tables) CountRules(ctx context.Context, root platform.UID, key platform.RuleKey, without platform.UID) (int, error) {
-	var n int64
-	q := newStatement(s.dialect).addSlow("SELECT (SELECT COUNT(*) FROM identity WHERE match_rule = ? AND root = ? AND uid <> ?)", ruleText(key), root, without)
-	q.add(" + (SELECT COUNT(*) FROM identity WHERE static_rule = ? AND static_rule <> '' AND root = ? AND uid <> ?)", ruleText(key), root, without)
-	err := s.conn.Run(ctx, q.build(func(scan func(...any) error) error { return scan(&n) }))
-	return int(n), err
+func (s tables) CountRules(ctx context.Context, keys map[platform.UID]platform.RuleKey) (map[platform.UID]int, error) {
+	return s.countByIdentity(ctx, keys, func(q *statement, identity platform.UID, key string) {
+		q.addSlow("SELECT (SELECT COUNT(*) FROM identity WHERE match_rule = ? AND root = ? AND uid <> ?)", key, identity.Root(), identity)
+		q.add(" + (SELECT COUNT(*) FROM identity WHERE static_rule = ? AND static_rule <> '' AND root = ? AND uid <> ?)", key, identity.Root(), identity)
+	})
 }
 
 // CountBindings counts the role bindings of each identity, and of those with its key.
 func (s tables) CountBindings(ctx context.Context, keys map[platform.UID]platform.RuleKey, most int) (map[platform.UID]int, error) {
+	return s.countByIdentity(ctx, keys, func(q *statement, identity platform.UID, key string) {
+		q.addSlow("SELECT COUNT(*) FROM (SELECT 1 FROM (SELECT uid FROM identity WHERE match_rule = ? AND root = ?", key, identity.Root())
+		q.add(" UNION SELECT uid FROM identity WHERE static_rule = ? AND static_rule <> '' AND root = ? UNION SELECT uid FROM identity WHERE uid = ?) i", key, identity.Root(), identity)
+		q.add(" JOIN role_binding b ON b.identity = i.uid LIMIT ?) bound", int64(most))
+	})
+}
+
+// countByIdentity runs a statement that counts for each identity and its rule.
+func (s tables) countByIdentity(ctx context.Context, keys map[platform.UID]platform.RuleKey, add func(q *statement, identity platform.UID, key string)) (map[platform.UID]int, error) {
 	counts := make(map[platform.UID]int, len(keys))
 	var run []*dbconn.Statement
 	for identity, key := range keys {
-		q := newStatement(s.dialect).addSlow("SELECT COUNT(*) FROM (SELECT 1 FROM (SELECT uid FROM identity WHERE match_rule = ? AND root = ?", ruleText(key), identity.Root())
-		q.add(" UNION SELECT uid FROM identity WHERE static_rule = ? AND static_rule <> '' AND root = ? UNION SELECT uid FROM identity WHERE uid = ?) i", ruleText(key), identity.Root(), identity)
-		q.add(" JOIN role_binding b ON b.identity = i.uid LIMIT ?) bound", int64(most))
+		q := newStatement(s.dialect)
+		add(q, identity, ruleText(key))
 		run = append(run, q.build(func(scan func(...any) error) error {
 			var n int64
 			err := scan(&n)

@@ -23,8 +23,11 @@ const copyThreshold = 16
 // Insert adds rows with their aliases: one by one, or with COPY if there are many.
 func (w *writer[T, F]) Insert(ctx context.Context, rows ...T) error { return w.insertThen(ctx, rows) }
 
-// InsertShown adds rows, and reads them back with their joined columns.
+// InsertShown adds rows, and reads them back with their joined columns, if there are any.
 func (w *writer[T, F]) InsertShown(ctx context.Context, rows ...T) error {
+	if len(w.joins) == 0 {
+		return w.insertThen(ctx, rows)
+	}
 	uids := make([]platform.UID, len(rows))
 	for i, row := range rows {
 		uids[i] = w.uid(row)
@@ -237,50 +240,70 @@ func (t *table[T, F]) aliasValues(rows []T) (values [][]any) {
 
 // Update writes the named fields and reads the row back.
 func (w *writer[T, F]) Update(ctx context.Context, row T, fields ...string) error {
-	_, err := w.update(ctx, row, fields, w.writesClass(fields))
+	_, err := w.update(ctx, []platform.RowChange[T]{{Row: row, Fields: fields}}, false)
 	return err
 }
 
-// Replace does so, and returns the row as it was before.
-func (w *writer[T, F]) Replace(ctx context.Context, row T, fields ...string) (before T, _ error) {
-	return w.update(ctx, row, fields, true)
+// UpdateAll does so with many rows, in one round trip, and returns them as they were before.
+func (w *writer[T, F]) UpdateAll(ctx context.Context, changes ...platform.RowChange[T]) (before []T, _ error) {
+	return w.update(ctx, changes, true)
 }
 
-// update writes the named fields and reads the row back, in one round trip. If locks is set, it first locks the row, so
-// that no other transaction changes its class meanwhile, and reads it.
-func (w *writer[T, F]) update(ctx context.Context, row T, fields []string, locks bool) (before T, _ error) {
-	w.complete(row)
-	uid, key := w.uid(row), w.key(w.uid(row))
-	update := w.setFields(row, fields).add(" WHERE uid = ?", key)
-	var read, stored []T
-	run := append(w.readBack(update, uid, &stored), w.setAliases(row, fields)...)
-	updated := run[0]
-	if locks {
-		run = slices.Insert(run, 0, w.selectJoined(uid, w.dialect.KeepRow, &read))
+// A rowUpdate is what an update does for one row.
+type rowUpdate[T any] struct {
+	updated, last *dbconn.Statement // the last one is another if the aliases change too
+	before, after []T               // a row, or none if it does not exist
+}
+
+// update writes rows and reads them back. It first locks and reads a row if it returns what was before, or else if its
+// class can change, so that no other transaction changes that meanwhile.
+func (w *writer[T, F]) update(ctx context.Context, changes []platform.RowChange[T], locks bool) (before []T, _ error) {
+	if len(changes) == 0 {
+		return nil, nil
+	}
+	updates := make([]rowUpdate[T], len(changes))
+	var run []*dbconn.Statement
+	for i, c := range changes {
+		u, uid := &updates[i], w.uid(c.Row)
+		w.complete(c.Row)
+		if locks || w.writesClass(c.Fields) {
+			run = append(run, w.selectJoined(uid, w.dialect.KeepRow, &u.before))
+		}
+		written := w.readBack(w.setFields(c.Row, c.Fields).add(" WHERE uid = ?", w.key(uid)), uid, &u.after)
+		run = append(append(run, written...), w.setAliases(c.Row, c.Fields)...)
+		u.updated, u.last = written[0], run[len(run)-1]
 	}
 	err := w.conn.Run(ctx, run...)
-	switch {
-	case updated.Done && len(stored) == 0 && updated.Affected == 0: // its aliases would be those of nothing
-		return before, platform.ErrNotFound
-	case errors.Is(err, dbconn.ErrForeignKey):
-		return before, platform.ErrNoParent
-	case err != nil:
-		return before, err
+	for i, c := range changes {
+		u := &updates[i]
+		switch {
+		case u.updated.Done && len(u.after) == 0 && u.updated.Affected == 0: // its aliases would be those of nothing
+			return before, platform.ErrNotFound
+		case errors.Is(err, dbconn.ErrForeignKey) && !u.last.Done:
+			return before, platform.ErrNoParent
+		case err != nil && !u.last.Done:
+			return before, err
+		}
+		w.assign(c.Row, u.after[0])
+		w.noteUpdate(u.before, c.Row, c.Fields)
+		if locks {
+			before = append(before, u.before[0])
+		}
 	}
-	w.assign(row, stored[0])
+	return before, err // which no row has caused
+}
+
+// noteUpdate changes what follows from an updated row: its tasks, counters, and the text that searches find.
+func (w *writer[T, F]) noteUpdate(before []T, row T, fields []string) {
 	w.addTask(row, fields)
-	if locks {
-		before = read[0]
-	}
 	if w.writesClass(fields) {
-		w.countClass(uid, w.class(before), -1)
-		w.countClass(uid, w.class(row), 1)
-		w.addTask(before, nil)
+		w.countClass(w.uid(row), w.class(before[0]), -1)
+		w.countClass(w.uid(row), w.class(row), 1)
+		w.addTask(before[0], nil)
 	}
 	if slices.ContainsFunc(w.searchFields, func(field string) bool { return slices.Contains(fields, field) }) {
-		w.tx.conn.Queue(newStatement(w.dialect).add("UPDATE "+w.name+" SET search = ? WHERE uid = ?", foldText(w.searchOf(row)), key).build(nil))
+		w.tx.conn.Queue(newStatement(w.dialect).add("UPDATE "+w.name+" SET search = ? WHERE uid = ?", foldText(w.searchOf(row)), w.key(w.uid(row))).build(nil))
 	}
-	return before, nil
 }
 
 // complete sets what follows from the fields of a row.

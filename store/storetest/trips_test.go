@@ -28,7 +28,8 @@ func TestChangesTakeFewRoundTrips(t *testing.T) {
 	last := must[*platform.Actor](t)(far.Authenticate(t.Context(), claims))
 	root := org.Group.UID
 	var group, repo, tag, identity, binding platform.UID
-	var tags []platform.UID
+	var tags, identities []platform.UID
+	repos := w.repos(root, 100)
 	people := must[[]*platform.Identity](t)(far.Identities.CreateBatch(far.Presume(t.Context(), claims, last), times(75, func(i int) platform.BatchRequest[*platform.Identity] {
 		return platform.BatchRequest[*platform.Identity]{UID: root, Input: input[*platform.Identity](fmt.Sprintf(`{"name": "p%d", "claimMatch": {"issuer": %q, "subject": "p%d"}}`, i, issuer, i))}
 	})))
@@ -66,18 +67,21 @@ func TestChangesTakeFewRoundTrips(t *testing.T) {
 			}
 			return err
 		}},
-		{"the end of a tag", 3, func(ctx context.Context, _ int) error { return far.Tags.Delete(ctx, tag) }},
-		{"100 new tags", 8, func(ctx context.Context, n int) error {
+		{"the end of a tag", 2, func(ctx context.Context, _ int) error { return far.Tags.Delete(ctx, tag) }},
+		{"100 new tags", 5, func(ctx context.Context, n int) error {
 			made, err := far.Tags.CreateBatch(ctx, times(100, func(i int) platform.BatchRequest[*platform.Tag] {
 				return platform.BatchRequest[*platform.Tag]{UID: repo, Input: inputOfTag(1000*(n+1) + i)}
 			}))
-			tags = nil
-			for _, tag := range made {
-				tags = append(tags, tag.UID)
-			}
+			tags = uidsOf(made, func(t *platform.Tag) platform.UID { return t.UID })
 			return err
 		}},
-		{"the end of 100 tags", 8, func(ctx context.Context, _ int) error { return far.Tags.DeleteBatch(ctx, tags) }},
+		{"100 moved tags", 5, func(ctx context.Context, n int) error {
+			_, err := far.Tags.CreateBatch(ctx, times(100, func(i int) platform.BatchRequest[*platform.Tag] {
+				return platform.BatchRequest[*platform.Tag]{UID: repo, Input: tagInput(fmt.Sprint("t", 1000*(n+1)+i), fmt.Sprintf("sha256:%064x", i))}
+			}))
+			return err
+		}},
+		{"the end of 100 tags", 4, func(ctx context.Context, _ int) error { return far.Tags.DeleteBatch(ctx, tags) }},
 		{"a new identity", 4, func(ctx context.Context, n int) error {
 			made, err := far.Identities.Create(ctx, root, input[*platform.Identity](fmt.Sprintf(`{"name": "i%d", "claimMatch": {"issuer": %q, "subject": "i%d"}}`, n, issuer, n)))
 			if err == nil {
@@ -98,7 +102,33 @@ func TestChangesTakeFewRoundTrips(t *testing.T) {
 			})})
 			return err
 		}},
-		{"the end of a binding", 5, func(ctx context.Context, _ int) error { return far.RoleBindings.Delete(ctx, binding) }},
+		{"100 new identities", 6, func(ctx context.Context, n int) error {
+			made, err := far.Identities.CreateBatch(ctx, times(100, func(i int) platform.BatchRequest[*platform.Identity] {
+				return platform.BatchRequest[*platform.Identity]{UID: group, Input: input[*platform.Identity](fmt.Sprintf(`{"name": "p%d", "claimMatch": {"issuer": %q, "subject": "q%d.%d"}}`, i, issuer, n, i))}
+			}))
+			identities = uidsOf(made, func(i *platform.Identity) platform.UID { return i.UID })
+			return err
+		}},
+		{"the end of 100 identities", 4, func(ctx context.Context, _ int) error { return far.Identities.DeleteBatch(ctx, identities) }},
+		{"100 new invites", 6, func(ctx context.Context, _ int) error {
+			_, err := far.GroupInvites.CreateBatch(ctx, times(100, func(int) platform.BatchRequest[*platform.GroupInvite] {
+				return platform.BatchRequest[*platform.GroupInvite]{UID: group, Input: input[*platform.GroupInvite](fmt.Sprintf(`{"roleUid": %q, "ttl": "3600s"}`, platform.ViewerRole))}
+			}))
+			return err
+		}},
+		{"100 new subscriptions", 4, func(ctx context.Context, n int) error {
+			_, err := far.Subscriptions.CreateBatch(ctx, times(100, func(i int) platform.SubscriptionRequest {
+				return platform.SubscriptionRequest{BatchRequest: platform.BatchRequest[*platform.Subscription]{UID: group, Input: input[*platform.Subscription](fmt.Sprintf(`{"sink": "https://s%d-%d.example.com/"}`, n, i))}}
+			}))
+			return err
+		}},
+		{"100 changes of repos", 4, func(ctx context.Context, n int) error {
+			_, err := far.Repos.UpdateBatch(ctx, times(100, func(i int) platform.BatchRequest[*platform.Repo] {
+				return platform.BatchRequest[*platform.Repo]{UID: repos[i].UID, Input: input[*platform.Repo](fmt.Sprintf(`{"description": "d%d"}`, n))}
+			}))
+			return err
+		}},
+		{"the end of a binding", 3, func(ctx context.Context, _ int) error { return far.RoleBindings.Delete(ctx, binding) }},
 	}
 	const rounds = 3 // in the first two, the connection prepares statements
 	for n := range rounds {
@@ -118,6 +148,15 @@ func TestChangesTakeFewRoundTrips(t *testing.T) {
 			}
 		}
 	}
+}
+
+// uidsOf returns the UIDs of rows.
+func uidsOf[T any](rows []T, uid func(T) platform.UID) []platform.UID {
+	uids := make([]platform.UID, len(rows))
+	for i, row := range rows {
+		uids[i] = uid(row)
+	}
+	return uids
 }
 
 // inputOfName returns the input of a resource whose name contains a number.
