@@ -2,6 +2,7 @@ package platform_test
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -187,6 +188,14 @@ func TestABatchOfIdentitiesIsAllOrNothing(t *testing.T) {
 		if e := refusal(t, "a missing group", err, platform.CodeNotFound); e.Metadata["request"] != "requests[1]" {
 			t.Errorf("a missing group is refused with %v", e.Metadata)
 		}
+		var equal []string
+		for i := range 21 {
+			equal = append(equal, rule(fmt.Sprint("equal", i), "z"))
+		}
+		_, err = batch(requests[*platform.Identity](team, equal...)...)
+		if e := refusal(t, "equal rules", err, platform.CodeFailedPrecondition); !strings.Contains(e.Message, "may have 20 identities") || e.Metadata["request"] != "requests[20]" {
+			t.Errorf("equal rules are refused with %q, %v", e.Message, e.Metadata)
+		}
 		if n := len(w.events()) - before; n != 0 {
 			t.Errorf("refused batches left %d events", n)
 		}
@@ -265,6 +274,10 @@ func TestABatchOfSubscriptionsIsAllOrNothing(t *testing.T) {
 		must(t, err)
 		if len(made) != 2 || made[0].Secret == "" || made[0].Secret == made[1].Secret || made[1].Findings == nil {
 			t.Errorf("it made %+v", made)
+		}
+		_, err = batch(to("https://three.example.com", nil), to("https://one.example.com", nil))
+		if e := refusal(t, "a stored sink", err, platform.CodeAlreadyExists); violationFields(e) != "requests[1].sink" || e.Resource.Name != string(made[0].UID) {
+			t.Errorf("a stored sink: %s, %v", violationFields(e), e.Resource)
 		}
 		if read, err := w.p.Subscriptions.Get(acme.owner, made[0].UID); err != nil || read.Secret != "" {
 			t.Errorf("the secret can be read: %+v, %v", read, err)
