@@ -48,6 +48,7 @@ var dialect = dbconn.Dialect{
 	JoinBytes:  func(arg, column string) string { return "CAST(" + arg + " AS bytea) || " + column },
 	Lock:       "SELECT pg_advisory_xact_lock(hashtextextended($1, 0))",
 	LockShared: "SELECT pg_advisory_xact_lock_shared(hashtextextended($1, 0))",
+	Lateral:    true,
 	KeepRow:    " FOR NO KEY UPDATE OF t", // the lock that an update takes
 	Clients: "SELECT COALESCE(a.application_name, ''), COALESCE(host(a.client_addr), 'local'), COUNT(*), MIN(a.backend_start) FROM pg_stat_activity a" +
 		" WHERE a.datname = current_database() AND a.backend_type = 'client backend' AND a.pid <> pg_backend_pid() GROUP BY 1, 2 ORDER BY 3 DESC, 1, 2",

@@ -38,11 +38,18 @@ func whereWords(f *platform.FindingFilter, s *statement) {
 	}
 }
 
-// addPairs adds the different pairs w of an organisation before the table t. The limit, which is no limit, keeps
-// the conditions on w out of the select, so that SQLite goes from one pair to the next in the index.
+// addPairs adds the different pairs w of an organisation, and the table t of its rows. The limit, which is no limit, keeps
+// the conditions on w out of the select, so that SQLite goes from one pair to the next in the index. PostgreSQL would read
+// all rows to join them with the pairs, since it does not know how few of these have the words: the offset, which is none,
+// makes it find the rows of each pair.
 func (s *statement) addPairs(table string, organisation platform.UID) {
 	s.byPairs = true
 	s.add("(SELECT DISTINCT d.vulnerability, d.package FROM "+table+" d WHERE d.root_key = ? LIMIT ?) w CROSS JOIN ", scopeKey(organisation), int64(math.MaxInt64))
+	if s.dialect.Lateral {
+		s.add("LATERAL (SELECT * FROM "+table+" t WHERE t.root_key = ? AND t.vulnerability = w.vulnerability AND t.package = w.package OFFSET 0) t", scopeKey(organisation))
+		return
+	}
+	s.add(table + " t")
 }
 
 // planWords returns a reader of a list that finds the words of its filter in the best way.

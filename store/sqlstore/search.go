@@ -35,6 +35,7 @@ func (t *table[T, F]) looksFor(f F) bool { return t.searchFor != nil && t.search
 func (r *reader[T, F]) addRows(s *statement, f F, b platform.Branch, how accessPath) {
 	if how.byPairs {
 		s.addPairs(r.name, b.UID)
+		return
 	}
 	if r.looksFor(f) {
 		texts := searchWords(r.searchFor(f))

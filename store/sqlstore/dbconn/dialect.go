@@ -26,6 +26,9 @@ type Dialect struct {
 	// transaction ends. They are "" if there is only one writer.
 	Lock, LockShared string
 
+	// Lateral reports whether a select in a join can refer to the tables before it.
+	Lateral bool
+
 	// KeepRow is the clause of a select that locks the row of t until the transaction
 	// ends. It is "" if there is only one writer.
 	KeepRow string
