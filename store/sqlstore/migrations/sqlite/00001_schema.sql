@@ -615,7 +615,7 @@ CREATE TABLE finding (
 );
 -- The findings of an image, and of an advisory in a repo, with what counts the repos that are affected.
 CREATE INDEX finding_parent_digest ON finding (parent, digest);
-CREATE INDEX finding_advisory ON finding (advisory, parent, count_class);
+CREATE INDEX finding_advisory ON finding (advisory, parent, count_class, root_key);
 -- Lists of an organisation, of a repo, and below a group: by severity. Lists of an organisation: the newest, those that
 -- are most likely exploited, and those to be fixed first.
 CREATE INDEX finding_root_key_severity ON finding (root_key, severity, rest) WHERE count_class > 0;
