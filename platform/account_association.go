@@ -134,23 +134,23 @@ var accountAssociationKind = Kind[*AccountAssociation]{
 	Stamp:        func(a *AccountAssociation, uid UID, now Time) { a.UID, a.CreateTime, a.UpdateTime = uid, now, now },
 	Check: func(a *AccountAssociation, changed func(string) bool, v *violations) {
 		if changed("name") {
-			v.checkTitle("name", a.Name)
+			v.checkRequiredLine("name", a.Name)
 		}
 		if changed("description") {
 			v.checkLine("description", a.Description)
 		}
 		if changed("amazon") && a.Amazon != nil {
-			v.checkTitle("amazon.account", a.Amazon.Account)
+			v.checkRequiredLine("amazon.account", a.Amazon.Account)
 		}
 		if changed("google") && a.Google != nil {
-			v.checkTitle("google.projectId", a.Google.ProjectID)
-			v.checkTitle("google.projectNumber", a.Google.ProjectNumber)
+			v.checkRequiredLine("google.projectId", a.Google.ProjectID)
+			v.checkRequiredLine("google.projectNumber", a.Google.ProjectNumber)
 		}
 		if changed("platform") && a.Platform != nil {
 			v.checkLabels("platform.serviceBindings", a.Platform.ServiceBindings)
 		}
 		if changed("azure") && a.Azure != nil {
-			v.checkTitle("azure.tenantId", a.Azure.TenantID)
+			v.checkRequiredLine("azure.tenantId", a.Azure.TenantID)
 			v.checkLabels("azure.clientIds", a.Azure.ClientIDs)
 		}
 		if changed("github") && a.GitHub != nil {
@@ -171,7 +171,7 @@ func (v *violations) checkLabels(field string, m map[string]string) {
 		v.add(field, "must be at most %d", maxAccounts)
 	default:
 		for _, name := range slices.Sorted(maps.Keys(m)) {
-			v.checkTitle(field+"."+fieldmask.TruncateForMessage(name), m[name])
+			v.checkRequiredLine(field+"."+fieldmask.TruncateForMessage(name), m[name])
 			v.checkLine(field, name)
 		}
 	}

@@ -208,7 +208,7 @@ func (r *resources[T, F]) createBatch(ctx context.Context, requests []BatchReque
 	return made, nil
 }
 
-// duplicateError returns the error of a batch that has the unique key of a stored row, or twice the same.
+// duplicateError returns the error of a batch one of whose rows has the unique key of a stored row, or of one before it.
 func (r *resources[T, F]) duplicateError(ctx context.Context, parents []UID, rows []T) error {
 	at, err := r.findDuplicate(ctx, parents, rows)
 	if at == noRow {

@@ -78,8 +78,8 @@ func (v *violations) checkLine(field, s string) {
 	}
 }
 
-// checkTitle checks a short line of text that must not be empty.
-func (v *violations) checkTitle(field, s string) {
+// checkRequiredLine checks a short line of text that must not be empty.
+func (v *violations) checkRequiredLine(field, s string) {
 	switch {
 	case s == "":
 		v.add(field, "is required")
@@ -90,16 +90,16 @@ func (v *violations) checkTitle(field, s string) {
 	}
 }
 
-// checkTitles checks a list of short lines of text, none of which may be empty. It reports only
+// checkRequiredLines checks a list of short lines of text, none of which may be empty. It reports only
 // the first invalid one.
-func (v *violations) checkTitles(field string, list []string, most int) {
+func (v *violations) checkRequiredLines(field string, list []string, most int) {
 	if len(list) > most {
 		v.add(field, "must be at most %d", most)
 		return
 	}
 	before := len(*v)
 	for i, s := range list {
-		if v.checkTitle(fmt.Sprintf("%s[%d]", field, i), s); len(*v) > before {
+		if v.checkRequiredLine(fmt.Sprintf("%s[%d]", field, i), s); len(*v) > before {
 			return
 		}
 	}

@@ -131,7 +131,7 @@ func (k *StaticKeys) check(v *violations) {
 	} else {
 		v.checkIssuer("staticKeys.issuer", k.Issuer)
 	}
-	v.checkTitle("staticKeys.subject", k.Subject)
+	v.checkRequiredLine("staticKeys.subject", k.Subject)
 	var set struct {
 		Keys []json.RawMessage `json:"keys"`
 	}

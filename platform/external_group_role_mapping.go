@@ -69,7 +69,7 @@ var externalGroupRoleMappingKind = Kind[*ExternalGroupRoleMapping]{
 	},
 	Check: func(m *ExternalGroupRoleMapping, changed func(string) bool, v *violations) {
 		if changed("externalGroupId") {
-			v.checkTitle("externalGroupId", m.ExternalGroupID)
+			v.checkRequiredLine("externalGroupId", m.ExternalGroupID)
 		}
 		if changed("roleUid") {
 			v.checkRequiredUID("roleUid", m.RoleUID)

@@ -165,7 +165,7 @@ func (s Findings) ImportRules(ctx context.Context, group UID, rules []*TriageRul
 // check checks a rule of a document. Documents say more than callers may: they can leave out
 // why something is not affected.
 func (r *TriageRule) check(now Time, v *violations) {
-	v.checkTitle("vulnerabilityId", r.VulnerabilityID)
+	v.checkRequiredLine("vulnerabilityId", r.VulnerabilityID)
 	v.checkLine("package", r.Package)
 	v.checkLine("ecosystem", r.Ecosystem)
 	v.checkLine("version", r.Version)

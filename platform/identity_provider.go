@@ -94,7 +94,7 @@ func (o *OIDC) check(v *violations) {
 	} else {
 		v.checkIssuer("oidc.issuer", o.Issuer)
 	}
-	v.checkTitle("oidc.clientId", o.ClientID)
+	v.checkRequiredLine("oidc.clientId", o.ClientID)
 	v.checkLine("oidc.clientSecret", o.ClientSecret.Text)
 	v.checkLines("oidc.additionalScopes", o.AdditionalScopes, 20)
 	v.checkLine("oidc.groupsClaim", o.GroupsClaim)

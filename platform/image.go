@@ -90,11 +90,11 @@ func (i *Image) check(v *violations) {
 		i.Architectures = nil // the store returns nil for an empty list
 	}
 	v.checkDigest(i.Digest)
-	v.checkTitles("architectures", i.ArchitectureNames(), maxArchitectures)
+	v.checkRequiredLines("architectures", i.ArchitectureNames(), maxArchitectures)
 	if slices.ContainsFunc(i.Architectures, func(a Architecture) bool { return a.Size < 0 }) {
 		v.add("architectures", "must have no negative size")
 	}
-	v.checkTitles("packages", i.Packages, maxPackages)
+	v.checkRequiredLines("packages", i.Packages, maxPackages)
 }
 
 // ImageFilter restricts a list of images to which tags point that are not deprecated.

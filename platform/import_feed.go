@@ -218,7 +218,7 @@ func isOlder(record, stored Time) bool { return !record.IsZero() && record.Befor
 
 func (a *Advisory) check(v *violations) {
 	for _, x := range []struct{ field, s string }{{"advisoryId", a.AdvisoryID}, {"artifactName", a.ArtifactName}} {
-		v.checkTitle(x.field, x.s)
+		v.checkRequiredLine(x.field, x.s)
 	}
 	for _, x := range []struct{ field, s string }{
 		{"artifactType", a.ArtifactType}, {"artifactArchitecture", a.ArtifactArchitecture}, {"componentName", a.ComponentName},
@@ -246,9 +246,9 @@ const (
 // checkNames checks the ids of other vulnerabilities, which are indexed. PostgreSQL refuses long
 // index entries, and thereby the whole batch.
 func checkNames(v *violations, aliases, upstream, related []string) {
-	v.checkTitles("aliases", aliases, maxAliases)
-	v.checkTitles("upstream", upstream, maxAliases)
-	v.checkTitles("related", related, maxAliases)
+	v.checkRequiredLines("aliases", aliases, maxAliases)
+	v.checkRequiredLines("upstream", upstream, maxAliases)
+	v.checkRequiredLines("related", related, maxAliases)
 }
 
 func checkSeverities(all []Severity, v *violations) {
@@ -320,7 +320,7 @@ func (s Vulnerabilities) Import(ctx context.Context, vulnerabilities []*Vulnerab
 	in := importPlan[*Vulnerability, string]{
 		key: func(vuln *Vulnerability) string { return vuln.ID },
 		check: func(vuln *Vulnerability, v *violations) {
-			v.checkTitle("id", vuln.ID)
+			v.checkRequiredLine("id", vuln.ID)
 			v.checkText("summary", vuln.Summary, maxSummaryBytes)
 			v.checkText("details", vuln.Details, maxDetailsBytes)
 			for i, r := range vuln.References {

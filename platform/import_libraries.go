@@ -48,13 +48,13 @@ func (a *ImportedArtifact) check(v *violations) {
 		v.add("ecosystem", "is required")
 	}
 	a.Name = a.Ecosystem.normalName(a.Name)
-	v.checkTitle("name", a.Name)
+	v.checkRequiredLine("name", a.Name)
 	v.checkLine("description", a.Description)
 	v.checkLine("cudaVersion", a.CudaVersion)
 	named := make(map[string]bool, len(a.Versions))
 	for _, version := range a.Versions {
 		before := len(*v)
-		if v.checkTitle("versions.version", version.Version); named[version.Version] {
+		if v.checkRequiredLine("versions.version", version.Version); named[version.Version] {
 			v.add("versions.version", "%s is given twice", version.Version)
 		}
 		if named[version.Version] = true; version.SizeBytes < 0 {

@@ -132,7 +132,7 @@ func (b *ImportedSBOM) check(v *violations) {
 	}
 	for i, p := range b.Packages {
 		at := func(field string) string { return fmt.Sprintf("packages[%d].%s", i, field) }
-		v.checkTitle(at("name"), p.Name)
+		v.checkRequiredLine(at("name"), p.Name)
 		v.checkFilter(at("version"), p.Version)
 		v.checkFilter(at("ecosystem"), p.Ecosystem)
 		v.checkLine(at("purl"), p.PURL)

@@ -138,7 +138,7 @@ func textsIn(list []any) []string {
 func (found *recognition) addSignIn(c Claims, e *SignInOption) {
 	external := e.Provider.externalID(c)
 	var v violations
-	if v.checkTitle("sub", external); len(v) > 0 || !e.Provider.accepts(c) {
+	if v.checkRequiredLine("sub", external); len(v) > 0 || !e.Provider.accepts(c) {
 		return
 	}
 	at := slices.IndexFunc(e.Provisioned, func(one ProvisionedIdentity) bool { return one.ExternalID == external })

@@ -107,7 +107,7 @@ func (s Terms) acceptFor(ctx context.Context, group UID, documents []string) err
 		v.add("documentIds", "must be 1 to %d", maxDocuments)
 	}
 	for i, id := range documents {
-		v.checkTitle(fmt.Sprintf("documentIds[%d]", i), id)
+		v.checkRequiredLine(fmt.Sprintf("documentIds[%d]", i), id)
 	}
 	if err := v.err(); err != nil {
 		return err

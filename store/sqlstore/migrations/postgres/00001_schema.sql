@@ -603,8 +603,8 @@ CREATE TABLE finding (
     count_class bigint NOT NULL,
     root_key bytea, parent_key bytea, g2_key bytea, g3_key bytea, rest bytea, local bytea
 );
--- The findings of an image, and of an advisory in a repo, with what counts the repos that are affected. With the organisation,
--- PostgreSQL 18 does not read all findings of it too.
+-- The findings of an image, and of an advisory in a repo, with what counts the repos that are affected. The index of
+-- advisories has the organisation too: else PostgreSQL 18 combines it with another index, and reads all findings of that.
 CREATE INDEX finding_parent_digest ON finding (parent, digest);
 CREATE INDEX finding_advisory ON finding (advisory, parent, count_class, root_key);
 -- Lists of an organisation, of a repo, and below a group: by severity. Lists of an organisation: the newest, those that
