@@ -26,8 +26,9 @@ type benchCommand struct {
 	FillOnly         bool          `help:"Only fill the database, so that a server can be started on it."`
 	Repos            int           `default:"1000" help:"Repos of the organisation that is created, each with an image of 12 packages."`
 	Tags             int           `default:"12" help:"Tags of each repo."`
+	People           int           `default:"60" help:"Identities of the organisation, with rights that differ."`
 	Connections      int           `default:"8" help:"Connections that send requests at the same time."`
-	Sockets          int           `default:"200" help:"Websockets that receive the same events."`
+	Sockets          int           `default:"200" help:"Websockets that receive the same events: first all of one of these people, then of all."`
 	Duration         time.Duration `default:"5s" help:"How long each workload is sent."`
 }
 
@@ -35,6 +36,7 @@ type benchCommand struct {
 const (
 	maxBenchRepos       = 100_000
 	maxBenchTags        = 100
+	maxBenchPeople      = 5000
 	maxBenchConnections = 500
 	maxBenchSockets     = 5000
 	maxBenchDuration    = 5 * time.Minute
@@ -49,6 +51,9 @@ func (c *benchCommand) check(f *faults) {
 	}
 	if c.Tags < 1 || c.Tags > maxBenchTags {
 		f.add("tags", "must be from 1 to %d", maxBenchTags)
+	}
+	if c.People < 1 || c.People > maxBenchPeople {
+		f.add("people", "must be from 1 to %d", maxBenchPeople)
 	}
 	if c.Repos < 50 || c.Repos > maxBenchRepos {
 		f.add("repos", "must be from 50 to %d", maxBenchRepos)
@@ -93,7 +98,7 @@ func (c *benchCommand) run(ctx context.Context, p program) error {
 		start = nil
 	}
 	return bench.Run(ctx, bench.Options{
-		Sizes: bench.Sizes{Repos: c.Repos, Tags: c.Tags}, Connections: c.Connections, Sockets: c.Sockets, Duration: c.Duration,
+		Sizes: bench.Sizes{Repos: c.Repos, Tags: c.Tags, People: c.People}, Connections: c.Connections, Sockets: c.Sockets, Duration: c.Duration,
 		Platform: core, Size: s.Size, Start: start,
 	}, p.stdout)
 }
@@ -153,7 +158,7 @@ func (b *benchServer) start(ctx context.Context, sink string) (bench.Server, err
 	if err != nil {
 		return bench.Server{}, err
 	}
-	found.Token, err = issuer.Mint(bench.Owner, defaultAudience, maxTTL, nil)
+	found.Mint = func(subject string) (string, error) { return issuer.Mint(subject, defaultAudience, maxTTL, nil) }
 	return found, err
 }
 

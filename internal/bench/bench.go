@@ -22,7 +22,7 @@ type Options struct {
 	Sizes                     // of the organisation
 	Connections int           // that send requests at the same time
 	Duration    time.Duration // of each workload
-	Sockets     int           // that receive events
+	Sockets     int           // that receive the same events
 
 	// Platform has the database, whose size in bytes Size returns.
 	Platform *platform.Platform
@@ -33,7 +33,9 @@ type Options struct {
 
 // A Server is the server that is measured.
 type Server struct {
-	URL, MetricsURL, Token string
+	URL, MetricsURL string
+	// Mint returns a token of a subject at the development issuer.
+	Mint func(subject string) (string, error)
 }
 
 // Run fills the database and measures, and prints tables as it goes. Without Start, it only fills the database.
@@ -57,7 +59,11 @@ func Run(ctx context.Context, o Options, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	l := newLoad(o, server, data)
+	token, err := server.Mint(Owner)
+	if err != nil {
+		return err
+	}
+	l := newLoad(o, server, token, data)
 	t.print("\n%-28s %12s %8s %8s %8s %10s\n", fmt.Sprintf("over %d connections", o.Connections), "requests/s", "CPU ms", "p50 ms", "p99 ms", "memory MB")
 	idle, err := l.usage(ctx)
 	if err != nil {
@@ -69,8 +75,10 @@ func Run(ctx context.Context, o Options, out io.Writer) error {
 			return err
 		}
 	}
-	if err := l.measureWatchers(ctx, &t); err != nil {
-		return err
+	for _, callers := range []int{1, o.People} {
+		if err := l.measureWatchers(ctx, &t, callers); err != nil {
+			return err
+		}
 	}
 	return errors.Join(l.measureDeliveries(ctx, &t, sink.URL, receiver), t.err)
 }

@@ -56,9 +56,9 @@ func newOptions(t *testing.T, url string) bench.Options {
 		}()
 		url := <-at
 		issuer := check[*auth.Issuer](t)(server.DevelopmentIssuer(t.Context(), core))
-		return bench.Server{URL: url, MetricsURL: metrics.URL, Token: check[string](t)(issuer.Mint(bench.Owner, "atrium", time.Hour, nil))}, nil
+		return bench.Server{URL: url, MetricsURL: metrics.URL, Mint: func(subject string) (string, error) { return issuer.Mint(subject, "atrium", time.Hour, nil) }}, nil
 	}
-	return bench.Options{Sizes: bench.Sizes{Repos: 50, Tags: 12}, Connections: 2, Sockets: 3, Duration: time.Millisecond, Platform: core, Size: s.Size, Start: start}
+	return bench.Options{Sizes: bench.Sizes{Repos: 50, Tags: 12, People: 2}, Connections: 2, Sockets: 3, Duration: time.Millisecond, Platform: core, Size: s.Size, Start: start}
 }
 
 func TestEachWorkloadIsMeasured(t *testing.T) {
@@ -68,7 +68,7 @@ func TestEachWorkloadIsMeasured(t *testing.T) {
 		if err := bench.Run(t.Context(), o, out); err != nil {
 			t.Fatalf("%v\n%s", err, out)
 		}
-		want := []string{`(?m)^repos +50 +\d+ +\d+$`, `(?m)^tags +600 +\d+ +\d+$`, `(?m)^SBOMs with their findings +50 +\d+ +\d+$`, `(?m)^idle +50$`, `(?m)^an event on 3 websockets +[\d.]+ +[\d.]+ +[\d.]+ +50$`, `(?m)^create a repo +\d+`, `(?m)^deliver its event +\d+$`}
+		want := []string{`(?m)^repos +50 +\d+ +\d+$`, `(?m)^tags +600 +\d+ +\d+$`, `(?m)^SBOMs with their findings +50 +\d+ +\d+$`, `(?m)^idle +50$`, `(?m)^3 websockets of 1 callers +[\d.]+ +[\d.]+ +[\d.]+ +50$`, `(?m)^3 websockets of 2 callers +[\d.]+ +[\d.]+ +[\d.]+ +50$`, `(?m)^create a repo +\d+`, `(?m)^deliver its event +\d+$`}
 		for _, w := range bench.Workloads() {
 			want = append(want, fmt.Sprintf(`(?m)^%s +\d+ +[\d.]+ +[\d.]+ +[\d.]+ +50$`, w.Name))
 		}

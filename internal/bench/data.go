@@ -73,15 +73,15 @@ const Owner = "owner"
 
 // Sizes are the numbers that an operator chooses. The contents of the organisation are the same for the same numbers.
 type Sizes struct {
-	Repos int // of which the first thousand lie in the organisation itself, and the others in its groups
-	Tags  int // of each repo
+	Repos  int // of which the first thousand lie in the organisation itself, and the others in its groups
+	Tags   int // of each repo
+	People int // identities that may read everything, and edit one of the groups
 }
 
-// The size of the organisation, beside its repos and tags. The image of the first tag of each repo holds some packages.
+// The size of the organisation, beside what Sizes has. The image of the first tag of each repo holds some packages.
 const (
 	reposOfOrganisation = 1000
 	groups              = 12
-	people              = 60
 	advisories          = 50
 	packagesPerImage    = 12
 	reposPerPackage     = 5 // So many more repos than packages there are.
@@ -104,7 +104,7 @@ func Fill(ctx context.Context, p *platform.Platform, sizes Sizes, size func(cont
 		return nil, err
 	}
 	f := &filler{ctx: ctx, p: p, size: size, data: &Data{Organisation: made.Group.UID}}
-	f.people()
+	f.people(sizes.People)
 	repos := f.registry(sizes)
 	f.advisories()
 	f.contents(repos)
@@ -178,8 +178,11 @@ func (f *filler) registry(n Sizes) []*platform.ImportedRepo {
 // digest returns the made-up digest of a tag.
 func digest(repo, tag int) string { return fmt.Sprintf("sha256:%032x%032x", repo, tag) }
 
-// people creates groups, and identities with a role.
-func (f *filler) people() {
+// person returns the subject of an identity that has a role, and its name.
+func person(i int) string { return fmt.Sprintf("person-%d", i) }
+
+// people creates groups, and identities that may read everything and edit one of the groups.
+func (f *filler) people(n int) {
 	org := f.data.Organisation
 	for i := 0; i < groups && f.err == nil; i++ {
 		group, err := f.p.Groups.Create(f.ctx, org, fieldmask.JSONInput[*platform.Group](fmt.Appendf(nil, `{"name":"team-%d"}`, i), nil))
@@ -187,15 +190,23 @@ func (f *filler) people() {
 			f.groups = append(f.groups, group.UID)
 		}
 	}
-	for i := 0; i < people && f.err == nil; i++ {
-		name := fmt.Sprintf("person-%d", i)
+	for i := 0; i < n && f.err == nil; i++ {
+		name := person(i)
 		rule := fmt.Appendf(nil, `{"name":%q,"claimMatch":{"issuer":%q,"subject":%q}}`, name, auth.DevelopmentIssuer, name)
 		identity, err := f.p.Identities.Create(f.ctx, org, fieldmask.JSONInput[*platform.Identity](rule, nil))
 		if f.err = err; err != nil {
 			return
 		}
-		binding := fmt.Appendf(nil, `{"identityUid":%q,"roleUid":%q}`, identity.UID, platform.ViewerRole)
-		_, f.err = f.p.RoleBindings.Create(f.ctx, org, fieldmask.JSONInput[*platform.RoleBinding](binding, nil))
+		f.bind(identity.UID, platform.ViewerRole, org)
+		f.bind(identity.UID, platform.EditorRole, f.groups[i%groups])
+	}
+}
+
+// bind gives a role in a group to an identity.
+func (f *filler) bind(identity, role, group platform.UID) {
+	if f.err == nil {
+		binding := fmt.Appendf(nil, `{"identityUid":%q,"roleUid":%q}`, identity, role)
+		_, f.err = f.p.RoleBindings.Create(f.ctx, group, fieldmask.JSONInput[*platform.RoleBinding](binding, nil))
 	}
 }
 

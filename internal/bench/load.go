@@ -28,13 +28,14 @@ const deliveryWait = 2 * time.Minute
 type load struct {
 	o      Options
 	server Server
+	token  string // of the owner
 	data   *Data
 	http   *http.Client
 	made   atomic.Int64 // repos that were created
 }
 
-func newLoad(o Options, s Server, d *Data) *load {
-	return &load{o: o, server: s, data: d, http: &http.Client{Timeout: time.Minute, Transport: &http.Transport{MaxIdleConnsPerHost: o.Connections}}}
+func newLoad(o Options, s Server, token string, d *Data) *load {
+	return &load{o: o, server: s, token: token, data: d, http: &http.Client{Timeout: time.Minute, Transport: &http.Transport{MaxIdleConnsPerHost: o.Connections}}}
 }
 
 // post sends a document of GraphQL, or JSON to another path, and returns the answer.
@@ -49,7 +50,7 @@ func (l *load) post(ctx context.Context, path, body string) ([]byte, error) {
 
 // do sends a request, which must succeed, and returns the answer.
 func (l *load) do(r *http.Request) ([]byte, error) {
-	r.Header.Set("Authorization", "Bearer "+l.server.Token)
+	r.Header.Set("Authorization", "Bearer "+l.token)
 	response, err := l.http.Do(r)
 	if err != nil {
 		return nil, err
@@ -92,7 +93,7 @@ func (l *load) grpcPage() func(context.Context) error {
 		&http.Client{Transport: &http.Transport{Protocols: protocols}}, l.server.URL+registryv2connect.ReposServiceListReposProcedure, connect.WithGRPC())
 	return func(ctx context.Context) error {
 		r := connect.NewRequest(&registryv2.ListReposRequest{Uidp: &uidpv2.UIDPFilter{ChildrenOf: string(l.data.Organisation)}, PageSize: 50})
-		r.Header().Set("Authorization", "Bearer "+l.server.Token)
+		r.Header().Set("Authorization", "Bearer "+l.token)
 		_, err := list.CallUnary(ctx, r)
 		return err
 	}

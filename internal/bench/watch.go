@@ -20,9 +20,9 @@ const watchedEvents = 30
 // of the later ones while it is opened.
 const watched = `subscription { events(after: %q) { id type resource { id } } }`
 
-// measureWatchers subscribes over websockets, creates repos one after the other, and prints what
+// measureWatchers subscribes over websockets of some callers, creates repos one after the other, and prints what
 // each delivery of an event costs, and how long after the answer of the write it arrives.
-func (l *load) measureWatchers(ctx context.Context, t *table) error {
+func (l *load) measureWatchers(ctx context.Context, t *table, callers int) error {
 	ctx, cancel := context.WithCancel(ctx)
 	var reading sync.WaitGroup
 	defer reading.Wait()
@@ -32,8 +32,12 @@ func (l *load) measureWatchers(ctx context.Context, t *table) error {
 		return err
 	}
 	arrived := make(chan error, l.o.Sockets) // one element for each event on each websocket
-	for range l.o.Sockets {
-		conn, err := l.watch(ctx, fmt.Sprintf(watched, newest))
+	for i := range l.o.Sockets {
+		token, err := l.server.Mint(person(i % callers))
+		if err != nil {
+			return err
+		}
+		conn, err := l.watch(ctx, token, fmt.Sprintf(watched, newest))
 		if err != nil {
 			return err
 		}
@@ -78,7 +82,7 @@ func (l *load) measureWatchers(ctx context.Context, t *table) error {
 	if err != nil {
 		return err
 	}
-	t.printLine(fmt.Sprintf("an event on %d websockets", l.o.Sockets), 0, (after.cpu-before.cpu)/float64(len(took)), took, after)
+	t.printLine(fmt.Sprintf("%d websockets of %d callers", l.o.Sockets, callers), 0, (after.cpu-before.cpu)/float64(len(took)), took, after)
 	return nil
 }
 
@@ -99,10 +103,10 @@ func (l *load) newestEvent(ctx context.Context) (string, error) {
 	return answer.Data.AuditLog.Nodes[0].ID, nil
 }
 
-// watch opens a websocket, and subscribes.
-func (l *load) watch(ctx context.Context, subscription string) (*websocket.Conn, error) {
+// watch opens a websocket with a token, and subscribes.
+func (l *load) watch(ctx context.Context, token, subscription string) (*websocket.Conn, error) {
 	conn, _, err := websocket.Dial(ctx, strings.Replace(l.server.URL, "http", "ws", 1)+"/graphql", &websocket.DialOptions{ //nolint:bodyclose // the library has closed it
-		Subprotocols: []string{"graphql-transport-ws"}, HTTPHeader: http.Header{"Authorization": {"Bearer " + l.server.Token}},
+		Subprotocols: []string{"graphql-transport-ws"}, HTTPHeader: http.Header{"Authorization": {"Bearer " + token}},
 	})
 	if err != nil {
 		return nil, err

@@ -51,7 +51,7 @@ func newLoggedWorkbench(b testing.TB, url string, logger *slog.Logger, readURLs 
 	p := check(platform.New(b.Context(), s, platform.Options{}))(b)
 	key := check(ecdsa.GenerateKey(elliptic.P256(), rand.Reader))(b)
 	issuer := check(auth.NewDevelopmentIssuer(check(x509.MarshalPKCS8PrivateKey(key))(b), nil))(b)
-	w.Data, w.p, w.issuer = check(bench.Fill(b.Context(), p, bench.Sizes{Repos: 1000, Tags: 12}, s.Size))(b), p, issuer
+	w.Data, w.p, w.issuer = check(bench.Fill(b.Context(), p, bench.Sizes{Repos: 1000, Tags: 12, People: 60}, s.Size))(b), p, issuer
 
 	config := Config{Audience: []string{"atrium"}, ServiceDomain: "atrium.dev", GraphQL: DefaultGraphQL(), Logger: logger, MaxConcurrent: 12}
 	limited := config
