@@ -96,6 +96,13 @@ func (k *Kind[T]) readableBy(a *Actor, uid UID) bool {
 	return !slices.ContainsFunc(k.reading(), func(c Capability) bool { return !a.Can(c, uid) })
 }
 
+// record records the outcome of the check whether the actor may read the resource uid of the kind.
+func (k *Kind[T]) record(a *Actor, uid UID, isReadable bool) {
+	if a.checks != nil {
+		a.checks.add(accessCheck{func(other *Actor) bool { return k.readableBy(other, uid) }, isReadable})
+	}
+}
+
 // reading lists the capabilities that reading needs.
 func (k *Kind[T]) reading() []Capability { return append([]Capability{k.List}, k.Also...) }
 

@@ -45,9 +45,10 @@ type Actor struct {
 	mappedGroups        []mappedGroup // external groups that give further grants
 	operator            string        // name of an operator's command, which needs no capabilities
 
-	key         string       // the result of Key; "" if the actor was not authenticated
-	presumption *Presumption // nil if the grants were read in this request
-	proof       *Proof       // proof of later requests with the same token
+	key         string        // the result of Key; "" if the actor was not authenticated
+	presumption *Presumption  // nil if the grants were read in this request
+	proof       *Proof        // proof of later requests with the same token
+	checks      *accessChecks // records the checks of the caller's access; nil if nobody needs them
 }
 
 // A grant is the effect of a role binding, limited to the subtree of the group
@@ -93,6 +94,15 @@ func WithActor(ctx context.Context, a *Actor) context.Context {
 
 // ActorOf returns the caller of the request, or nil if it is anonymous.
 func ActorOf(ctx context.Context) *Actor {
+	a := unrecordedActorOf(ctx)
+	if a != nil && a.checks != nil {
+		a.checks.addAny()
+	}
+	return a
+}
+
+// unrecordedActorOf is like ActorOf, for those who record what they check, or check nothing.
+func unrecordedActorOf(ctx context.Context) *Actor {
 	a, _ := ctx.Value(actorKey{}).(*Actor)
 	return a
 }
@@ -127,7 +137,11 @@ func RequireAuthenticated(ctx context.Context) error {
 
 // requireCaller returns the authenticated caller, or UNAUTHENTICATED.
 func requireCaller(ctx context.Context) (*Actor, error) {
-	if a := ActorOf(ctx); a != nil {
+	return requireActor(ActorOf(ctx))
+}
+
+func requireActor(a *Actor) (*Actor, error) {
+	if a != nil {
 		return a, nil
 	}
 	return nil, Unauthenticated("a bearer token is needed")

@@ -8,12 +8,19 @@ import (
 // A Burst holds the events that a live feed delivers together. Objects that they
 // refer to can be read together too, with the grants of the caller at that time.
 type Burst struct {
+	// Actor is the caller. It records the checks of its access, so that other callers can share the answers.
 	Actor  *Actor
 	Events []*Event
 
 	round *feedRound
 	once  sync.Once
 	kept  any
+}
+
+func newBurst(r *feedRound) *Burst {
+	recorded := *r.actor
+	recorded.checks = &accessChecks{}
+	return &Burst{Actor: &recorded, round: r}
 }
 
 // Memoize returns the value that begin returns, and calls begin only once for all
@@ -23,49 +30,94 @@ func (b *Burst) Memoize(begin func() any) any {
 	return b.kept
 }
 
-// Share returns the value that begin has returned for an event and a key, to all feeds of a caller that
-// deliver the event at about the same time, with the same grants. Begin must not wait.
-func (e *Event) Share(key any, begin func() any) any {
-	if e.Burst == nil {
-		return begin()
+// Share returns an answer to an event, which answer computes with the Actor of its burst. Feeds with the same key that
+// deliver the event at about the same time share answers that are sharable: those of the same caller, and those of
+// other callers for whom all checks of access have the same outcomes.
+func (e *Event) Share(key any, answer func() (data []byte, isSharable bool)) []byte {
+	if e.Burst != nil {
+		answers := e.Burst.round.answers
+		for _, k := range []answerKey{{e.ID, key, nil}, {e.ID, key, e.Burst.round.actor}} {
+			if data, found := answers.find(k).get(e.Burst, answer); found {
+				return data
+			}
+		}
 	}
-	type ofEvent struct {
-		id  string
-		key any
-	}
-	return e.Burst.round.share(ofEvent{e.ID, key}, begin)
+	data, _ := answer()
+	return data
 }
 
-// A feedRound is what the live feeds of one caller have in common while they deliver at about the same
-// time: the caller with the grants of that time, and values that are the same for all.
+// A feedRound is a caller with the grants of a time, and the answers that its live feeds share with those
+// of all callers whose grants were read with it. No answer is older than the grants.
 type feedRound struct {
-	actor *Actor
-
-	lock   sync.Mutex
-	shared map[any]any
+	actor   *Actor
+	answers *sharedAnswers
 }
 
 const (
 	// roundTime is how long feeds may join a round. A client that is slow gets objects as they are
 	// when its events are delivered.
 	roundTime = time.Second
-	// maxShared limits the values of a round. Feeds that deliver together are never far apart.
-	maxShared = 64
+	// maxShared limits the answers of a round. Feeds that deliver together are never far apart.
+	maxShared = 1024
+	// maxUnshared is how often others wait for an answer that turns out not to be sharable.
+	maxUnshared = 3
 )
 
-func newFeedRound(a *Actor) *feedRound { return &feedRound{actor: a, shared: map[any]any{}} }
+// sharedAnswers are the answers of a round.
+type sharedAnswers struct {
+	lock sync.Mutex
+	all  map[answerKey]*sharedAnswer
+}
 
-// share returns the value that begin has returned for a key.
-func (r *feedRound) share(key any, begin func() any) any {
-	r.lock.Lock()
-	defer r.lock.Unlock()
-	value, isShared := r.shared[key]
-	if !isShared {
-		if len(r.shared) == maxShared {
-			clear(r.shared)
+// An answerKey identifies what an answer is given to.
+type answerKey struct {
+	event  string // the id
+	key    any
+	caller *Actor // nil means all
+}
+
+func newSharedAnswers() *sharedAnswers { return &sharedAnswers{all: map[answerKey]*sharedAnswer{}} }
+
+// find returns the answer with a key, which may have no data yet.
+func (s *sharedAnswers) find(k answerKey) *sharedAnswer {
+	s.lock.Lock()
+	defer s.lock.Unlock()
+	a := s.all[k]
+	if a == nil {
+		if len(s.all) == maxShared {
+			clear(s.all)
 		}
-		value = begin()
-		r.shared[key] = value
+		a = &sharedAnswer{}
+		s.all[k] = a
 	}
-	return value
+	return a
+}
+
+// A sharedAnswer is an answer to an event.
+type sharedAnswer struct {
+	lock     sync.Mutex
+	unshared int           // number of answers that were not sharable
+	data     []byte        // nil until there is a sharable answer
+	caller   *Actor        // the caller for whom it was computed
+	checks   *accessChecks // those on which it depends
+}
+
+// get returns the data of the answer if it holds for the caller of a burst. The first one computes it
+// while others wait.
+func (s *sharedAnswer) get(b *Burst, answer func() (data []byte, isSharable bool)) (_ []byte, found bool) {
+	s.lock.Lock()
+	defer s.lock.Unlock()
+	switch {
+	case s.data != nil:
+		return s.data, s.caller == b.round.actor || s.checks.haveSameOutcomes(b.round.actor)
+	case s.unshared == maxUnshared:
+		return nil, false
+	}
+	data, isSharable := answer()
+	if isSharable {
+		s.data, s.caller, s.checks = data, b.round.actor, b.Actor.checks.soFar()
+	} else {
+		s.unshared++
+	}
+	return data, true
 }

@@ -142,7 +142,10 @@ func (h *feedCallers) confirm(ctx context.Context, callers []*feedCaller) (lost 
 		}
 		kept := *one.actor
 		kept.mappedGroups = fresh.mappedGroups
-		one.actor, one.rootVersions, one.issuerVersions = &kept, rootVersions, issuerVersions
+		one.rootVersions, one.issuerVersions = rootVersions, issuerVersions
+		h.lock.Lock()
+		one.actor = &kept
+		h.lock.Unlock()
 	}
 	return lost, nil
 }
@@ -201,13 +204,10 @@ func (h *feedCallers) forget(one *feedCaller) {
 
 // join returns the round of a caller, whose grants were read after the given read of events. Thus
 // an event that was recorded after a grant was revoked is not delivered.
-func (h *feedCallers) join(ctx context.Context, one *feedCaller, a *Actor, read int64) (*feedRound, error) {
-	if a.operator != "" {
-		return newFeedRound(a), nil
-	}
+func (h *feedCallers) join(ctx context.Context, one *feedCaller, read int64) (*feedRound, error) {
 	h.lock.Lock()
 	defer h.lock.Unlock()
-	for one.read < read {
+	for one.actor.operator == "" && one.read < read {
 		asked := h.requestRead(one, read)
 		h.lock.Unlock()
 		select {
@@ -222,22 +222,29 @@ func (h *feedCallers) join(ctx context.Context, one *feedCaller, a *Actor, read 
 		return nil, errSignedOut
 	}
 	if one.round == nil {
-		fresh := *a
-		fresh.grants = one.grants
-		round := newFeedRound(&fresh)
-		one.round = round
-		time.AfterFunc(roundTime, func() { h.endRound(one, round) })
+		h.beginRounds(one)
 	}
 	return one.round, nil
 }
 
-// endRound ends a round of a caller, so that the next feed that delivers begins another one.
-func (h *feedCallers) endRound(one *feedCaller, r *feedRound) {
-	h.lock.Lock()
-	defer h.lock.Unlock()
-	if one.round == r {
-		one.round = nil
+// beginRounds begins a round of each of some callers, which share answers, and ends these rounds after
+// roundTime. The caller must hold the lock.
+func (h *feedCallers) beginRounds(callers ...*feedCaller) {
+	answers := newSharedAnswers()
+	for _, one := range callers {
+		fresh := *one.actor
+		fresh.grants = one.grants
+		one.round = &feedRound{&fresh, answers}
 	}
+	time.AfterFunc(roundTime, func() {
+		h.lock.Lock()
+		defer h.lock.Unlock()
+		for _, one := range callers {
+			if one.round != nil && one.round.answers == answers {
+				one.round = nil
+			}
+		}
+	})
 }
 
 // requestRead returns a read of grants that begins, or began, after the given
@@ -307,8 +314,9 @@ func (h *feedCallers) readNow() bool {
 		return false
 	}
 	for i, one := range now.asking {
-		one.grants, one.read, one.round = held[i], now.read, nil
+		one.grants, one.read = held[i], now.read
 	}
+	h.beginRounds(now.asking...)
 	return true
 }
 

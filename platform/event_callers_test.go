@@ -45,16 +45,17 @@ func TestALostIdentityIsNotForgottenAfterAFailure(t *testing.T) {
 	}
 }
 
-// Feeds that deliver at about the same time share a round. One that delivers later, or with grants
-// that were read later, does not get what others have answered before.
+// Feeds that deliver at about the same time share a round, and answers with the callers whose grants were
+// read together. One that delivers later, or with grants that were read later, does not get what others have
+// answered before.
 func TestTheFeedsOfACallerShareARound(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		h := &feedCallers{open: map[string]*feedCaller{}}
-		one, other := &feedCaller{key: "one", read: 5}, &feedCaller{key: "other", read: 5}
+		one, other := &feedCaller{actor: &Actor{}, read: 5}, &feedCaller{actor: &Actor{}, read: 5}
 		join := func(caller *feedCaller) *feedRound {
 			t.Helper()
-			round, err := h.join(t.Context(), caller, &Actor{Subject: caller.key}, 5)
+			round, err := h.join(t.Context(), caller, 5)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -73,33 +74,65 @@ func TestTheFeedsOfACallerShareARound(t *testing.T) {
 		if second == first {
 			t.Error("want another round later")
 		}
-		h.store, h.now, h.reads = noGrants{}, &grantRead{asking: []*feedCaller{one}}, new(atomic.Int64)
-		one.actor = &Actor{}
-		h.lock.Lock()
-		h.readNow()
-		h.lock.Unlock()
-		one.read = 5
-		if join(one) == second {
-			t.Error("want another round with grants that were read later")
+		h.store, h.reads = noGrants{}, new(atomic.Int64)
+		read := func(callers ...*feedCaller) {
+			h.lock.Lock()
+			h.now = &grantRead{asking: callers}
+			h.readNow()
+			h.lock.Unlock()
+			for _, caller := range callers {
+				caller.read = 5
+			}
+		}
+		read(one, other)
+		third := join(one)
+		if third == second || third == join(other) || third.answers == second.answers || third.answers != join(other).answers {
+			t.Error("want other rounds with grants that were read later, which share answers")
+		}
+		read(one)
+		if join(one).answers == join(other).answers {
+			t.Error("want other answers with grants that were read later")
 		}
 	})
 }
 
 // The attack is a flood of events, whose answers must not fill the memory.
-func TestARoundKeepsFewValues(t *testing.T) {
+func TestARoundKeepsFewAnswers(t *testing.T) {
 	t.Parallel()
-	r := newFeedRound(nil)
+	r := &feedRound{&Actor{}, newSharedAnswers()}
 	for i := range 10 * maxShared {
-		e := &Event{ID: strconv.Itoa(i), Burst: &Burst{round: r}}
-		begun := 0
-		for range 2 {
-			if got := e.Share("key", func() any { begun++; return i }); got != i || begun != 1 {
-				t.Fatalf("event %d gives %v, and begins %d times, want once", i, got, begun)
-			}
+		e := &Event{ID: strconv.Itoa(i), Burst: newBurst(r)}
+		if got := askTwice(e, e, true); got != 1 {
+			t.Fatalf("event %d is answered %d times, want once", i, got)
 		}
-		if len(r.shared) > maxShared {
-			t.Fatalf("a round keeps %d values, want at most %d", len(r.shared), maxShared)
+		if len(r.answers.all) > maxShared {
+			t.Fatalf("a round keeps %d answers, want at most %d", len(r.answers.all), maxShared)
 		}
+	}
+}
+
+// askTwice shares two answers, and returns how many were computed.
+func askTwice(one, other *Event, isSharable bool) (computed int) {
+	for _, e := range []*Event{one, other} {
+		e.Share("key", func() ([]byte, bool) { computed++; return []byte("{}"), isSharable })
+	}
+	return computed
+}
+
+// Answers that turn out not to be sharable, such as those with errors, must not keep others waiting for ever.
+func TestFeedsStopWaitingForAnswersThatAreNotSharable(t *testing.T) {
+	t.Parallel()
+	r := &feedRound{&Actor{}, newSharedAnswers()}
+	e := &Event{ID: "1", Burst: newBurst(r)}
+	for range maxUnshared {
+		if got := askTwice(e, e, false); got != 2 {
+			t.Fatalf("%d answers were computed, want both", got)
+		}
+	}
+	var inner int
+	e.Share("key", func() ([]byte, bool) { inner = askTwice(e, e, false); return nil, false })
+	if inner != 2 {
+		t.Errorf("%d answers were computed while another one was, want both", inner)
 	}
 }
 

@@ -249,13 +249,13 @@ func (f *Feed) deliver(ctx context.Context, caller *feedCaller, events []*Event,
 	if !slices.ContainsFunc(events, isNew) {
 		return nil
 	}
-	round, err := f.p.broadcast.callers.join(ctx, caller, f.actor, read)
+	round, err := f.p.broadcast.callers.join(ctx, caller, read)
 	if err != nil {
 		return err
 	}
 	f.actor = round.actor
 	maySee := func(e *Event) bool { return isNew(e) && f.actor.maySeeEvent(e) }
-	burst := &Burst{Actor: f.actor, round: round}
+	burst := newBurst(round)
 	for _, e := range events {
 		if maySee(e) && len(burst.Events) != f.left {
 			own := *e // other feeds get the same event

@@ -87,7 +87,7 @@ type BearerRows interface {
 
 // PresumptionOf returns the presumption about the caller of a request, or nil.
 func PresumptionOf(ctx context.Context) *Presumption {
-	if a := ActorOf(ctx); a != nil {
+	if a := unrecordedActorOf(ctx); a != nil {
 		return a.presumption
 	}
 	return nil

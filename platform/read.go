@@ -35,11 +35,12 @@ func readEach[T, V any, F filter](ctx context.Context, r *resources[T, F], uids 
 	if len(uids) > 0 {
 		TraceOf(ctx).NoteResource(r.kind.Name, uids[0])
 	}
-	actor, err := requireCaller(ctx)
+	actor, err := requireActor(unrecordedActorOf(ctx))
 	var keys Keys
 	for i, uid := range uids {
 		if errs[i] = err; err == nil {
 			errs[i] = r.kind.addArea(r.checkReadableBy(actor, uid))
+			r.kind.record(actor, uid, errs[i] == nil)
 		}
 		if errs[i] == nil {
 			keys.uids = append(keys.uids, uid)

@@ -37,12 +37,13 @@ func Connect(p *platform.Platform) (graph.ResolverRoot, execute.EngineOptions) {
 	}
 }
 
-// shareEvent returns the value that begin has returned for an event and a key, to the feeds of one caller.
-func shareEvent(event, key any, begin func() any) any {
+// shareEvent returns an answer to an event, which may have been computed for another subscription with the key.
+func shareEvent(event, key any, answer func() (data []byte, isSharable bool)) []byte {
 	if e, ok := event.(*platform.Event); ok {
-		return e.Share(key, begin)
+		return e.Share(key, answer)
 	}
-	return begin()
+	data, _ := answer()
+	return data
 }
 
 // Limits returns the facts of the schema that the document limits need.

@@ -175,14 +175,14 @@ func TestTheResourcesOfABurstOfEventsAreReadOnce(t *testing.T) {
 	})
 }
 
-// Live feeds of one caller share what they read and answer. They get the first event after they have
-// opened, or before, and all get the second one together. Each must get what its own document
-// selects, and callers with other rights only what they may see.
-func TestLiveFeedsOfOneCallerGetWhatTheySelect(t *testing.T) {
+// Live feeds share answers. They get the first event after they have opened, or before, and all get the second
+// one together. Each must get what its own document selects, and its caller only what they may see.
+func TestLiveFeedsGetWhatTheySelect(t *testing.T) {
 	t.Parallel()
 	storetest.EachURL(t, func(t *testing.T, url string) {
 		w := newWorldAt(t, url)
 		w.member(w.org, "ann", w.role(w.org, "groups", platform.CapGroupsList, platform.CapRepoList))
+		w.member(w.org, "dan", w.role(w.org, "repos", platform.CapRepoList))
 		handler, newest := w.serveFeeds(), w.ask(`{ auditLog(first: 1) { nodes { id } } }`).text("auditLog.nodes.0.id")
 		var feeds []func() string
 		for _, c := range []struct{ subject, selected string }{
@@ -191,6 +191,15 @@ func TestLiveFeedsOfOneCallerGetWhatTheySelect(t *testing.T) {
 			{theOwner, "resource { ... on Repo { name aliases } }"},
 			{theOwner, "actor { identity { name } }"},
 			{"ann", "actor { identity { name } }"},
+			{"ann", "resource { ... on Repo { name } }"},
+			{"dan", "resource { ... on Repo { name } }"},
+			{theOwner, "groupNode { name }"},
+			{"ann", "groupNode { name }"},
+			{"dan", "groupNode { name }"},
+			{theOwner, "resource { ... on Repo { viewerCan(capabilities: [REPO_DELETE]) } }"},
+			{"ann", "resource { ... on Repo { viewerCan(capabilities: [REPO_DELETE]) } }"},
+			{theOwner, "groupNode { repos(where: {name: \"a\"}) { totalCount } identities { totalCount } }"},
+			{"ann", "groupNode { repos(where: {name: \"a\"}) { totalCount } identities { totalCount } }"},
 		} {
 			feeds = append(feeds, w.listen(handler, c.subject, `subscription { events(after: "`+newest+`", types: ["platform.registry.repo.created"]) { `+c.selected+` } }`))
 		}
@@ -200,6 +209,10 @@ func TestLiveFeedsOfOneCallerGetWhatTheySelect(t *testing.T) {
 			for i, want := range []string{
 				`{"resource":{"name":"` + name + `"}}`, `{"resource":{"name":"` + name + `"}}`, `{"resource":{"name":"` + name + `","aliases":["x"]}}`,
 				`{"actor":{"identity":{"name":"owner"}}}`, `{"actor":{"identity":null}}`,
+				`{"resource":{"name":"` + name + `"}}`, `{"resource":{"name":"` + name + `"}}`,
+				`{"groupNode":{"name":"acme"}}`, `{"groupNode":{"name":"acme"}}`, `{"groupNode":null}`,
+				`{"resource":{"viewerCan":true}}`, `{"resource":{"viewerCan":false}}`,
+				`{"groupNode":{"repos":{"totalCount":1},"identities":{"totalCount":3}}}`, `{"groupNode":{"repos":{"totalCount":1},"identities":null}}`,
 			} {
 				if got := feeds[i](); !strings.Contains(got, `"data":{"events":`+want+`}`) {
 					t.Errorf("feed %d got %s, want %s", i, got, want)

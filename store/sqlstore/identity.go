@@ -164,7 +164,7 @@ func (s tables) Grants(ctx context.Context, uids []platform.UID) ([]platform.Gra
 	var grants []platform.Grant
 	err := s.conn.Run(ctx, q.build(func(scan func(...any) error) error {
 		var g platform.Grant
-		err := scan(keyOf(&g.Identity), keyOf(&g.Group), keyOf(&g.Role), jsonColumn{&g.Capabilities}, timeColumn{&g.ExpireTime})
+		err := scan(keyOf(&g.Identity), keyOf(&g.Group), keyOf(&g.Role), capabilityColumn{&g.Capabilities}, timeColumn{&g.ExpireTime})
 		grants = append(grants, g)
 		return err
 	}))

@@ -102,7 +102,7 @@ func (s tables) ProvisionedGrants(ctx context.Context, provider platform.UID) ([
 	var grants []platform.Grant
 	err := s.conn.Run(ctx, q.build(func(scan func(...any) error) error {
 		g := platform.Grant{Identity: provider}
-		err := scan(keyOf(&g.Group), keyOf(&g.Role), jsonColumn{&g.Capabilities}, timeColumn{&g.ExpireTime})
+		err := scan(keyOf(&g.Group), keyOf(&g.Role), capabilityColumn{&g.Capabilities}, timeColumn{&g.ExpireTime})
 		grants = append(grants, g)
 		return err
 	}))
@@ -119,7 +119,7 @@ func (s tables) MappedGrants(ctx context.Context, provider platform.UID, externa
 	var grants []platform.Grant
 	err := s.conn.Run(ctx, q.build(func(scan func(...any) error) error {
 		g := platform.Grant{Identity: provider}
-		err := scan(keyOf(&g.Group), keyOf(&g.Role), &g.ExternalGroup, jsonColumn{&g.Capabilities})
+		err := scan(keyOf(&g.Group), keyOf(&g.Role), &g.ExternalGroup, capabilityColumn{&g.Capabilities})
 		grants = append(grants, g)
 		return err
 	}))

@@ -51,9 +51,10 @@ type EngineOptions struct {
 	// StartEvent returns the context for answering an event of a subscription. nil
 	// means the context of the response.
 	StartEvent func(ctx context.Context, event any) context.Context
-	// Share returns the value that begin has returned for an event of a subscription and a key,
-	// to all subscriptions that get the event with the same rights. nil shares nothing.
-	Share func(event, key any, begin func() any) any
+	// Share returns the data of the response to an event of a subscription, which answer computes
+	// with StartEvent. If it is sharable, Share may return it for other subscriptions with the
+	// same key, whose callers would get the same. nil shares nothing.
+	Share func(event, key any, answer func() (data []byte, isSharable bool)) []byte
 	// Around is called before a field is read for all of its objects. It returns the
 	// context of the read and a function that is called at its end. It may be nil.
 	Around func(ctx context.Context, object, field string, objects int) (context.Context, func(error))
@@ -76,7 +77,7 @@ func NewEngine(s *Schema, o EngineOptions) Engine {
 		}
 	}
 	if o.Share == nil {
-		o.Share = func(_, _ any, begin func() any) any { return begin() }
+		o.Share = func(_, _ any, answer func() ([]byte, bool)) []byte { data, _ := answer(); return data }
 	}
 	return &engine{schema: s, EngineOptions: o}
 }
@@ -138,14 +139,16 @@ func (e *engine) Subscribe(ctx context.Context, operation *graphql.OperationCont
 		graphql.AddError(entered, err)
 		return nil
 	}
-	key := newEqualOperations(p, operation)
+	key := newEqualSubscriptions(p, operation)
 	return func(ctx context.Context) ([]byte, bool) {
 		event, ok := source(ctx)
 		if !ok {
 			return nil, false
 		}
-		shared, _ := e.Share(event, key, func() any { return &sharedData{} }).(*sharedData)
-		return shared.get(ctx, func() []byte { return e.answerEvent(ctx, operation, p, event) }), true
+		return e.Share(event, key, func() ([]byte, bool) {
+			data := e.answerEvent(ctx, operation, p, event)
+			return data, isSharable(ctx, data)
+		}), true
 	}
 }
 

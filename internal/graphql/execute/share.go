@@ -3,43 +3,75 @@ package execute
 import (
 	"context"
 	"encoding/json"
-	"sync"
 
 	"github.com/99designs/gqlgen/graphql"
+	"github.com/vektah/gqlparser/v2/ast"
 )
 
-// equalOperations identifies the operations that have the same data for an event: those of one
-// document, with equal variables.
-type equalOperations struct {
+// equalSubscriptions identifies the subscriptions that have the same data for an event, if their callers
+// may see the same: those of one document, with equal variables below the field that has the events.
+type equalSubscriptions struct {
 	plan      *plan
 	variables string
 }
 
-func newEqualOperations(p *plan, operation *graphql.OperationContext) equalOperations {
-	variables, _ := json.Marshal(operation.Variables) // they were decoded from JSON
-	return equalOperations{p, string(variables)}
+func newEqualSubscriptions(p *plan, operation *graphql.OperationContext) equalSubscriptions {
+	used := usedVariables{of: operation.Variables, values: map[string]any{}}
+	for _, selected := range p.root.fields[0].collected.Selections {
+		used.addSelected(selected)
+	}
+	variables, _ := json.Marshal(used.values) // they were decoded from JSON
+	return equalSubscriptions{p, string(variables)}
+}
+
+// usedVariables are the variables in a part of a document.
+type usedVariables struct{ of, values map[string]any }
+
+func (u usedVariables) addSelected(selected ast.Selection) {
+	var below ast.SelectionSet
+	switch selected := selected.(type) {
+	case *ast.Field:
+		u.addArguments(selected.Arguments)
+		u.addDirectives(selected.Directives)
+		below = selected.SelectionSet
+	case *ast.InlineFragment:
+		u.addDirectives(selected.Directives)
+		below = selected.SelectionSet
+	case *ast.FragmentSpread:
+		u.addDirectives(selected.Directives)
+		below = selected.Definition.SelectionSet
+	}
+	for _, each := range below {
+		u.addSelected(each)
+	}
+}
+
+func (u usedVariables) addDirectives(directives ast.DirectiveList) {
+	for _, directive := range directives {
+		u.addArguments(directive.Arguments)
+	}
+}
+
+func (u usedVariables) addArguments(arguments ast.ArgumentList) {
+	for _, argument := range arguments {
+		u.addValue(argument.Value)
+	}
+}
+
+func (u usedVariables) addValue(value *ast.Value) {
+	if value.Kind == ast.Variable {
+		u.values[value.Raw] = u.of[value.Raw]
+	}
+	for _, child := range value.Children {
+		u.addValue(child.Value)
+	}
 }
 
 // maxSharedBytes limits data that is kept for other subscriptions, because no budget counts it.
 const maxSharedBytes = 4 << 10
 
-// sharedData is the data of the responses of equal operations to an event.
-type sharedData struct {
-	lock sync.Mutex
-	data []byte // nil until it is known
-}
-
-// get returns the data, which the first caller computes while others wait. Data is not kept if there
-// are errors, which belong to one response, or if the client of ctx has left.
-func (s *sharedData) get(ctx context.Context, compute func() []byte) []byte {
-	s.lock.Lock()
-	defer s.lock.Unlock()
-	if s.data != nil {
-		return s.data
-	}
-	data := compute()
-	if len(data) <= maxSharedBytes && ctx.Err() == nil && graphql.GetErrors(ctx) == nil {
-		s.data = data
-	}
-	return data
+// isSharable reports whether the data of a response may be used for other subscriptions. Errors belong to
+// one response, and a client that leaves ends what is read for it.
+func isSharable(ctx context.Context, data []byte) bool {
+	return len(data) <= maxSharedBytes && ctx.Err() == nil && graphql.GetErrors(ctx) == nil
 }

@@ -1,0 +1,56 @@
+package platform
+
+import (
+	"context"
+	"strings"
+	"testing"
+)
+
+// Answers may be shared by callers with different rights, if none of these rights can have made a difference.
+func TestCallersShareAnswersThatDependOnEqualChecks(t *testing.T) {
+	t.Parallel()
+	org := UID(strings.Repeat("0", 39) + "1")
+	team, repo := org+"/0000000000000002", org+"/0000000000000002/0000000000000003"
+	repos := &resources[*Repo, *RepoFilter]{kind: &repoKind}
+	caller := func(scope UID, capabilities ...Capability) *Actor {
+		return &Actor{grants: []grant{{scope: scope, set: setOf(capabilities)}}}
+	}
+	viewer, teamViewer, stranger := caller(org, CapRepoList, CapTagList), caller(team, CapRepoList), caller(team, CapGroupsList)
+	read := func(ctx context.Context) {
+		_, _ = readEach(ctx, repos, []UID{repo}, func(context.Context, Keys) ([]*Repo, error) { return []*Repo{{UID: repo}}, nil }, repos.kind.UID)
+	}
+	look := func(ctx context.Context) { repos.CallerCan(ctx, &Repo{UID: repo}, nil) }
+	for _, c := range []struct {
+		name       string
+		answer     func(context.Context)
+		one, other *Actor
+		isShared   bool
+	}{
+		{"nothing but the event", func(context.Context) {}, viewer, stranger, true},
+		{"a repo that both may read", read, viewer, teamViewer, true},
+		{"a repo that one may not read", read, viewer, stranger, false},
+		{"a repo that only the other may read", read, stranger, viewer, false},
+		{"a repo that neither may read", read, stranger, caller(team), true},
+		{"what the caller may do", look, viewer, teamViewer, false},
+		{"what the caller may do, and a repo", func(ctx context.Context) { look(ctx); read(ctx) }, viewer, teamViewer, false},
+		{"what the same caller may do", look, viewer, viewer, true},
+	} {
+		answers, computed := newSharedAnswers(), 0
+		share := func(a *Actor) {
+			e := &Event{ID: "1", Burst: newBurst(&feedRound{a, answers})}
+			e.Share("key", func() ([]byte, bool) {
+				computed++
+				c.answer(WithActor(t.Context(), e.Burst.Actor))
+				return []byte("{}"), true
+			})
+		}
+		share(c.one)
+		share(c.other)
+		if isShared := computed == 1; isShared != c.isShared {
+			t.Errorf("%s: the answer is shared: %t, want %t", c.name, isShared, c.isShared)
+		}
+		if share(c.other); computed > 2 {
+			t.Errorf("%s: the answer is computed again for the same caller", c.name)
+		}
+	}
+}
