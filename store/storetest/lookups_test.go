@@ -213,6 +213,9 @@ func (r *readList) addSingleReads() {
 		list := r.add(name, 3*pageBuffers, func(ctx context.Context) error { _, err := p.AuditLog.List(ctx, req); return err })
 		if req.Subject != "" || req.Target != "" { // The pages of the indexes are merged.
 			list.sorts, list.maxBuffers = true, 8*pageBuffers
+			if name == "the events of a busy role in a group" {
+				list.grows = "It reads in an index which events name the role, until enough of them are in the group."
+			}
 		} else if n := len(req.Types); n > 1 { // Each type is looked up in each partition, and the pages of the types are merged.
 			list.sorts, list.maxBuffers = true, 4*pageBuffers+n*typeBuffers
 		}
