@@ -2,7 +2,6 @@ package platform
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -249,23 +248,23 @@ func (s AccountAssociations) checkServiceBindings(ctx context.Context, tx Tx, gr
 			identities = append(identities, identity)
 		}
 	}
-	if err := v.err(); err != nil {
+	if err := v.err(); err != nil || len(identities) == 0 {
+		return err
+	}
+	caller, bound, err := readCallerAndBound(ctx, tx, identities...)
+	if err != nil {
 		return err
 	}
 	for _, identity := range identities {
 		if identity.IsRoot() { // no identity has the UID of a root group
 			return newNotFound(identityKind.Name, identity)
 		}
-		err := s.p.Identities.requireAllBound(ctx, tx, identity)
-		if errors.Is(err, &Error{Code: CodePermissionDenied}) {
+		if _, err := caller.checkMayGrantAll(bound[identity]); err != nil {
 			// The error must not reveal the roles of the identity or their groups.
 			return &Error{
 				Code: CodePermissionDenied, Reason: "PERMISSION_DENIED", Metadata: map[string]string{"resource": string(identity)},
 				Message: "Permission denied: you do not hold all that is bound to the identity " + string(identity),
 			}
-		}
-		if err != nil {
-			return err
 		}
 	}
 	return nil

@@ -116,12 +116,18 @@ func (s ExternalGroupRoleMappings) Create(ctx context.Context, provider UID, in 
 		}
 		// The error of the insert does not tell whether the scope or the provider is
 		// missing. If the provider exists, so does its group.
-		if made.Scope != provider.Parent() {
-			if _, err := s.p.Groups.getRow(ctx, tx, made.Scope); err != nil {
+		return tx.RunTogether(ctx,
+			func(ctx context.Context) error {
+				if made.Scope == provider.Parent() {
+					return nil
+				}
+				_, err := s.p.Groups.getRow(ctx, tx, made.Scope)
 				return err
-			}
-		}
-		return s.p.Roles.requireMayGrant(ctx, tx, "roleUid", made.RoleUID, made.Scope)
+			},
+			func(ctx context.Context) error {
+				return s.p.Roles.requireMayGrant(ctx, tx, "roleUid", made.RoleUID, made.Scope)
+			},
+		)
 	})
 }
 

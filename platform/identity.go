@@ -177,11 +177,23 @@ func (s Identities) Update(ctx context.Context, uid UID, in fieldmask.Input[*Ide
 		if !change.Writes("claimMatch") && !change.Writes("staticKeys") {
 			return nil
 		}
-		if err := s.requireAllBound(ctx, tx, uid); err != nil {
+		change.Row.UID = uid
+		var bound map[UID][]Grant
+		var caller *Actor
+		var current *Identity
+		var admitRule func(int) error
+		err := tx.RunTogether(ctx,
+			func(ctx context.Context) (err error) {
+				caller, bound, err = readCallerAndBound(ctx, tx, uid)
+				return err
+			},
+			func(ctx context.Context) (err error) { current, err = s.getRow(ctx, tx, uid); return err },
+			func(ctx context.Context) (err error) { admitRule, err = s.p.readRules(ctx, tx, change.Row); return err },
+		)
+		if err != nil {
 			return err
 		}
-		current, err := s.getLocked(ctx, tx, uid)
-		if err != nil {
+		if _, err := caller.checkMayGrantAll(bound[uid]); err != nil {
 			return err
 		}
 		if err := s.checkMayDisable(ctx, tx, current, change); err != nil {
@@ -190,8 +202,7 @@ func (s Identities) Update(ctx context.Context, uid UID, in fieldmask.Input[*Ide
 		if change.Differs(current, "claimMatch") || change.Differs(current, "staticKeys") {
 			tx.EndReviews(uid)
 		}
-		change.Row.UID = uid
-		return s.p.admitRule(ctx, tx, change.Row)
+		return admitRule(0)
 	})
 }
 
@@ -215,18 +226,6 @@ func (i *Identity) addOtherRule(fields []string) []string {
 		return append(fields, "staticKeys")
 	}
 	return fields
-}
-
-// requireAllBound fails unless the caller holds everything that is bound to an
-// identity.
-func (s Identities) requireAllBound(ctx context.Context, tx Tx, uid UID) error {
-	tx.Lock(uid.Root())
-	bound, err := tx.Grants(ctx, []UID{uid})
-	if err != nil {
-		return err
-	}
-	_, err = requireMayGrantAll(ctx, tx, bound)
-	return err
 }
 
 // Delete deletes an identity without role bindings.

@@ -188,15 +188,19 @@ func (s IdentityProviders) Create(ctx context.Context, parent UID, in fieldmask.
 	given := made.OIDC
 	return s.insert(ctx, parent, made, func(tx Tx) error {
 		made.OIDC = given // with the secret, also if the transaction is retried
-		if err := s.encryptClientSecret(ctx, tx, made); err != nil {
+		var proof *IssuerProof
+		err := tx.RunTogether(ctx,
+			func(ctx context.Context) error { return s.encryptClientSecret(ctx, tx, made) },
+			func(ctx context.Context) error {
+				return s.p.Roles.requireMayGrant(ctx, tx, "defaultRole", made.DefaultRole, parent)
+			},
+			func(ctx context.Context) (err error) { proof, err = s.readProof(ctx, tx, made); return err },
+		)
+		if err != nil {
 			return err
 		}
-		if err := s.p.Roles.requireMayGrant(ctx, tx, "defaultRole", made.DefaultRole, parent); err != nil {
-			return err
-		}
-		proof, err := s.readProof(ctx, tx, made)
 		made.IssuerVerified, made.IssuerVerifyTime = proof.Method.AdmitsNewUsers(), proof.VerifyTime
-		return err
+		return nil
 	})
 }
 
@@ -205,11 +209,7 @@ func (s IdentityProviders) readProof(ctx context.Context, tx Tx, p *IdentityProv
 	if p.OIDC == nil {
 		return &IssuerProof{}, nil
 	}
-	proof, err := s.p.readProof(ctx, tx, p.UID.Root(), p.OIDC.Issuer)
-	if err != nil {
-		return &IssuerProof{}, err
-	}
-	return proof, nil
+	return s.p.readProof(ctx, tx, p.UID.Root(), p.OIDC.Issuer)
 }
 
 // encryptClientSecret replaces the client secret of p by its encrypted form, so
@@ -236,57 +236,61 @@ func (s IdentityProviders) Update(ctx context.Context, uid UID, in fieldmask.Inp
 		if !change.Writes("oidc") && !change.Writes("defaultRole") {
 			return nil
 		}
-		current, err := s.getLocked(ctx, tx, uid)
-		if err != nil {
-			return err
+		change.Row.UID = uid
+		tx.Lock(uid.Root())
+		var current *IdentityProvider
+		reads := []func(context.Context) error{
+			func(ctx context.Context) (err error) { current, err = s.getRow(ctx, tx, uid); return err },
 		}
-		if err := s.keepStored(ctx, tx, current, change); err != nil {
-			return err
+		if change.Writes("oidc") {
+			if p := change.Row; p.OIDC == nil || p.OIDC.ClientSecret.Given {
+				change.Fields = append(change.Fields, "clientSecret") // otherwise it keeps the stored one
+			}
+			reads = append(reads,
+				func(ctx context.Context) error { return s.encryptClientSecret(ctx, tx, change.Row) },
+				func(ctx context.Context) error { _, err := s.readProof(ctx, tx, change.Row); return err },
+				func(ctx context.Context) error { return s.requireMayGrantUsers(ctx, tx, uid) },
+			)
 		}
-		role := current.DefaultRole
 		if change.Writes("defaultRole") {
-			role = change.Row.DefaultRole
+			reads = append(reads, func(ctx context.Context) error {
+				return s.p.Roles.requireMayGrant(ctx, tx, "defaultRole", change.Row.DefaultRole, uid.Parent())
+			})
 		}
-		if err := s.p.Roles.requireMayGrant(ctx, tx, "defaultRole", role, uid.Parent()); err != nil || !change.Writes("oidc") {
+		if err := tx.RunTogether(ctx, reads...); err != nil {
 			return err
 		}
-		if _, err := s.readProof(ctx, tx, change.Row); err != nil {
-			return err
+		if change.Writes("oidc") {
+			if err := change.Row.keepCorrelationRule(current.correlationRule()); err != nil {
+				return err
+			}
 		}
-		return s.requireMayGrantUsers(ctx, tx, uid)
+		if !change.Writes("defaultRole") {
+			return s.p.Roles.requireMayGrant(ctx, tx, "defaultRole", current.DefaultRole, uid.Parent())
+		}
+		return nil
 	})
 }
 
 // requireMayGrantUsers fails unless the caller holds everything that users of a provider are
 // granted. Another configuration can let others sign in as them.
 func (s IdentityProviders) requireMayGrantUsers(ctx context.Context, tx Tx, provider UID) error {
-	mapped, err := tx.MappedGrants(ctx, provider)
+	var caller *Actor
+	var mapped, bound []Grant
+	err := tx.RunTogether(ctx,
+		func(ctx context.Context) (err error) { mapped, err = tx.MappedGrants(ctx, provider); return err },
+		func(ctx context.Context) (err error) { bound, err = tx.ProvisionedGrants(ctx, provider); return err },
+		func(ctx context.Context) (err error) { caller, err = readCaller(ctx, tx); return err },
+	)
 	if err != nil {
 		return err
 	}
-	bound, err := tx.ProvisionedGrants(ctx, provider)
-	if err != nil {
-		return err
-	}
-	_, err = requireMayGrantAll(ctx, tx, append(mapped, bound...))
+	_, err = caller.checkMayGrantAll(append(mapped, bound...))
 	return err
 }
 
-// keepStored keeps the stored correlation rule when the configuration changes,
-// and the stored secret when no new one is given.
-func (s IdentityProviders) keepStored(ctx context.Context, tx Tx, current *IdentityProvider, change *fieldmask.Change[*IdentityProvider]) error {
-	if !change.Writes("oidc") {
-		return nil
-	}
-	p := change.Row
-	p.UID = current.UID
-	if p.OIDC == nil || p.OIDC.ClientSecret.Given {
-		change.Fields = append(change.Fields, "clientSecret")
-	}
-	if err := s.encryptClientSecret(ctx, tx, p); err != nil {
-		return err
-	}
-	rule := current.correlationRule()
+// keepCorrelationRule keeps the stored correlation rule when the configuration changes.
+func (p *IdentityProvider) keepCorrelationRule(rule CorrelationRule) error {
 	switch {
 	case p.OIDC == nil:
 		p.FormerRule = rule

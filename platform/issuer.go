@@ -101,11 +101,14 @@ func (p *Platform) readRules(ctx context.Context, tx Tx, identities ...*Identity
 	for _, root := range slices.Sorted(maps.Keys(roots)) {
 		tx.Lock(root)
 	}
-	rules, err := tx.CountRules(ctx, keys)
-	if err != nil {
-		return nil, err
-	}
-	bindings, err := tx.CountBindings(ctx, keys, bindingsOfKey+1)
+	var rules, bindings map[UID]int
+	err := tx.RunTogether(ctx,
+		func(ctx context.Context) (err error) { rules, err = tx.CountRules(ctx, keys); return err },
+		func(ctx context.Context) (err error) {
+			bindings, err = tx.CountBindings(ctx, keys, bindingsOfKey+1)
+			return err
+		},
+	)
 	if err != nil {
 		return nil, err
 	}
@@ -147,16 +150,20 @@ func (p *Platform) readRules(ctx context.Context, tx Tx, identities ...*Identity
 // somebody who knows nothing of the organisation.
 const bindingsOfKey = 1000
 
-// checkBindings fails if one of these identities has too many role bindings, together with the others
-// whose rule has its key. Then it returns the identity.
-func checkBindings(ctx context.Context, tx Tx, keys map[UID]RuleKey) (overfull UID, _ error) {
+// checkBindings fails if one of these identities of an organisation would have too many role bindings with new ones, together
+// with the others whose rule has its key. Then it returns the identity.
+func checkBindings(ctx context.Context, tx Tx, keys map[UID]RuleKey, made ...*RoleBinding) (overfull UID, _ error) {
 	maps.DeleteFunc(keys, func(_ UID, key RuleKey) bool { return key == (RuleKey{}) }) // no token reads the bindings
+	added := map[RuleKey]int{}
+	for _, b := range made {
+		added[keys[b.IdentityUID]]++
+	}
 	counts, err := tx.CountBindings(ctx, keys, bindingsOfKey+1)
 	if err != nil {
 		return "", err
 	}
-	for _, uid := range slices.Sorted(maps.Keys(counts)) {
-		if counts[uid] > bindingsOfKey {
+	for _, uid := range slices.Sorted(maps.Keys(keys)) {
+		if counts[uid]+added[keys[uid]] > bindingsOfKey {
 			return uid, tooManyBindings(uid)
 		}
 	}

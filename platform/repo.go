@@ -294,15 +294,20 @@ func (s Repos) updateReadme(ctx context.Context, uid UID, in fieldmask.Input[*Re
 	readme.UID = uid
 	err := s.p.store.Write(ctx, func(tx Tx) error {
 		repo := &Repo{UID: uid, UpdateTime: s.p.now()}
-		if err := tx.RepoWriter().Update(ctx, repo); err != nil { // this also locks the repo
-			return err
-		}
-		before, err := tx.Readmes(ctx, Keys{uids: []UID{uid}})
+		var before []*Readme
+		err := tx.RunTogether(ctx,
+			func(ctx context.Context) error { return tx.RepoWriter().Update(ctx, repo) }, // this also locks the repo
+			func(ctx context.Context) (err error) {
+				before, err = tx.Readmes(ctx, Keys{uids: []UID{uid}})
+				return err
+			},
+			func(ctx context.Context) error { return tx.SetReadme(ctx, uid, readme.Content) },
+		)
 		if err != nil {
 			return err
 		}
 		s.recordUpdate(ctx, tx, repo, []EventChange{newValueChange("readme", before[0].Content, readme.Content)})
-		return tx.SetReadme(ctx, uid, readme.Content)
+		return nil
 	})
 	if errors.Is(err, ErrNotFound) {
 		err = s.kind.notFound(uid)

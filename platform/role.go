@@ -163,7 +163,12 @@ func (s Roles) Create(ctx context.Context, parent UID, in fieldmask.Input[*Role]
 		return nil, s.recordIfDenied(ctx, "created", parent, err)
 	}
 	return s.insert(ctx, parent, role, func(tx Tx) error {
-		return requireMayGrant(ctx, tx, setOf(role.Capabilities), parent)
+		tx.Lock(parent.Root())
+		caller, err := readCaller(ctx, tx)
+		if err != nil {
+			return err
+		}
+		return caller.checkMayGrant(setOf(role.Capabilities), parent, Time{})
 	})
 }
 
@@ -174,7 +179,13 @@ func (s Roles) Update(ctx context.Context, uid UID, in fieldmask.Input[*Role]) (
 		return nil, err
 	}
 	return s.updateChecked(ctx, uid, in, func(tx Tx, change *fieldmask.Change[*Role]) error {
-		current, err := s.getLocked(ctx, tx, uid)
+		tx.Lock(uid.Root())
+		var current *Role
+		var caller *Actor
+		err := tx.RunTogether(ctx,
+			func(ctx context.Context) (err error) { current, err = s.getRow(ctx, tx, uid); return err },
+			func(ctx context.Context) (err error) { caller, err = readCaller(ctx, tx); return err },
+		)
 		if err != nil {
 			return err
 		}
@@ -182,7 +193,7 @@ func (s Roles) Update(ctx context.Context, uid UID, in fieldmask.Input[*Role]) (
 		if change.Writes("capabilities") {
 			capabilities = change.Row.Capabilities
 		}
-		if err := requireMayGrant(ctx, tx, setOf(capabilities), uid.Parent()); err != nil {
+		if err := caller.checkMayGrant(setOf(capabilities), uid.Parent(), Time{}); err != nil {
 			return err
 		}
 		if change.Differs(current, "capabilities") {
@@ -215,33 +226,39 @@ func (s Roles) checkNotBuiltIn(ctx context.Context, uid UID) error {
 	return failedPrecondition("BUILT_IN_ROLE", string(uid), "built-in roles cannot be changed")
 }
 
-// requireMayGrant fails unless the caller currently holds the capabilities on uid, for ever. It must be
-// called in the transaction that grants them. The lock prevents a concurrent revocation.
-func requireMayGrant(ctx context.Context, tx Tx, set capabilitySet, uid UID) error {
+// readCaller reads the current grants of the caller. The organisation must be locked before, which prevents a concurrent
+// revocation, so that they stay valid until commit.
+func readCaller(ctx context.Context, tx Tx) (*Actor, error) {
 	actor, err := requireCaller(ctx)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	tx.Lock(uid.Root())
-	if actor, err = actor.withCurrentGrants(ctx, tx); err != nil {
-		return err
-	}
-	return actor.checkMayGrant(set, uid, Time{})
+	return actor.withCurrentGrants(ctx, tx)
 }
 
-// requireMayGrantAll fails unless the caller currently holds everything that grants give. The
-// organisation must be locked before they are read, so that the result stays valid until commit. After an error, it
-// returns the index of the grant that caused it, or noRow.
-func requireMayGrantAll(ctx context.Context, tx Tx, given []Grant) (failing int, _ error) {
-	actor, err := requireCaller(ctx)
-	if err != nil {
-		return noRow, err
-	}
-	if actor, err = actor.withCurrentGrants(ctx, tx); err != nil {
-		return noRow, err
-	}
+// readCallerAndBound locks the organisation of identities, and reads the current grants of the caller and what is bound to the
+// identities. Whoever decides who is an identity must hold what is bound to it.
+func readCallerAndBound(ctx context.Context, tx Tx, identities ...UID) (caller *Actor, bound map[UID][]Grant, err error) {
+	tx.Lock(identities[0].Root())
+	bound = map[UID][]Grant{}
+	err = tx.RunTogether(ctx,
+		func(ctx context.Context) (err error) { caller, err = readCaller(ctx, tx); return err },
+		func(ctx context.Context) error {
+			grants, err := tx.Grants(ctx, identities)
+			for _, g := range grants {
+				bound[g.Identity] = append(bound[g.Identity], g)
+			}
+			return err
+		},
+	)
+	return caller, bound, err
+}
+
+// checkMayGrantAll fails unless the actor holds everything that grants give. After an error, it returns the index of the
+// grant that caused it, or noRow.
+func (a *Actor) checkMayGrantAll(given []Grant) (failing int, _ error) {
 	for i, g := range given {
-		if err := actor.checkMayGrant(setOf(g.Capabilities), g.Group, g.ExpireTime); err != nil {
+		if err := a.checkMayGrant(setOf(g.Capabilities), g.Group, g.ExpireTime); err != nil {
 			return i, err
 		}
 	}
@@ -261,10 +278,6 @@ func (s Roles) requireMayGrant(ctx context.Context, tx Tx, field string, role, u
 // readGrantable reads roles, and what the caller holds. The function that it returns fails unless the caller may grant
 // the i-th role on the i-th group for ever. A role can be bound only within its group.
 func (s Roles) readGrantable(ctx context.Context, tx Tx, field string, roles, groups []UID) (admit func(i int) error, _ error) {
-	actor, err := requireCaller(ctx)
-	if err != nil {
-		return nil, err
-	}
 	refused, read := make([]violations, len(roles)), make([]UID, 0, len(roles))
 	for i, role := range roles {
 		if roleReference.checkReach(&refused[i], field, role, groups[i]); len(refused[i]) == 0 {
@@ -275,11 +288,13 @@ func (s Roles) readGrantable(ctx context.Context, tx Tx, field string, roles, gr
 	for _, group := range slices.Sorted(slices.Values(groups)) {
 		tx.Lock(group.Root())
 	}
-	found, err := s.findRows(ctx, tx, read)
+	var found map[UID]*Role
+	var caller *Actor
+	err := tx.RunTogether(ctx,
+		func(ctx context.Context) (err error) { found, err = s.findRows(ctx, tx, read); return err },
+		func(ctx context.Context) (err error) { caller, err = readCaller(ctx, tx); return err },
+	)
 	if err != nil {
-		return nil, err
-	}
-	if actor, err = actor.withCurrentGrants(ctx, tx); err != nil {
 		return nil, err
 	}
 	return func(i int) error {
@@ -289,7 +304,7 @@ func (s Roles) readGrantable(ctx context.Context, tx Tx, field string, roles, gr
 		case role == nil:
 			return s.kind.notFound(roles[i])
 		default:
-			return actor.checkMayGrant(setOf(role.Capabilities), groups[i], Time{})
+			return caller.checkMayGrant(setOf(role.Capabilities), groups[i], Time{})
 		}
 	}, nil
 }

@@ -201,7 +201,16 @@ func (s RoleBindings) checkMayBind(ctx context.Context, tx Tx, group UID, bindin
 	for _, b := range bindings {
 		holders[b.IdentityUID], given[b.RoleUID] = nil, nil
 	}
-	identities, roles, err := tx.Bindable(ctx, slices.Sorted(maps.Keys(holders)), slices.Sorted(maps.Keys(given)))
+	var identities []*Identity
+	var roles []*Role
+	var caller *Actor
+	err := tx.RunTogether(ctx,
+		func(ctx context.Context) (err error) {
+			identities, roles, err = tx.Bindable(ctx, slices.Sorted(maps.Keys(holders)), slices.Sorted(maps.Keys(given)))
+			return err
+		},
+		func(ctx context.Context) (err error) { caller, err = readCaller(ctx, tx); return err },
+	)
 	if err != nil {
 		return nil, noRow, err
 	}
@@ -223,7 +232,7 @@ func (s RoleBindings) checkMayBind(ctx context.Context, tx Tx, group UID, bindin
 		keys[b.IdentityUID] = identity.ruleKey()
 		grants[i] = Grant{Group: group, Capabilities: role.Capabilities, ExpireTime: b.ExpireTime}
 	}
-	failing, err = requireMayGrantAll(ctx, tx, grants)
+	failing, err = caller.checkMayGrantAll(grants)
 	return keys, failing, err
 }
 
@@ -273,13 +282,17 @@ func (s RoleBindings) Update(ctx context.Context, uid UID, in fieldmask.Input[*R
 			return err
 		}
 		wanted = *next
-		if err := s.rows(tx).Update(ctx, next, slices.Concat(change.Fields, reviewFields)...); err != nil {
-			return err
+		if wanted.IdentityUID == current.Identity.UID {
+			keys = nil // the identity has this binding already
 		}
-		if wanted.IdentityUID != current.Identity.UID {
-			if _, err := checkBindings(ctx, tx, keys); err != nil {
-				return err
-			}
+		err = tx.RunTogether(ctx,
+			func(ctx context.Context) error { _, err := checkBindings(ctx, tx, keys, &wanted); return err },
+			func(ctx context.Context) error {
+				return s.rows(tx).Update(ctx, next, slices.Concat(change.Fields, reviewFields)...)
+			},
+		)
+		if err != nil {
+			return err
 		}
 		row = next
 		s.recordUpdate(ctx, tx, row, append(describeChanges(change, current.writtenFields(), row.writtenFields(), s.kind.Fields), describeReplaced(current, row)...))

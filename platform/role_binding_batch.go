@@ -82,12 +82,18 @@ func (s RoleBindings) createAll(ctx context.Context, parent UID, ins []fieldmask
 			made[i] = new(*b) // b stays unchanged, because the transaction can be retried
 			made[i].CreateTime = now
 		}
-		if err := s.rows(tx).InsertShown(ctx, made...); err != nil {
-			return err
-		}
-		overfull, err := checkBindings(ctx, tx, keys)
-		if err != nil {
+		var overfull UID
+		err = tx.RunTogether(ctx,
+			func(ctx context.Context) (err error) {
+				overfull, err = checkBindings(ctx, tx, keys, made...)
+				return err
+			},
+			func(ctx context.Context) error { return s.rows(tx).InsertShown(ctx, made...) },
+		)
+		if overfull != "" {
 			failing = slices.IndexFunc(bindings, func(b *RoleBinding) bool { return b.IdentityUID == overfull })
+		}
+		if err != nil {
 			return err
 		}
 		s.recordBound(ctx, tx, made, verb)

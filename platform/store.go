@@ -174,6 +174,11 @@ type Tx interface {
 	Lock(root UID)
 	LockShared(root UID)
 
+	// RunTogether runs functions that do not depend on one another's results, with contexts for what they
+	// read and write: when all of them wait for the database, their statements are sent in one round trip, in the
+	// order of the functions. The error is that of the first one that fails, in this order.
+	RunTogether(ctx context.Context, functions ...func(context.Context) error) error
+
 	// Record adds events, to be stored with the transaction's changes.
 	Record(events ...*Event)
 }

@@ -17,9 +17,9 @@ var tripsOfVerbs = map[string]int{"Create": 3, "Update": 2, "Delete": 4}
 
 // tripsOfOthers has the operations that take more. What changes rights reads first who has them.
 var tripsOfOthers = map[string]int{
-	"AcceptTerms": 3, "BatchCreateRoleBindings": 4, "BatchDeleteExternalGroupRoleMappings": 2, "CreateExternalGroupRoleMapping": 4, "CreateGroupInvite": 4,
-	"CreateIdentityProvider": 4, "CreateRoleBinding": 4, "DeleteGroup": 4, "ListArtifactVersions": 3, "ListDocuments": 3, "ListResolvedVulnsReports": 6, "ListTermsAcceptances": 2,
-	"UpdateIdentity": 8, "UpdateIdentityProvider": 9, "UpdateRepoReadme": 5, "UpdateRole": 4, "UpdateRoleBinding": 6, "VerifyIdentityProvider": 5,
+	"AcceptTerms": 3, "BatchCreateRoleBindings": 3, "BatchDeleteExternalGroupRoleMappings": 2,
+	"DeleteGroup": 4, "ListArtifactVersions": 3, "ListDocuments": 3, "ListResolvedVulnsReports": 6, "ListTermsAcceptances": 2,
+	"UpdateIdentity": 4, "UpdateIdentityProvider": 4, "UpdateRepoReadme": 3, "UpdateRole": 3, "UpdateRoleBinding": 5, "VerifyIdentityProvider": 5,
 }
 
 // Each operation takes few round trips, by every protocol. A relay counts them. In GraphQL, the document also selects what

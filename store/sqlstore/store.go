@@ -211,6 +211,11 @@ func (tx *transaction) finish(ctx context.Context) error {
 	return tx.conn.Commit(ctx, slices.Concat(run, added, tx.deltas.statements(tx.dialect))...)
 }
 
+// RunTogether runs functions that do not depend on one another's results, and lets them share round trips.
+func (tx *transaction) RunTogether(ctx context.Context, functions ...func(context.Context) error) error {
+	return tx.conn.RunTogether(ctx, functions...)
+}
+
 // Lock locks an organisation exclusively until the transaction ends.
 func (tx *transaction) Lock(root platform.UID) { tx.conn.Lock(string(root)) }
 

@@ -36,6 +36,9 @@ func (t *Tx) addLock(sql, name string) {
 
 // Run runs statements. The proof comes first, so that a caller who is somebody else waits for no lock.
 func (t *Tx) Run(ctx context.Context, statements ...*Statement) error {
+	if isTogether, err := waitTogether(ctx, statements); isTogether {
+		return err
+	}
 	statements, t.queued = slices.Concat(t.queued, statements), nil
 	switch {
 	case t.prover == nil && len(statements) == 0:
