@@ -63,7 +63,8 @@
 //	issuer.go      which organisations may decide about callers of an issuer:
 //	               issuer_proof.go checks a proof, issuer_operator.go is for the operator
 //	access.go      what a caller may see and do, decided from paths; caller.go answers
-//	               that for one object
+//	               that for one object, access_checks.go records it so that callers with the
+//	               same access can share an answer
 //	capability.go  all capabilities
 //
 // Events:

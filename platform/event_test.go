@@ -279,7 +279,7 @@ func TestTheIndexOfMentionsTakesNoRoundTrip(t *testing.T) {
 			"25 bindings": {func(ctx context.Context) error {
 				_, err := w.p.RoleBindings.CreateBatch(ctx, newBatch(acme.uid, bindings))
 				return err
-			}, 3 * platform.MaxBatchBindings, 7}, // the identity, the role and the group of each
+			}, 3 * platform.MaxBatchBindings, 6}, // the identity, the role and the group of each
 		} {
 			before := w.count("event_mention")
 			var cost platform.Trace

@@ -53,8 +53,9 @@ func TestTheContextCarriesOnlyAllowedValues(t *testing.T) {
 		// This says which calls read concurrently for one answer. It passes from the
 		// engine of GraphQL to the store, through operations that do not use it.
 		// The other says that a request changes nothing, with the position of the primary
-		// that it has read. It passes from the adapters to the store, likewise.
-		"store/sqlstore/dbconn": {"levelKey", "readingKey"},
+		// that it has read. It passes from the adapters to the store, likewise. The third says which functions
+		// of a transaction run together.
+		"store/sqlstore/dbconn": {"levelKey", "readingKey", "togetherKey"},
 		"internal/auth":         {"throttleKey"}, // It passes from the middleware to the verifier, through gRPC's interceptors.
 		// This says why a subscription ends. Its resolver can only close a channel.
 		"internal/graphql/execute": {"endingKey"},

@@ -6,7 +6,8 @@
 //	statement.go   a Statement, with what its builder knows of it and what came of it
 //	migrator.go    applies the files of a schema
 //	database.go    Database, which lists the wrappers; each can be left out
-//	tx.go          Tx, a transaction, which sends locks and the proof with other statements
+//	tx.go          Tx, a transaction, which sends locks and the proof with other statements;
+//	               together.go lets functions that need no result of another one share round trips
 //
 // Each wrapper has one concern and a file of its own:
 //
