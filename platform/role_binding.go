@@ -286,10 +286,10 @@ func (s RoleBindings) Update(ctx context.Context, uid UID, in fieldmask.Input[*R
 			keys = nil // the identity has this binding already
 		}
 		err = tx.RunTogether(ctx,
-			func(ctx context.Context) error { _, err := checkBindings(ctx, tx, keys, &wanted); return err },
 			func(ctx context.Context) error {
 				return s.rows(tx).Update(ctx, next, slices.Concat(change.Fields, reviewFields)...)
 			},
+			func(ctx context.Context) error { _, err := checkBindings(ctx, tx, keys); return err }, // after the update
 		)
 		if err != nil {
 			return err
