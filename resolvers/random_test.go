@@ -235,7 +235,7 @@ func (d *randomDocument) field(definition *ast.Definition, depth int) string {
 	text := f.Name + arguments + d.directive()
 	if arguments != "" || d.oneIn(8) {
 		d.features["alias"] = true
-		text = d.name("a") + ": " + text
+		text = d.name("a") + "_" + f.Name + ": " + text // so that agreement knows the field
 	}
 	if result.IsCompositeType() {
 		if f.Type.Elem != nil {

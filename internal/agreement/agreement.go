@@ -94,8 +94,8 @@ func MustIgnore(request, wanted []byte) bool {
 // malformed matches the error of the oracle for a malformed representation.
 var malformed = regexp.MustCompile(`"field":"(representations|uid)"`)
 
-// noMembers matches the members of a type in introspection that the type cannot have.
-var noMembers = regexp.MustCompile(`("(?:fields|interfaces|possibleTypes|enumValues|inputFields)":)\[\]`)
+// noMembers matches the members of a type in introspection that the type cannot have. An alias ends with _ and the name.
+var noMembers = regexp.MustCompile(`("(?:\w+_)?(?:fields|interfaces|possibleTypes|enumValues|inputFields)":)\[\]`)
 
 // sortedErrors returns errors as sorted texts, or their number if not all are shown.
 func sortedErrors(errs []map[string]any) string {
