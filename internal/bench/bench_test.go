@@ -68,7 +68,7 @@ func TestEachWorkloadIsMeasured(t *testing.T) {
 		if err := bench.Run(t.Context(), o, out); err != nil {
 			t.Fatalf("%v\n%s", err, out)
 		}
-		want := []string{`(?m)^repos +50 +\d+ +\d+$`, `(?m)^tags +600 +\d+ +\d+$`, `(?m)^SBOMs with their findings +50 +\d+ +\d+$`, `(?m)^idle +50$`, `(?m)^3 websockets of 1 callers +[\d.]+ +[\d.]+ +[\d.]+ +50$`, `(?m)^3 websockets of 2 callers +[\d.]+ +[\d.]+ +[\d.]+ +50$`, `(?m)^create a repo +\d+`, `(?m)^deliver its event +\d+$`}
+		want := []string{`(?m)^repos +50 +\d+ +\d+$`, `(?m)^tags +600 +\d+ +\d+$`, `(?m)^SBOMs with their findings +50 +\d+ +\d+$`, `(?m)^idle +50$`, `(?m)^3 websockets, callers: 1 +[\d.]+ +[\d.]+ +[\d.]+ +50$`, `(?m)^3 websockets, callers: 2 +[\d.]+ +[\d.]+ +[\d.]+ +50$`, `(?m)^create a repo +\d+`, `(?m)^deliver its event +\d+$`}
 		for _, w := range bench.Workloads() {
 			want = append(want, fmt.Sprintf(`(?m)^%s +\d+ +[\d.]+ +[\d.]+ +[\d.]+ +50$`, w.Name))
 		}

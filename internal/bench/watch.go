@@ -82,7 +82,7 @@ func (l *load) measureWatchers(ctx context.Context, t *table, callers int) error
 	if err != nil {
 		return err
 	}
-	t.printLine(fmt.Sprintf("%d websockets of %d callers", l.o.Sockets, callers), 0, (after.cpu-before.cpu)/float64(len(took)), took, after)
+	t.printLine(fmt.Sprintf("%d websockets, callers: %d", l.o.Sockets, callers), 0, (after.cpu-before.cpu)/float64(len(took)), took, after)
 	return nil
 }
 
