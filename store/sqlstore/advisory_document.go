@@ -197,10 +197,10 @@ func (s *statement) addNamed(names []string) {
 // addLatest adds the condition that no other advisory of the scope with the same id and
 // artifact has changed later.
 func (s *statement) addLatest(scope platform.Scope) {
-	s.add(" AND t.uid = (SELECT o.uid FROM ")
+	s.add(" AND NOT EXISTS (SELECT 1 FROM ")
 	s.addVisible("o", scope, false)
 	s.add(" AND o.artifact_name = t.artifact_name AND o.advisory_id = t.advisory_id AND o.artifact_type = t.artifact_type" +
-		" AND o.count_class > 0 ORDER BY o.update_time DESC, o.uid DESC LIMIT 1)")
+		" AND o.count_class > 0 AND (o.update_time, o.uid) > (t.update_time, t.uid))")
 }
 
 // addVisible adds the advisories of a scope of subtrees, and a condition. The name of the
