@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -44,7 +45,16 @@ var bigTables = []string{"repo", "tag", "identity", "role_binding", "advisory", 
 // maxSortedRows is the number of rows that a plan may sort: those of some pages.
 const maxSortedRows = 2500
 
+// requirePlans skips a test that fills a big database, which takes minutes, outside of `make plans`.
+func requirePlans(t *testing.T) {
+	t.Helper()
+	if os.Getenv("ATRIUM_TEST_PLANS") == "" {
+		t.Skip("run `make plans`: it fills a big database, which takes minutes")
+	}
+}
+
 func TestABigDatabaseOnPostgreSQL(t *testing.T) {
+	requirePlans(t)
 	t.Parallel()
 	b := newBigWorld(newWorld(t, storetest.Postgres(t)), ordinarySizes)
 	t.Run("hot reads cost the same at any size", func(t *testing.T) { b.forTest(t).checkHotReads(t) })
@@ -117,6 +127,7 @@ func isCount(s dbconn.Statement) bool {
 // SQLite has the statistics of its schema, so its plans follow from that alone.
 // Operations need the data, so that they find something.
 func TestABigDatabaseOnSQLite(t *testing.T) {
+	requirePlans(t)
 	t.Parallel()
 	b := newBigWorld(newWorld(t, storetest.SQLite(t)), sizes{
 		repos: 5_000, tags: 5_000, identities: 2_000, bindings: 3_000, advisories: 1_000, organisations: 50, events: 200, artifacts: 2_000, deliveries: 2_000, findings: 2_000,

@@ -63,9 +63,9 @@ func (r searchedRow) stage(query string) platform.SearchStage {
 
 // naiveFold folds the few letters of the queries and texts of this test that strings.ToLower does
 // not fold.
-func naiveFold(text string) string {
-	return strings.NewReplacer("ς", "σ", "ß", "ss", "ẞ", "ss", "e\u0301", "é", "E\u0301", "é", "i\u0307", "i", "I\u0307", "i", "ı", "i").Replace(strings.ToLower(text))
-}
+func naiveFold(text string) string { return foldedLetters.Replace(strings.ToLower(text)) }
+
+var foldedLetters = strings.NewReplacer("ς", "σ", "ß", "ss", "ẞ", "ss", "e\u0301", "é", "E\u0301", "é", "i\u0307", "i", "I\u0307", "i", "ı", "i")
 
 // holds reports whether a text contains a word: inside one of its words, or for a short
 // word only at the beginning of one.
