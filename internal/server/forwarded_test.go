@@ -42,6 +42,29 @@ func TestTheClientOfATrustedProxyIsTheLastAddressThatIsNoProxy(t *testing.T) {
 		{"the other header", "10.0.0.1:5", "192.0.2.7", "for=127.0.0.1", "10.0.0.1:5"},
 		{"nonsense in the other header", "10.0.0.1:5", "192.0.2.7", "x", "10.0.0.1:5"},
 
+		// A quoted string may contain what a client sent, such as its Host.
+		{"an address in a quoted host", "10.0.0.1:5", "", `for=192.0.2.7;proto=https;host="x,for=6.6.6.6"`, "192.0.2.7:0"},
+		{"a pair in a quoted host", "10.0.0.1:5", "", `host="x;for=6.6.6.6";for=192.0.2.7`, "192.0.2.7:0"},
+		{"an escaped quote in a host", "10.0.0.1:5", "", `for=192.0.2.7;host="x\",for=6.6.6.6"`, "192.0.2.7:0"},
+		{"an escaped backslash at the end of a host", "10.0.0.1:5", "", `host="x\\";for=192.0.2.7`, "192.0.2.7:0"},
+		{"an escaped address", "10.0.0.1:5", "", `for="192\.0.2.7"`, "192.0.2.7:0"},
+		{"a quote that the client opened", "10.0.0.1:5", "", `for=", for=192.0.2.7;host="x,for=6.6.6.6"`, "192.0.2.7:0"},
+		{"a quote that the client opened in a line", "10.0.0.1:5", "", "for=\"\nfor=192.0.2.7;host=\"x,for=6.6.6.6\"", "192.0.2.7:0"},
+		{"a backslash that the client left", "10.0.0.1:5", "", `for="\, for=192.0.2.7;host="x"`, "192.0.2.7:0"},
+		{"an unescaped backslash before a quote", "10.0.0.1:5", "", `for=6.6.6.6, a=", for=192.0.2.7;host="x\"`, "10.0.0.1:5"},
+		{"an open quote at the end", "10.0.0.1:5", "", `for="192.0.2.7`, "10.0.0.1:5"},
+		{"text behind a quote", "10.0.0.1:5", "", `for="192.0.2.7"x`, "10.0.0.1:5"},
+		{"two addresses", "10.0.0.1:5", "", "for=192.0.2.7;for=6.6.6.6", "10.0.0.1:5"},
+		{"a name without a value", "10.0.0.1:5", "", "for=192.0.2.7;secret", "10.0.0.1:5"},
+		{"an empty value", "10.0.0.1:5", "", "for=192.0.2.7;by=", "10.0.0.1:5"},
+		{"a space before the value", "10.0.0.1:5", "", "for= 192.0.2.7", "10.0.0.1:5"},
+		{"empty pairs", "10.0.0.1:5", "", ";for=192.0.2.7;;proto=http;", "192.0.2.7:0"},
+		{"empty elements", "10.0.0.1:5", "", " ,for=192.0.2.7,,\n, ", "192.0.2.7:0"},
+		{"empty elements of X-Forwarded-For", "10.0.0.1:5", "192.0.2.7,\n , ,", "", "192.0.2.7:0"},
+		{"a hidden port", "10.0.0.1:5", "", `for="[2001:db8::7]:_x1"`, "[2001:db8::7]:0"},
+		{"a port without quotes", "10.0.0.1:5", "", "for=192.0.2.7:80;host=a:443", "192.0.2.7:80"},
+		{"brackets without their pair", "10.0.0.1:5", "", `for="192.0.2.7]"`, "10.0.0.1:5"},
+
 		{"an unknown client", "10.0.0.1:5", "", "for=unknown", "10.0.0.1:5"},
 		{"a hidden client", "10.0.0.1:5", "", "for=192.0.2.7, for=_hidden, for=10.2.2.2", "10.2.2.2:0"},
 		{"no address", "10.0.0.1:5", "192.0.2.7, nobody", "", "10.0.0.1:5"},
@@ -63,11 +86,20 @@ func TestTheClientOfATrustedProxyIsTheLastAddressThatIsNoProxy(t *testing.T) {
 	}
 }
 
+// The client chooses what the headers had before, and the host that the proxy quotes.
 func FuzzAProxyNeverTellsAClientThatIsForged(f *testing.F) {
-	f.Add("for=\"", "127.0.0.1, ")
-	f.Fuzz(func(t *testing.T, standard, usual string) {
+	f.Add("for=\"", "127.0.0.1, ", "x,for=6.6.6.6")
+	f.Add("for=6.6.6.6, a=\"\\", "", "\";for=6.6.6.6;a=\"\\")
+	f.Fuzz(func(t *testing.T, standard, usual, host string) {
 		p, client := proxies{netip.MustParsePrefix("10.0.0.0/8")}, netip.MustParseAddr("192.0.2.7")
-		for name, value := range map[string]string{"Forwarded": standard + ",for=192.0.2.7", "X-Forwarded-For": usual + ",192.0.2.7"} {
+		quoted := `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(host) + `"`
+		for value, name := range map[string]string{
+			standard + ",for=192.0.2.7":                                                   "Forwarded",
+			standard + ",for=192.0.2.7;proto=https;host=" + quoted:                        "Forwarded",
+			standard + ", host=" + quoted + `;for="192.0.2.7:80"`:                         "Forwarded",
+			standard + ", host=" + quoted + ";for=192.0.2.7, for=10.1.1.1;host=" + quoted: "Forwarded",
+			usual + ",192.0.2.7":                                                          "X-Forwarded-For",
+		} {
 			if got := p.client(netip.MustParseAddrPort("10.0.0.1:5"), http.Header{name: {value}}); got.Addr() != client {
 				t.Fatalf("%s: %q: the client is %s, want %s", name, value, got, client)
 			}
