@@ -29,6 +29,9 @@ func HeadersTooLarge(what string, most int) error {
 	})}
 }
 
+// UnsupportedMethod returns the error for a method that a path does not have.
+func UnsupportedMethod() error { return noMethod }
+
 // The errors for requests that reach no operation.
 var (
 	noPath = &platform.Error{

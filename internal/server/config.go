@@ -276,7 +276,7 @@ func (c *Config) handler(p *platform.Platform, dev *development, issuer string, 
 	admitting := c.newAdmission(refuse)
 	admitForwarded := func(next http.Handler) http.Handler { return admitting.AdmitForwarded(verifier, next) }
 	routes := addGuards(c.routes(p, verifier, admitting, dev, issuer, closing, answers), c.Origins, answers)
-	return addOuterLayers(limitHeaders(c.V1.route(routes, admitForwarded, answers), refuse), answers, c.recorder, c.TrustedProxies)
+	return addOuterLayers(limitHeaders(c.V1.route(routes, admitForwarded, verifier.Authorize, answers), refuse), answers, c.recorder, c.TrustedProxies)
 }
 
 // answerOptions returns the options for all responses outside of GraphQL.

@@ -37,13 +37,17 @@ type V1 struct {
 // services.
 var v1Path = regexp.MustCompile(`^/(iam|registry|vulnerabilities|libraries|advisory)/v1/`)
 
+// An authorizer verifies the values of the Authorization header of a request, and returns a context with
+// its caller.
+type authorizer func(ctx context.Context, authorization []string) (context.Context, error)
+
 // route returns a handler that forwards the requests for v1 that admit lets pass, and passes
 // the others to next.
-func (v *V1) route(next http.Handler, admit layer, o rest.Options) http.Handler {
+func (v *V1) route(next http.Handler, admit layer, authorize authorizer, o rest.Options) http.Handler {
 	if v == nil {
 		return next
 	}
-	forward := admit(v.forward(o))
+	forward := admit(v.forward(authorize, o))
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if v1Path.MatchString(r.URL.EscapedPath()) || rpc.IsV1(r.URL.Path) {
 			forward.ServeHTTP(w, r)
@@ -54,13 +58,17 @@ func (v *V1) route(next http.Handler, admit layer, o rest.Options) http.Handler 
 }
 
 // forward returns a handler that forwards requests for v1.
-func (v *V1) forward(o rest.Options) http.Handler {
+func (v *V1) forward(authorize authorizer, o rest.Options) http.Handler {
 	proxy, refuse := v.proxy(o), newErrorWriter(o)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if canLeaveV1(r.URL.EscapedPath()) {
 			refuse(w, r, platform.Invalid(fieldmask.Violation{
 				Field: "path", Description: fmt.Sprintf("must not contain the segments . and .., in any encoding, nor be encoded more than %d times", maxEncodings),
 			}))
+			return
+		}
+		if err := limitTunnels(r, authorize); err != nil {
+			refuse(w, r, err)
 			return
 		}
 		control := http.NewResponseController(w)
@@ -79,6 +87,29 @@ func (v *V1) forward(o rest.Options) http.Handler {
 		}
 		proxy.ServeHTTP(through, r)
 	})
+}
+
+// limitTunnels returns an error for a request that may open a tunnel to the other service, in which nothing
+// is checked any more, unless it is one for a websocket from a caller who is known here. Any other upgrade is not passed
+// on, so that the service answers as if there was none (RFC 9110, section 7.8): some clients offer HTTP/2
+// with each request. TRACE would show the headers that proxies have added.
+func limitTunnels(r *http.Request, authorize authorizer) error {
+	if r.Method == http.MethodConnect || r.Method == http.MethodTrace {
+		return rest.UnsupportedMethod()
+	}
+	upgrade := r.Header["Upgrade"]
+	if len(upgrade) == 0 {
+		return nil
+	}
+	if r.Method != http.MethodGet || len(upgrade) != 1 || !strings.EqualFold(upgrade[0], "websocket") {
+		r.Header.Del("Upgrade")
+		return nil
+	}
+	ctx, err := authorize(r.Context(), r.Header["Authorization"])
+	if err == nil && platform.ActorOf(ctx) == nil {
+		err = platform.Unauthenticated("a websocket of v1 needs a token in the Authorization header")
+	}
+	return err
 }
 
 // maxEncodings is how many times a path may be encoded. The check takes a pass over the

@@ -2,6 +2,7 @@ package server
 
 import (
 	"bufio"
+	"context"
 	"crypto/rand"
 	"fmt"
 	"io"
@@ -30,7 +31,18 @@ func newV1Proxy(t *testing.T, upstream string, timeout time.Duration, change ...
 	o := rest.Options{Logger: discardLogger()}
 	v2 := addGuards(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "v2") }), nil, o)
 	v1 := &V1{Upstream: u, Timeout: timeout}
-	s := httptest.NewUnstartedServer(addOuterLayers(v1.route(v2, func(next http.Handler) http.Handler { return next }, o), o, (&Config{Logger: o.Logger}).newRecorder(), nil))
+	authorize := func(ctx context.Context, authorization []string) (context.Context, error) {
+		switch {
+		case len(authorization) == 0:
+			return ctx, nil
+		case authorization[0] == "Bearer known":
+			return platform.WithActor(ctx, platform.NewOperator("known")), nil
+		default:
+			return nil, platform.Unauthenticated("the token is not known")
+		}
+	}
+	forwarding := v1.route(v2, func(next http.Handler) http.Handler { return next }, authorize, o)
+	s := httptest.NewUnstartedServer(addOuterLayers(forwarding, o, (&Config{Logger: o.Logger}).newRecorder(), nil))
 	s.Config = newServer(s.Config.Handler, nil, discardLogger())
 	for _, c := range change {
 		c(s.Config)
@@ -270,6 +282,67 @@ func TestClientsCannotForgeTheHeadersOfProxiesForV1(t *testing.T) {
 	}
 	if got.Get("X-Client-Version") != "7" || got.Get("X-Realm") != "r" || got.Get("X-Forwarded-For") != "127.0.0.1" || got.Get("X-Real-Ip") != "127.0.0.1" {
 		t.Errorf("v1 saw %v, want the other headers of the client, and its address 127.0.0.1", got)
+	}
+}
+
+// The upstream opens a tunnel for whoever asks for an upgrade. The attack sends a request in the tunnel for a path
+// that is not forwarded.
+func TestOnlyWebsocketsOfKnownCallersPassToV1(t *testing.T) {
+	t.Parallel()
+	upstream := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("Upgrade") == "" {
+			_, _ = io.WriteString(w, r.Method+" without a tunnel")
+			return
+		}
+		conn, stream, err := http.NewResponseController(w).Hijack()
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		defer conn.Close()
+		_, _ = fmt.Fprintf(conn, "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: %s\r\n\r\n", r.Header.Get("Upgrade"))
+		line, _ := stream.ReadString('\n')
+		_, _ = io.WriteString(conn, "tunnelled "+line)
+	}))
+	t.Cleanup(upstream.Close)
+	server := newV1Proxy(t, upstream.URL, time.Minute)
+	const known, none = "Authorization: Bearer known\r\n", "without a tunnel"
+	for _, c := range []struct {
+		method, header string
+		status         int
+		want           string
+	}{
+		{"GET", known + "Connection: Upgrade\r\nUpgrade: websocket", 101, "tunnelled GET /admin/secret"},
+		{"GET", known + "Connection: keep-alive, upgrade\r\nUpgrade: WebSocket", 101, "tunnelled GET /admin/secret"},
+		{"GET", "Connection: Upgrade\r\nUpgrade: websocket", 401, "needs a token"},
+		{"GET", "Authorization: Bearer other\r\nConnection: Upgrade\r\nUpgrade: websocket", 401, "is not known"},
+		{"GET", known + "Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABkAARAAAAAAAIAAAAA", 200, none},
+		{"GET", known + "Connection: Upgrade\r\nUpgrade: tcp", 200, none},
+		{"GET", known + "Connection: Upgrade\r\nUpgrade: websocket, h2c", 200, none},
+		{"GET", known + "Connection: Upgrade\r\nUpgrade: h2c, websocket", 200, none},
+		{"GET", known + "Connection: Upgrade\r\nUpgrade: websocket\r\nUpgrade: h2c", 200, none},
+		{"GET", known + "Connection: Upgrade\r\nUpgrade: TLS/1.2", 200, none},
+		{"GET", known + "Upgrade: websocket", 200, none},
+		{"POST", known + "Connection: Upgrade\r\nUpgrade: websocket\r\nContent-Length: 0", 200, none},
+		{"GET", "Connection: Upgrade\r\nUpgrade: h2c", 200, none},
+		{"TRACE", known, 405, "does not have this method"},
+		{"CONNECT", known, 405, "does not have this method"},
+	} {
+		conn := check(net.Dial("tcp", server.Listener.Addr().String()))(t)
+		_, _ = io.WriteString(conn, c.method+" /iam/v1/groups HTTP/1.1\r\nHost: h\r\n"+strings.TrimSuffix(c.header, "\r\n")+"\r\n\r\n")
+		reader := bufio.NewReader(conn)
+		answer := check(http.ReadResponse(reader, &http.Request{Method: c.method}))(t)
+		var got []byte
+		if answer.StatusCode == http.StatusSwitchingProtocols {
+			_, _ = io.WriteString(conn, "GET /admin/secret HTTP/1.1\r\n")
+			got, _ = io.ReadAll(reader)
+		} else {
+			got = check(io.ReadAll(answer.Body))(t)
+		}
+		_ = conn.Close()
+		if answer.StatusCode != c.status || !strings.Contains(string(got), c.want) {
+			t.Errorf("%s with %q: status %d, want %d: %s, want it to contain %q", c.method, c.header, answer.StatusCode, c.status, got, c.want)
+		}
 	}
 }
 
