@@ -127,3 +127,52 @@ func TestADomainAnswersForItselfAndForEntitiesOfOthersInBatches(t *testing.T) {
 		}
 	}
 }
+
+// Each domain is asked for one of each type beside an entity of its own, with all that can be read together with this.
+func TestADomainRefusesEntitiesOfOthersBesideItsOwn(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	objects := map[string]platform.UID{"Group": w.org, "Identity": w.owner, "Role": platform.ViewerRole}
+	var others []map[string]any
+	for name, definition := range schemaOf().Types {
+		if definition.Kind != ast.Enum && definition.Kind != ast.Scalar {
+			others = append(others, map[string]any{"__typename": name, "uid": w.org + "/00000000000000fa"})
+		}
+	}
+	for _, domain := range Domains() {
+		own := project(schemaOf(), domain)
+		entities := own.Types["_Entity"]
+		if entities == nil {
+			continue
+		}
+		for _, name := range entities.Types {
+			if keyedTypes[name].root == "" {
+				continue
+			}
+			var fields strings.Builder
+			for _, field := range keyedTypes[name].fields {
+				if f := own.Types[name].Fields.ForName(field); f != nil && own.Types[f.Type.Name()].IsCompositeType() && !isRequired(f) {
+					fields.WriteString(field + " { __typename } ")
+				}
+			}
+			if fields.Len() == 0 {
+				continue
+			}
+			query := "query($all: [_Any!]!) { _entities(representations: $all) { __typename ... on " + name + " { " + fields.String() + "} } }"
+			for _, other := range others {
+				got := w.inDomain(domain).askAs(theOwner, query, "all", []any{map[string]any{"__typename": name, "uid": objects[name]}, other})
+				if found, isList := got.value("_entities").([]any); !isList || len(found) != 2 || objects[name] != "" && found[0] == nil || found[1] != nil {
+					t.Fatalf("%s: %s beside %v: %v, %+v", domain, name, other, found, got.Errors)
+				}
+				isOwn := slices.Contains(entities.Types, fmt.Sprint(other["__typename"]))
+				if !isOwn && !slices.ContainsFunc(got.Errors, func(e failure) bool { return fmt.Sprint(e.Path) == "[_entities 1]" }) {
+					t.Errorf("%s: %s beside %v has no error: %+v", domain, name, other, got.Errors)
+				}
+			}
+		}
+	}
+}
+
+func isRequired(f *ast.FieldDefinition) bool {
+	return slices.ContainsFunc(f.Arguments, func(a *ast.ArgumentDefinition) bool { return a.Type.NonNull && a.DefaultValue == nil })
+}

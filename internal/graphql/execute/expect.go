@@ -40,7 +40,9 @@ func (r *run) addExpected(level []step) []step {
 		}
 		expected[i] = objects
 		for below, objects := range s.field.bySelection(objects) {
-			level = r.addEarly(s.ctx, level, below, objects)
+			if below != nil { // the arguments can name an object of a type that the field does not have
+				level = r.addEarly(s.ctx, level, below, objects)
+			}
 		}
 	}
 	return level
