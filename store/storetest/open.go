@@ -231,6 +231,10 @@ var template = func() func(server string) (string, error) {
 		once.Do(func() {
 			failed = execOnServer(server, "CREATE DATABASE "+name+" "+productionLocale)
 			if failed == nil {
+				// Tools that copy databases publish all tables. PostgreSQL then refuses to change rows of a table without a key.
+				failed = execOnServer(databaseURL(server, name), "CREATE PUBLICATION every_table FOR ALL TABLES")
+			}
+			if failed == nil {
 				failed = store.Migrate(context.Background(), databaseURL(server, name), nil)
 			}
 		})

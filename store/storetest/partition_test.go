@@ -516,3 +516,36 @@ func TestAWrongClockIsCorrected(t *testing.T) {
 		t.Errorf("the time is %s ahead (%v), want a day at most", ahead, err)
 	}
 }
+
+// Without a key, or another identity of their rows, tables cannot be changed once they are published to a copy of
+// the database. The databases of all tests are published, so that a statement that forgets this fails there too.
+func TestEveryTableAndPartitionCanBePublished(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, storetest.Postgres(t))
+	const day = 24 * time.Hour
+	now := time.Now()
+	w.partitionEvents(now.Add(-3*day), now.Add(3*day), day)
+	must[platform.Time](t)(w.store.PartitionEvents(t.Context(), platform.At(now.Add(3*day)), day))
+	if err := w.store.PartitionDeliveries(t.Context(), platform.At(now), day); err != nil {
+		t.Fatal(err)
+	}
+	db := w.openDirect()
+	if published := w.query(db, "SELECT count(*) FROM pg_publication WHERE puballtables")[0][0]; published != "1" {
+		t.Fatalf("%s publications have all tables, want 1", published)
+	}
+	tables := w.query(db, `SELECT c.relname, c.relreplident = 'f' OR EXISTS (
+			SELECT 1 FROM pg_index x WHERE x.indrelid = c.oid AND (c.relreplident = 'd' AND x.indisprimary OR c.relreplident = 'i' AND x.indisreplident))
+		FROM pg_class c WHERE c.relnamespace = current_schema()::regnamespace AND c.relkind = 'r' AND c.relpersistence = 'p'`)
+	partitions := 0
+	for _, row := range tables {
+		if row[1] != "true" {
+			t.Errorf("the rows of %s have no identity: %v", row[0], row)
+		}
+		if strings.HasPrefix(row[0], "event_2") || strings.HasPrefix(row[0], "delivery_2") {
+			partitions++
+		}
+	}
+	if partitions < 3 {
+		t.Errorf("%d tables are partitions by time: %v", partitions, tables)
+	}
+}

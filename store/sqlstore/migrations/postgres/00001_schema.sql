@@ -719,7 +719,7 @@ CREATE INDEX artifact_version_parent_update ON artifact_version (parent, update_
 CREATE TABLE event (
     seq bigint GENERATED ALWAYS AS IDENTITY,
     xact bigint NOT NULL DEFAULT GREATEST(pg_current_xact_id()::text::bigint, pg_snapshot_xmax(pg_current_snapshot())::text::bigint - 1),
-    id text COLLATE "C" NOT NULL UNIQUE,
+    id text COLLATE "C" PRIMARY KEY,
     type text COLLATE "C" NOT NULL,
     root text COLLATE "C" NOT NULL,
     subject text COLLATE "C" NOT NULL,
