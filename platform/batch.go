@@ -219,12 +219,14 @@ func (r *resources[T, F]) duplicateError(ctx context.Context, parents []UID, row
 
 // insertAllInTx stores rows as they are shown, and records their events.
 func (r *resources[T, F]) insertAllInTx(ctx context.Context, tx Tx, rows []T) error {
+	created := make([]*Event, len(rows))
+	for i, row := range rows {
+		created[i] = r.creationEvent(ctx, row)
+	}
 	if err := r.rows(tx).InsertShown(ctx, rows...); err != nil {
 		return err
 	}
-	for _, row := range rows {
-		tx.Record(r.p.event(ctx, r.kind.Event, "created", r.kind.UID(row), r.kind.Group(row), row))
-	}
+	tx.Record(created...)
 	return nil
 }
 

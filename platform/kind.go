@@ -55,6 +55,8 @@ type Kind[T any] struct {
 	UID   func(T) UID
 	Group func(T) UID // the group that contains it
 	Stamp func(row T, uid UID, now Time)
+	// Begin notes the event of the creation in a row before it is stored; nil means that nothing is noted.
+	Begin func(row T, created *Event)
 	// Check adds the violations of the changed fields of a row.
 	Check func(row T, changed func(field string) bool, v *violations)
 	// Guarded lists what callers need, beside what they need to read, for a list in an order: it says

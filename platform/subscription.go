@@ -32,6 +32,9 @@ type Subscription struct {
 	// Findings narrows which events about findings are sent; nil means all. Only GraphQL has it.
 	Findings *FindingConditions `json:"-"`
 
+	BeginEvent string         `json:"-"` // id of the event that created or enabled it: it gets no earlier ones
+	Begin      *EventPosition `json:"-"` // position of that event, for the relay; nil if the event is no longer stored
+
 	EncryptedSecret    []byte `json:"-"` // the secret, encrypted
 	OldEncryptedSecret []byte `json:"-"` // the previous secret, which also signs
 	OldSecretUntil     Time   `json:"-"` // end of the previous secret's validity
@@ -66,6 +69,7 @@ var subscriptionKind = Kind[*Subscription]{
 	UID:          func(s *Subscription) UID { return s.UID },
 	Group:        parentOf(func(s *Subscription) UID { return s.UID }),
 	Stamp:        func(s *Subscription, uid UID, now Time) { s.UID, s.CreateTime, s.UpdateTime = uid, now, now },
+	Begin:        func(s *Subscription, created *Event) { s.BeginEvent = created.ID },
 }
 
 // SubscriptionReads reads subscriptions.
@@ -73,7 +77,7 @@ type SubscriptionReads interface {
 	Subscriptions() Table[*Subscription, *SubscriptionFilter]
 
 	// ActiveSubscriptions reads the subscriptions of organisations that are
-	// not disabled.
+	// not disabled, with the positions at which they begin.
 	ActiveSubscriptions(ctx context.Context, roots []UID) ([]*Subscription, error)
 }
 
@@ -224,7 +228,7 @@ const testEventType = eventPrefix + "events.subscription.test.v1"
 // subscriptions.create.
 func (s Subscriptions) RotateSecret(ctx context.Context, uid UID) (*Subscription, error) {
 	secret := "whsec_" + newSecret()
-	rotated, err := s.updateInternal(ctx, uid, func(tx Tx, sub *Subscription) (fields []string, err error) {
+	rotated, err := s.updateInternal(ctx, uid, func(tx Tx, sub *Subscription, _ string) (fields []string, err error) {
 		sub.OldEncryptedSecret, sub.OldSecretUntil = sub.EncryptedSecret, At(s.p.now().Add(secretOverlap))
 		sub.EncryptedSecret, err = s.p.encryptSecret(ctx, tx, secret, uid)
 		return []string{"secret", "oldSecret"}, err
@@ -239,9 +243,13 @@ func (s Subscriptions) RotateSecret(ctx context.Context, uid UID) (*Subscription
 // Enable enables a disabled subscription. It receives the events from now on. It
 // needs subscriptions.create.
 func (s Subscriptions) Enable(ctx context.Context, uid UID) (*Subscription, error) {
-	return s.updateInternal(ctx, uid, func(_ Tx, sub *Subscription) ([]string, error) {
+	return s.updateInternal(ctx, uid, func(_ Tx, sub *Subscription, event string) ([]string, error) {
+		fields := []string{"failingSince", "disableTime", "disableReason"}
+		if sub.DisableReason != "" {
+			sub.BeginEvent, fields = event, append(fields, "beginEvent")
+		}
 		sub.FailingSince, sub.DisableTime, sub.DisableReason = Time{}, Time{}, ""
-		return []string{"failingSince", "disableTime", "disableReason"}, nil
+		return fields, nil
 	})
 }
 
@@ -277,8 +285,8 @@ func (s Subscriptions) authorizeInternal(ctx context.Context, uid UID, verb stri
 }
 
 // updateInternal changes fields that clients cannot write. The function change sets the
-// fields and returns their names.
-func (s Subscriptions) updateInternal(ctx context.Context, uid UID, change func(Tx, *Subscription) (fields []string, err error)) (*Subscription, error) {
+// fields and returns their names. It gets the id of the event of the change.
+func (s Subscriptions) updateInternal(ctx context.Context, uid UID, change func(tx Tx, sub *Subscription, event string) (fields []string, err error)) (*Subscription, error) {
 	if err := s.authorizeInternal(ctx, uid, "updated"); err != nil {
 		return nil, err
 	}
@@ -288,15 +296,18 @@ func (s Subscriptions) updateInternal(ctx context.Context, uid UID, change func(
 			return err
 		}
 		before := *sub
-		fields, err := change(tx, sub)
+		now := s.p.now()
+		event := newEventID(now.Time)
+		fields, err := change(tx, sub, event)
 		if err != nil {
 			return err
 		}
-		sub.UpdateTime = s.p.now()
+		sub.UpdateTime = now
 		if err := tx.SubscriptionWriter().Update(ctx, sub, fields...); err != nil {
 			return err
 		}
-		e := s.p.event(ctx, s.kind.Event, "updated", uid, uid.Parent(), sub)
+		e := newEvent(ctx, now, s.kind.Event, "updated", uid, uid.Parent(), sub)
+		e.ID = event
 		e.Changes = visibleChanges(&before, sub, fields)
 		tx.Record(e)
 		return nil
@@ -345,9 +356,12 @@ func newSecret() string {
 	return base64.StdEncoding.EncodeToString(b[:])
 }
 
-// wants reports whether an event is sent to a subscription. It does not compare
-// times: clocks differ, and an extra event is better than a missing one.
+// wants reports whether an event is sent to a subscription. Which events come before it is decided by
+// their positions: clocks differ.
 func (s *Subscription) wants(e *Event) bool {
+	if s.Begin != nil && e.Position.before(*s.Begin) {
+		return false
+	}
 	if e.Type == testEventType && e.Denied == "" {
 		return e.Subject == s.UID
 	}

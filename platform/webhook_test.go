@@ -17,9 +17,7 @@ import (
 func TestASubscriptionGetsTheEventsOfItsGroupAndBelow(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		acme, elsewhere := w.found("acme"), w.found("elsewhere")
-		w.relay() // There is no subscription yet.
 		all, team := w.subscribe(acme.uid), w.group(acme.uid)
-		w.relay() // An event that is relayed late may be older than a subscription.
 		below, repos := w.subscribe(team), w.subscribe(acme.uid, "dev.atrium.api.platform.registry.repo.created.v1")
 		other := w.subscribe(elsewhere.uid)
 		repo := w.repo(team)
@@ -42,6 +40,57 @@ func TestASubscriptionGetsTheEventsOfItsGroupAndBelow(t *testing.T) {
 		w.relay()
 		if n := len(w.deliveries(below.UID)); n != 3 {
 			t.Errorf("relaying again makes %d deliveries, want 3", n)
+		}
+	})
+}
+
+// The events wait for a relay when the subscription is made, or enabled.
+func TestASubscriptionGetsNoEventsFromBeforeItBegins(t *testing.T) {
+	onEachEngine(t, func(t *testing.T, w *world) {
+		acme := w.found("acme")
+		viewer := w.with(platform.ViewerRole, acme.uid, acme.uid)
+		change := func() { t.Helper(); w.repo(acme.uid) }
+		change()
+		_, err := w.p.Repos.Create(viewer, acme.uid, body[*platform.Repo](`{"name": "denied"}`))
+		expectRefused(t, "a viewer", err, platform.CodePermissionDenied)
+		request := platform.SubscriptionRequest{
+			BatchRequest: platform.BatchRequest[*platform.Subscription]{UID: acme.uid, Input: body[*platform.Subscription](`{"sink": "https://a.example.com/"}`)},
+			Conditions:   &platform.EventConditions{IncludeDenied: true},
+		}
+		several, err := w.p.Subscriptions.CreateBatch(acme.owner, []platform.SubscriptionRequest{request})
+		must(t, err)
+		one := w.subscribe(acme.uid)
+		change()
+		_, err = w.p.Groups.Create(viewer, acme.uid, body[*platform.Group](`{"name": "denied"}`)) // Equal denials would be one event.
+		expectRefused(t, "a viewer", err, platform.CodePermissionDenied)
+		w.relay()
+		const begin, made, denied = "events.subscription.created", "platform.registry.repo.created", "iam.group.created.denied"
+		if got, want := eventTypes(w.deliveries(several[0].UID)), strings.Join([]string{begin, begin, made, denied}, " "); got != want {
+			t.Errorf("that of a batch gets %s, want %s", got, want)
+		}
+		if got, want := eventTypes(w.deliveries(one.UID)), begin+" "+made; got != want {
+			t.Errorf("the subscription gets %s, want %s", got, want)
+		}
+		due := w.claimUIDs()
+		w.end(due[slices.IndexFunc(due, func(uid platform.UID) bool { return uid.Within(one.UID) })], platform.Attempt{Status: 410}) // which disables it
+		w.relay()
+		before := len(w.deliveries(one.UID))
+		change()
+		_, err = w.p.Subscriptions.Enable(acme.owner, one.UID)
+		must(t, err)
+		change()
+		w.relay()
+		if got, want := eventTypes(w.deliveries(one.UID)[before:]), "events.subscription.updated "+made; got != want {
+			t.Errorf("enabled, it gets %s, want %s", got, want)
+		}
+		_, err = w.p.Subscriptions.Enable(acme.owner, one.UID) // which is enabled already
+		must(t, err)
+		change()
+		_, err = w.p.Subscriptions.Enable(acme.owner, one.UID)
+		must(t, err)
+		w.relay()
+		if got := eventTypes(w.deliveries(one.UID)); !strings.HasSuffix(got, made+" events.subscription.updated") {
+			t.Errorf("enabled again, it gets %s, want what happened in between", got)
 		}
 	})
 }

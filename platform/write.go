@@ -72,11 +72,21 @@ func (r *resources[T, F]) insert(ctx context.Context, parent UID, row T, check f
 
 // insertInTx stores a row in a transaction and records its event.
 func (r *resources[T, F]) insertInTx(ctx context.Context, tx Tx, row T) error {
+	created := r.creationEvent(ctx, row)
 	if err := r.rows(tx).Insert(ctx, row); err != nil {
 		return err
 	}
-	tx.Record(r.p.event(ctx, r.kind.Event, "created", r.kind.UID(row), r.kind.Group(row), row))
+	tx.Record(created)
 	return nil
+}
+
+// creationEvent returns the event of the creation of a row.
+func (r *resources[T, F]) creationEvent(ctx context.Context, row T) *Event {
+	e := r.p.event(ctx, r.kind.Event, "created", r.kind.UID(row), r.kind.Group(row), row)
+	if r.kind.Begin != nil {
+		r.kind.Begin(row, e)
+	}
+	return e
 }
 
 // insertError converts an error of the store into that of a creation.

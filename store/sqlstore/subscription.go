@@ -20,6 +20,7 @@ var subscriptions = newTable(&table[*platform.Subscription, *platform.Subscripti
 		{"t.failing_since", "failingSince", func(s *platform.Subscription) any { return timeColumn{&s.FailingSince} }},
 		{"t.disable_time", "disableTime", func(s *platform.Subscription) any { return timeColumn{&s.DisableTime} }},
 		{"t.disable_reason", "disableReason", func(s *platform.Subscription) any { return &s.DisableReason }},
+		{"t.begin_event", "beginEvent", func(s *platform.Subscription) any { return &s.BeginEvent }},
 		{"t.conditions", "conditions", func(s *platform.Subscription) any { return jsonColumn{&s.Conditions} }},
 		{"t.findings", "findings", func(s *platform.Subscription) any { return jsonColumn{&s.Findings} }},
 		{"t.create_time", "", func(s *platform.Subscription) any { return timeColumn{&s.CreateTime} }},
@@ -44,11 +45,22 @@ func (tx *transaction) SubscriptionWriter() platform.RowWriter[*platform.Subscri
 }
 
 // ActiveSubscriptions reads the subscriptions of organisations that are not
-// disabled.
+// disabled, with the positions at which they begin.
 func (s tables) ActiveSubscriptions(ctx context.Context, roots []platform.UID) ([]*platform.Subscription, error) {
 	var found []*platform.Subscription
 	q := newStatement(s.dialect)
 	q.add("SELECT "+subscriptions.projectAll().selected+" FROM subscription t WHERE t.disable_reason = '' AND t.root ?", uidValueList(roots))
-	err := s.conn.Run(ctx, q.build(subscriptions.projectAll().collect(&found)))
+	positions := map[platform.UID]*platform.EventPosition{}
+	begin := newStatement(s.dialect).add("SELECT t.uid, e.xact, e.seq FROM subscription t JOIN event e ON e.id = t.begin_event WHERE t.disable_reason = '' AND t.root ?", uidValueList(roots))
+	err := s.conn.Run(ctx, q.build(subscriptions.projectAll().collect(&found)), begin.build(func(scan func(...any) error) error {
+		var uid platform.UID
+		var at platform.EventPosition
+		err := scan(keyOf(&uid), &at.Transaction, &at.Number)
+		positions[uid] = &at
+		return err
+	}))
+	for _, subscription := range found {
+		subscription.Begin = positions[subscription.UID]
+	}
 	return found, err
 }

@@ -811,7 +811,8 @@ CREATE TABLE subscription (
     create_time timestamptz NOT NULL, update_time timestamptz NOT NULL,
     old_secret bytea, old_secret_until timestamptz,
     failing_since timestamptz,
-    disable_time timestamptz, disable_reason text COLLATE "C" NOT NULL DEFAULT ''
+    disable_time timestamptz, disable_reason text COLLATE "C" NOT NULL DEFAULT '',
+    begin_event text COLLATE "C" NOT NULL -- id of the event that created or enabled it: it gets no earlier ones
 );
 -- A group has one subscription for a sink.
 CREATE UNIQUE INDEX subscription_parent_sink ON subscription (parent, sink);

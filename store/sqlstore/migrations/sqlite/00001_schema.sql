@@ -795,7 +795,8 @@ CREATE TABLE subscription (
     create_time INTEGER NOT NULL, update_time INTEGER NOT NULL,
     old_secret BLOB, old_secret_until INTEGER,
     failing_since INTEGER,
-    disable_time INTEGER, disable_reason TEXT NOT NULL DEFAULT ''
+    disable_time INTEGER, disable_reason TEXT NOT NULL DEFAULT '',
+    begin_event TEXT NOT NULL -- id of the event that created or enabled it: it gets no earlier ones
 );
 -- A group has one subscription for a sink.
 CREATE UNIQUE INDEX subscription_parent_sink ON subscription (parent, sink);
