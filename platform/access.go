@@ -87,13 +87,14 @@ func (a *Actor) checkMayGrant(granted capabilitySet, uid UID, end Time) error {
 	return err
 }
 
-// readableBy reports whether the actor may read the resource uid of the kind.
+// readableBy reports whether the actor may read the resource uid of the kind. This is the one definition for every way
+// to a resource: its list, by UID, path or name, in searches and exports, and by the events about it.
 func (k *Kind[T]) readableBy(a *Actor, uid UID) bool {
 	// A UID without a group, of a kind with built-in rows, can only name a built-in row.
 	if k.Shared || k.IsBuiltIn != nil && uid.IsRoot() {
 		return a.operator != "" || a.holdsAnywhere(k.List)
 	}
-	return !slices.ContainsFunc(k.reading(), func(c Capability) bool { return !a.Can(c, uid) })
+	return !slices.ContainsFunc(k.ReadCapabilities(), func(c Capability) bool { return !a.Can(c, uid) })
 }
 
 // record records the outcome of the check whether the actor may read the resource uid of the kind.
@@ -103,14 +104,14 @@ func (k *Kind[T]) record(a *Actor, uid UID, isReadable bool) {
 	}
 }
 
-// reading lists the capabilities that reading needs.
-func (k *Kind[T]) reading() []Capability { return append([]Capability{k.List}, k.Also...) }
+// ReadCapabilities lists what reading needs on the resource.
+func (k *Kind[T]) ReadCapabilities() []Capability { return append([]Capability{k.List}, k.Also...) }
 
 // checkSharedReadable fails unless the caller may read the rows of a shared kind.
 func (k *Kind[T]) checkSharedReadable(ctx context.Context) error {
 	a, err := requireCaller(ctx)
 	if err == nil && !k.readableBy(a, "") {
-		err = a.permissionError(k.List, "")
+		err = k.refuseReading(a, "")
 	}
 	return err
 }
@@ -121,7 +122,7 @@ func (k *Kind[T]) checkSharedReadable(ctx context.Context) error {
 func (k *Kind[T]) scope(a *Actor, f UIDFilter) (Scope, error) {
 	if k.Shared {
 		if !k.readableBy(a, "") {
-			return Scope{}, a.permissionError(k.List, "")
+			return Scope{}, k.refuseReading(a, "")
 		}
 		return newScope(Branch{Relation: Children, UID: f.ChildrenOf}), nil
 	}
@@ -130,7 +131,7 @@ func (k *Kind[T]) scope(a *Actor, f UIDFilter) (Scope, error) {
 	if a.operator != "" && len(asked) > 0 {
 		return k.narrowScope(f, []UID{asked[0].Root()}), nil
 	}
-	allowed, lacking := a.scopesWithAll(k.reading()...)
+	allowed, lacking := a.scopesWithAll(k.ReadCapabilities()...)
 	if lacking != nil {
 		return Scope{}, k.refuseReading(a, firstOf(asked))
 	}
@@ -150,8 +151,22 @@ func (k *Kind[T]) scope(a *Actor, f UIDFilter) (Scope, error) {
 // names the first capability that the actor lacks there, above and below.
 func (k *Kind[T]) refuseReading(a *Actor, uid UID) *Error {
 	isNear := func(r UID) bool { return uid == "" || uid.Within(r) || r.Within(uid) }
-	for _, c := range k.reading() {
+	for _, c := range k.ReadCapabilities() {
 		if !slices.ContainsFunc(a.scopes(c), isNear) {
+			return a.permissionError(c, uid)
+		}
+	}
+	return a.permissionError(k.List, uid)
+}
+
+// refuseReadingOf returns the error for an actor that may not read the resource uid. It names the first capability
+// that the actor lacks on it.
+func (k *Kind[T]) refuseReadingOf(a *Actor, uid UID) *Error {
+	if k.Shared {
+		return k.refuseReading(a, "") // the grant need not be on this UID
+	}
+	for _, c := range k.ReadCapabilities() {
+		if !a.Can(c, uid) {
 			return a.permissionError(c, uid)
 		}
 	}

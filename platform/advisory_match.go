@@ -36,7 +36,7 @@ func (s Advisories) ListOfImages(ctx context.Context, req ListRequest[*AdvisoryF
 
 // affecting returns the scope of the advisories with findings in an image that are not resolved.
 func (s Advisories) affecting(ctx context.Context, image ImageKey, f UIDFilter) (Scope, error) {
-	if _, err := require(ctx, image.Repo, findingKind.reading()...); err != nil {
+	if _, err := require(ctx, image.Repo, findingKind.ReadCapabilities()...); err != nil {
 		return Scope{}, err
 	}
 	scope := s.kind.narrowScope(f, []UID{image.Repo.Root(), FeedGroup})

@@ -10,11 +10,11 @@ import (
 	"atrium/platform/fieldmask"
 )
 
-// An eventKind describes the events of a kind: the verbs, the capability that
-// reading them needs, and the type of their bodies.
+// An eventKind describes the events of a kind: the verbs, the kind that callers must be
+// allowed to read, and the type of their bodies.
 type eventKind struct {
 	event    string
-	list     Capability
+	read     anyKind
 	body     string
 	verbs    []string
 	resource string // the kind of the subjects
@@ -24,21 +24,21 @@ type eventKind struct {
 func (k *Kind[T]) bodyType() string { return cmp.Or(k.EventBody, k.Area+"."+k.Name) }
 
 var (
-	eventKinds    = eventKindsOf(Kinds())
+	eventKinds    = eventKindsOf(kinds())
 	allEventTypes = EventTypes()
 )
 
-func eventKindsOf(all []KindInfo) (found []eventKind) {
-	for _, k := range all {
-		if len(k.Verbs) > 0 {
-			found = append(found, eventKind{k.Event, k.List, k.EventBody, k.Verbs, k.subject(), k.Parent})
+func eventKindsOf(all []anyKind) (found []eventKind) {
+	for _, read := range all {
+		if k := read.Info(); len(k.Verbs) > 0 {
+			found = append(found, eventKind{k.Event, read, k.EventBody, k.Verbs, k.subject(), k.Parent})
 		}
 	}
-	// These events belong to one kind, and reading them needs the capability of another.
+	// These events belong to one kind, and are for those who may read another.
 	return append(found,
-		eventKind{groupKind.Event, identityProviderKind.List, "iam.AllowedIssuer", []string{issuerAllowed, issuerRevoked}, groupKind.Name, ""},
-		eventKind{findingKind.Event, findingKind.List, areaVulnerabilities + ".TriageChange", []string{verbTriaged}, groupKind.Name, ""},
-		eventKind{subscriptionKind.Event, deliveryKind.List, deliveryKind.bodyType(), []string{verbRedelivered}, deliveryKind.Name, ""},
+		eventKind{groupKind.Event, &identityProviderKind, "iam.AllowedIssuer", []string{issuerAllowed, issuerRevoked}, groupKind.Name, ""},
+		eventKind{findingKind.Event, &findingKind, areaVulnerabilities + ".TriageChange", []string{verbTriaged}, groupKind.Name, ""},
+		eventKind{subscriptionKind.Event, &deliveryKind, deliveryKind.bodyType(), []string{verbRedelivered}, deliveryKind.Name, ""},
 	)
 }
 
@@ -231,5 +231,5 @@ func (k eventKind) isAboutParent(e *Event) bool {
 // maySeeEvent reports whether the actor may read the resource of an event.
 func (a *Actor) maySeeEvent(e *Event) bool {
 	k := e.kind()
-	return k.list != "" && a.Can(k.list, e.Subject)
+	return k.read != nil && k.read.readableBy(a, e.Subject)
 }

@@ -12,7 +12,7 @@ import (
 // resolved or changed together.
 type FindingChange struct {
 	Repo     UID                 `json:"repo"`
-	RepoName string              `json:"repoName"`
+	RepoName string              `json:"repoName,omitempty"` // "" if the caller may not see the repo
 	Digest   string              `json:"digest"`
 	Count    int                 `json:"count"`    // number of findings
 	Counts   []FindingClassCount `json:"counts"`   // the same by severity, the worst first
@@ -105,6 +105,22 @@ func newFindingChange(repo *Repo, digest string, all []*Finding) *FindingChange 
 		change.Counts[at].Count++
 	}
 	return change
+}
+
+// hideNames removes the name of the repo from the body of an event about findings that is for an actor who may not see
+// the repo, as exports do.
+func (e *Event) hideNames(a *Actor) {
+	if e.BodyType() != findingKind.bodyType() {
+		return
+	}
+	isReadable := repoKind.readableBy(a, e.Subject)
+	repoKind.record(a, e.Subject, isReadable)
+	var body map[string]json.RawMessage
+	if isReadable || json.Unmarshal(e.Body, &body) != nil {
+		return
+	}
+	delete(body, "repoName")
+	e.Body, _ = json.Marshal(body) // it was decoded from JSON
 }
 
 // FindingConditions say which events about findings a subscription or a feed gets. All conditions that are

@@ -85,7 +85,7 @@ func (u *FindingUpdate) subject(ctx context.Context) UID {
 
 // triageCapabilities lists what a decision needs. Nobody decides about what they may not see.
 func triageCapabilities() []Capability {
-	return append(findingKind.UpdateCapabilities(), findingKind.reading()...)
+	return append(findingKind.UpdateCapabilities(), findingKind.ReadCapabilities()...)
 }
 
 // authorizeTriage checks and authorises an update.

@@ -51,10 +51,16 @@ func newOperations(p *Platform) Operations {
 	}
 }
 
+// An anyKind is a Kind of any type of rows.
+type anyKind interface {
+	Info() KindInfo
+	readableBy(a *Actor, uid UID) bool
+}
+
 // kinds is the one list of all kinds. What goes over all of them is derived from
 // it: the types of events, the areas of errors, and what tests check of each kind.
-func kinds() []interface{ Info() KindInfo } {
-	return []interface{ Info() KindInfo }{
+func kinds() []anyKind {
+	return []anyKind{
 		&groupKind, &identityKind, &roleKind, &roleBindingKind, &identityProviderKind, &accountAssociationKind,
 		&groupInviteKind, &externalGroupRoleMappingKind, &termsKind,
 		&repoKind, &tagKind,

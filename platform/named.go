@@ -30,7 +30,7 @@ func (r *resources[T, F]) checkNamed(ctx context.Context, req ListRequest[F]) er
 	if !names {
 		return nil
 	}
-	listed, err := ActorOf(ctx).scopesWithAll(r.kind.reading()...)
+	listed, err := ActorOf(ctx).scopesWithAll(r.kind.ReadCapabilities()...)
 	if err != nil {
 		return err
 	}

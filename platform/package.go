@@ -177,7 +177,7 @@ func getHeld[T any, F filter](ctx context.Context, r *resources[T, F], uids []UI
 		case !uid.Valid():
 			errs[i] = invalidUID("uid", uid)
 		case !slices.ContainsFunc(roots.branches, func(b Branch) bool { return uid.Within(b.UID) }):
-			errs[i] = ActorOf(ctx).permissionError(r.kind.List, uid)
+			errs[i] = r.kind.refuseReadingOf(ActorOf(ctx), uid)
 		default:
 			readable = append(readable, uid)
 		}

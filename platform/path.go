@@ -62,8 +62,10 @@ func getByPath[T any, F filter](ctx context.Context, r *resources[T, F], text st
 	if err != nil {
 		return zero, r.kind.addArea(err)
 	}
-	if actor.operator == "" && len(actor.scopes(r.kind.List)) == 0 {
-		return zero, r.kind.addArea(actor.permissionError(r.kind.List, ""))
+	if actor.operator == "" {
+		if _, err := actor.scopesWithAll(r.kind.ReadCapabilities()...); err != nil {
+			return zero, r.kind.addArea(err)
+		}
 	}
 	rows, err := read(ctx, path)
 	if err != nil {

@@ -83,10 +83,7 @@ func (r *resources[T, F]) checkReadableBy(a *Actor, uid UID) error {
 		return invalidUID("uid", uid)
 	}
 	if !r.kind.readableBy(a, uid) {
-		if r.kind.Shared {
-			uid = "" // the grant need not be on this UID
-		}
-		return a.permissionError(r.kind.List, uid)
+		return r.kind.refuseReadingOf(a, uid)
 	}
 	return nil
 }

@@ -218,7 +218,7 @@ func (s Roles) checkNotBuiltIn(ctx context.Context, uid UID) error {
 		return err
 	}
 	if !s.kind.readableBy(actor, uid) {
-		return s.kind.addArea(actor.permissionError(s.kind.List, uid))
+		return s.kind.addArea(s.kind.refuseReadingOf(actor, uid))
 	}
 	if !IsBuiltInRole(uid) {
 		return s.kind.notFound(uid)

@@ -45,7 +45,7 @@ func (s RoleBindings) effectiveQuery(ctx context.Context, group UID, req ListReq
 		return Query[*RoleBindingFilter]{}, err
 	}
 	kind := s.kind.forFilter(fillFilter(req.Filter))
-	actor, err := require(ctx, group, kind.reading()...)
+	actor, err := require(ctx, group, kind.ReadCapabilities()...)
 	if err != nil {
 		return Query[*RoleBindingFilter]{}, err
 	}

@@ -201,7 +201,7 @@ func (s Terms) acceptanceScope(ctx context.Context, group UID) (Scope, error) {
 	if err := invalidUID("group", group); err != nil {
 		return Scope{}, err
 	}
-	if _, err := require(ctx, group, s.kind.List); err != nil {
+	if _, err := require(ctx, group, s.kind.ReadCapabilities()...); err != nil {
 		return Scope{}, err
 	}
 	var scope Scope

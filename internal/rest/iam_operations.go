@@ -99,7 +99,7 @@ func listTerms(operations platform.Terms) route {
 	kind := operations.Kind()
 	filters := pagingFilters[*platform.TermsFilter](kind)
 	return route{
-		name: "ListTermsAcceptances", method: http.MethodGet, pattern: "/iam/v2/terms/{group=**}", capabilities: capabilityList(kind.List),
+		name: "ListTermsAcceptances", method: http.MethodGet, pattern: "/iam/v2/terms/{group=**}", capabilities: capabilityList(kind.ReadCapabilities()...),
 		query: parametersOf(filters), answer: platform.TermsAcceptance{}, plural: kind.Plural, kind: factsOf(kind),
 		call: func(r *request) (any, error) {
 			page, err := operations.ListOf(r.Context(), r.uid(), listRequest(r, filters))

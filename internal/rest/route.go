@@ -119,7 +119,7 @@ func listAll[T, F any](pattern string, operations lister[T, F], filters ...filte
 	kind := operations.Kind()
 	filters = slices.Concat(filters, pagingFilters[F](kind))
 	return route{
-		name: "List" + upperFirst(kind.Plural), method: http.MethodGet, pattern: pattern, capabilities: capabilityList(kind.List),
+		name: "List" + upperFirst(kind.Plural), method: http.MethodGet, pattern: pattern, capabilities: capabilityList(kind.ReadCapabilities()...),
 		query: parametersOf(filters), answer: zeroOf[T](), plural: kind.Plural,
 		kind: factsOf(kind), doc: "Lists " + words(kind.Plural) + ", a page at a time.", reportsQuery: true,
 		call: func(r *request) (any, error) {
@@ -132,7 +132,7 @@ func listAll[T, F any](pattern string, operations lister[T, F], filters ...filte
 func get[T any](pattern string, operations getter[T]) route {
 	kind := operations.Kind()
 	return route{
-		name: "Get" + kind.Name, method: http.MethodGet, pattern: pattern, capabilities: capabilityList(kind.List),
+		name: "Get" + kind.Name, method: http.MethodGet, pattern: pattern, capabilities: capabilityList(kind.ReadCapabilities()...),
 		answer: zeroOf[T](), kind: factsOf(kind), doc: "Reads one " + words(kind.Name) + ".",
 		call: func(r *request) (any, error) { return operations.Get(r.Context(), r.uid()) },
 	}
