@@ -215,8 +215,21 @@ func writeSummary(out io.Writer, sum ingest.Summary) error {
 	return err
 }
 
-// explain returns the text of an error with all of its violations.
+// explain returns the text of an error with all of its violations, for the terminal. It leaves out the middle of a long
+// text, which repeats input: a document can have a number of megabytes.
 func explain(err error) string {
+	text := listViolations(err)
+	if len(text) <= maxExplained {
+		return text
+	}
+	begin, end := text[:maxExplained/2], text[len(text)-maxExplained/2:]
+	return fmt.Sprintf("%s ... (%d bytes) ... %s", strings.ToValidUTF8(begin, ""), len(text)-len(begin)-len(end), strings.ToValidUTF8(end, ""))
+}
+
+// maxExplained is the largest number of bytes of a text that is shown as a whole.
+const maxExplained = 4000
+
+func listViolations(err error) string {
 	var e *platform.Error
 	if !errors.As(err, &e) || len(e.Violations) < 2 {
 		return err.Error()
