@@ -14,7 +14,7 @@ import (
 type consoleFlags struct {
 	Console         bool   `default:"true" negatable:"" help:"Serve the console at /console."`
 	ConsoleIssuer   string `placeholder:"URL" help:"OpenID provider at which people sign in to the console. Without it they paste a token."`
-	ConsoleClientID string `name:"console-client-id" placeholder:"ID" help:"Client of the console at that provider: a public one, with the redirect URI <public URL>/console/~signed-in."`
+	ConsoleClientID string `name:"console-client-id" placeholder:"ID" help:"Client of the console at that provider: a public one, with the redirect URI <public URL>/console/~signed-in/ISSUER, where ISSUER has no https:// and no slash at its end."`
 	ConsoleScope    string `default:"openid profile email" placeholder:"SCOPES" help:"Scopes that the console asks for, separated by spaces. Some providers need one of the API, such as api://ID/access."`
 
 	ConsoleParameter []string `sep:"none" placeholder:"NAME=VALUE" help:"Parameter that the console adds to its requests for a sign-in, such as audience=URL, resource=URL, or response_type=id_token for a provider that gives codes only to clients with a secret; may be repeated. In a variable, lines separate the parameters."`
@@ -76,8 +76,10 @@ func (c *consoleFlags) addMore(f *faults) {
 // add checks a provider and adds it.
 func (c *consoleFlags) add(f *faults, flag string, p server.SignInProvider) {
 	checkIssuer(f, flag, p.Issuer)
-	if slices.ContainsFunc(c.providers, func(other consoleProvider) bool { return other.Issuer == p.Issuer }) {
-		f.add(flag, "%s is given twice", p.Issuer)
+	for _, other := range c.providers {
+		if redirectName(other.Issuer) == redirectName(p.Issuer) { // they would have one redirect URI
+			f.add(flag, "%s is given twice", p.Issuer)
+		}
 	}
 	if !slices.Contains(strings.Fields(p.Scope), "openid") {
 		f.add(flag, "the scope %.200q must contain openid", p.Scope)
@@ -93,6 +95,12 @@ func (c *consoleFlags) add(f *faults, flag string, p server.SignInProvider) {
 		}
 	}
 	c.providers = append(c.providers, consoleProvider{p, flag})
+}
+
+// redirectName returns the part of the redirect URI that belongs to a provider, as the console makes it.
+func redirectName(issuer string) string {
+	_, name, _ := strings.Cut(issuer, "://")
+	return strings.TrimSuffix(name, "/")
 }
 
 // responseType is the parameter that says whether the provider gives a code or an ID token.

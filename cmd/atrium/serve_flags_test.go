@@ -194,6 +194,7 @@ func TestTheConsoleAsksItsProviderForWhatTheOperatorSays(t *testing.T) {
 		{"--console-parameter", "response_type=token", "response_type must be code or id_token"},
 		{"--console-scope", "profile", "must contain openid"},
 		{"--console-provider", `{"issuer": "https://login.example.com", "clientId": "x"}`, "https://login.example.com is given twice"},
+		{"--console-provider", `{"issuer": "http://login.example.com/", "clientId": "x"}`, "http://login.example.com/ is given twice"}, // They would have one redirect URI.
 		{"--console-provider", `{"issuer": "https://two.example.com", "client": "x"}`, `unknown field "client"`},
 		{"--console-provider", `{"issuer": "https://two.example.com"}`, "needs an issuer and a clientId"},
 		{"--console-provider", `{"issuer": "two.example.com", "clientId": "x"}`, "console-provider"},

@@ -42,6 +42,36 @@ createServer((request, response) => {
   return response.writeHead(302, { Location: `${searchParams.get('redirect_uri')}#${new URLSearchParams({ state: searchParams.get('state'), id_token: token, authuser: '0' })}` }).end();
 }).listen(google.host.split(':')[1], '127.0.0.1').unref();
 
+/**
+ * Imitates two more providers. The honest one knows the reader, does not name itself in its answers, and sends codes only to where the console had
+ * them sent before, which stands for the redirect URI that the operator has registered there. The evil one sends readers on to it.
+ */
+const honest = { host: `127.0.0.1:${23000 + (process.pid + 9) % 20000}`, registered: '', challenges: new Map(), log: [] };
+const evil = { host: `127.0.0.1:${23000 + (process.pid + 10) % 20000}`, log: [] };
+for (const one of [honest, evil]) one.issuer = one.says = `http://${one.host}`;
+function imitate(one, handle) {
+  createServer(async (request, response) => {
+    const { pathname, searchParams } = new URL(request.url, one.issuer);
+    const answer = (value, status = 200) => response.writeHead(status, { 'Content-Type': 'application/json', 'Access-Control-Allow-Origin': '*' }).end(JSON.stringify(value));
+    if (pathname === '/.well-known/openid-configuration') return answer({ issuer: one.says, authorization_endpoint: `${one.issuer}/auth`, token_endpoint: `${one.issuer}/token` });
+    let form = '';
+    for await (const chunk of request) form += chunk;
+    one.log.push(pathname);
+    return handle(pathname, pathname === '/token' ? new URLSearchParams(form) : searchParams, answer, (to) => response.writeHead(302, { Location: to }).end());
+  }).listen(one.host.split(':')[1], '127.0.0.1').unref();
+}
+imitate(honest, (path, asked, answer, redirect) => {
+  if (path === '/token') return answer({ error: 'invalid_grant', error_description: 'nobody is here' }, 400);
+  if (asked.get('redirect_uri') !== (honest.registered ||= asked.get('redirect_uri'))) return answer({ error: 'the redirect URI is not registered' }, 400);
+  return redirect(`${asked.get('redirect_uri')}?${new URLSearchParams({ code: 'of-honest', state: asked.get('state') })}`);
+});
+imitate(evil, (path, asked, answer, redirect) => {
+  if (path === '/token') return answer({ error: 'invalid_grant', error_description: 'thanks' }, 400);
+  asked.set('client_id', 'honest-client');
+  asked.set('redirect_uri', evil.redirectURI ?? asked.get('redirect_uri'));
+  return redirect(`${honest.issuer}/auth?${asked}`);
+});
+
 let other; // This is the URL of the server.
 const page = await newPage();
 await check('a server with a provider for the console and with trusted documents starts', async () => {
@@ -52,13 +82,14 @@ await check('a server with a provider for the console and with trusted documents
   mkdirSync(join(module, '..'), { recursive: true });
   const refreshing = [['      defaultResource: () => audience,\n', ''], ['      useGrantedResource: () => true,\n', ''], ['getResourceServerInfo: () => ({ audience,', 'getResourceServerInfo: (_, resource) => ({ audience: resource,'], ["token_endpoint_auth_method: 'none'", "token_endpoint_auth_method: 'none', grant_types: ['authorization_code', 'refresh_token']"], ['clientBasedCORS:', 'issueRefreshToken: () => true,\n  clientBasedCORS:']];
   for (const [before] of refreshing) assert.ok(block.includes(before), before);
-  writeFileSync(module, refreshing.reduce((text, [before, after]) => text.replace(before, after), block.replaceAll('127.0.0.1:8080', `127.0.0.1:${port}`)));
+  writeFileSync(module, refreshing.reduce((text, [before, after]) => text.replace(before, after), block.replaceAll('127.0.0.1:8080', `127.0.0.1:${port}`).replaceAll('127.0.0.1:3010', host)));
   const provider = start(process.execPath, [module], { ISSUER: issuer });
   await eventually(() => fetch(`${issuer}/.well-known/openid-configuration`).then((r) => r.ok, () => false), () => provider.said);
   const trusted = temporary('trusted.json', JSON.stringify({ mine: 'query Mine { ping }' }));
   const server = start(program, ['serve', '--audience', audience, '--audience', 'google-client', '--private-issuer', host, '--private-issuer', google.host, '--addr', `127.0.0.1:${port}`, '--metrics-addr=', '--log-format', 'json', '--database-url', database, '--rate-limit', '0',
     '--console-issuer', issuer, '--console-client-id', 'console', '--console-parameter', `resource=${audience}`, '--console-scope', 'openid profile',
-    '--console-provider', JSON.stringify({ name: 'Google', issuer: google.issuer, clientId: 'google-client', parameters: { response_type: 'id_token', prompt: 'select_account' } }), '--trusted-documents', trusted]);
+    '--console-provider', JSON.stringify({ name: 'Google', issuer: google.issuer, clientId: 'google-client', parameters: { response_type: 'id_token', prompt: 'select_account' } }),
+    ...['honest', 'evil'].flatMap((name) => ['--console-provider', JSON.stringify({ name, issuer: { honest, evil }[name].issuer, clientId: `${name}-client` })]), '--trusted-documents', trusted]);
   other = (await eventually(() => server.said.match(/"msg":"serving","url":"([^"]+)"/), () => server.said))[1];
 }, 40);
 
@@ -330,7 +361,7 @@ await check('a token that is opaque or for another audience is explained, with w
 await check('people choose among providers, also one that gives an ID token in place of a code, and a reload asks the same one again', async () => {
   const tab = watchPage(await page.context().browser().newContext().then((context) => context.newPage()));
   await tab.goto(other + '/console/other');
-  assert.deepEqual(await tab.getByRole('button', { name: /^Continue/ }).allInnerTexts(), [`Continue with ${host}`, 'Continue with Google']);
+  assert.deepEqual(await tab.getByRole('button', { name: /^Continue/ }).allInnerTexts(), [`Continue with ${host}`, 'Continue with Google', 'Continue with honest', 'Continue with evil']);
   await tab.getByRole('button', { name: 'Continue with Google' }).click();
   await tab.waitForURL(other + '/console/other');
   await tab.locator('.shell').waitFor();
@@ -361,8 +392,8 @@ await check('an answer of another provider than the one that was asked is refuse
   tab.on('request', (request) => { if (request.url() === issuer + '/token') redeemed.push(request.postData()); });
   // A provider that works for an attacker would send a reader back like this, with a code that another provider has given.
   await tab.route((url) => url.href.startsWith(issuer + '/auth?'), (route) => {
-    const state = new URL(route.request().url()).searchParams.get('state');
-    return route.fulfill({ status: 302, headers: { Location: `${other}/console/~signed-in?` + new URLSearchParams({ code: 'of-another', state, ...named }) } });
+    const asked = new URL(route.request().url()).searchParams, state = asked.get('state');
+    return route.fulfill({ status: 302, headers: { Location: `${asked.get('redirect_uri')}?` + new URLSearchParams({ code: 'of-another', state, ...named }) } });
   });
   for (const answer of [{ iss: google.issuer }, { iss: '' }, {}]) { // The provider of this suite says that it always names itself.
     named = answer;
@@ -375,6 +406,38 @@ await check('an answer of another provider than the one that was asked is refuse
   await tab.getByRole('button', { name: `Continue with ${host}` }).click();
   await tab.getByRole('alert').getByText(/grant request is invalid/).waitFor(); // Only this code came to the provider.
   assert.equal(redeemed.length, 1);
+  await tab.close();
+}, 60);
+
+await check('a provider that sends readers on to another one gets neither its code nor the verifier', async () => {
+  const tab = await page.context().browser().newContext().then((context) => context.newPage());
+  const choose = async (name) => {
+    await tab.goto(other + '/console');
+    await tab.getByRole('button', { name: `Continue with ${name}` }).click();
+  };
+  await choose('honest');
+  await tab.getByRole('alert').getByText('nobody is here').waitFor();
+  assert.equal(honest.registered, `${other}/console/~signed-in/${honest.host}`);
+  await choose('evil'); // The console's own redirect URI for the evil provider is not registered at the honest one.
+  await tab.getByText('the redirect URI is not registered').waitFor();
+  evil.redirectURI = honest.registered;
+  await choose('evil');
+  await tab.getByRole('alert').getByText('another provider has answered').waitFor();
+  assert.deepEqual([evil.log, honest.log], [['/auth', '/auth'], ['/auth', '/token', '/auth', '/auth']]);
+  await tab.close();
+}, 60);
+
+await check('a provider whose discovery document is that of another one is not asked', async () => {
+  const tab = await page.context().browser().newContext().then((context) => context.newPage());
+  const before = evil.log.length;
+  for (const says of [honest.issuer, evil.issuer + '/', undefined]) {
+    evil.says = says;
+    await tab.goto(other + '/console');
+    await tab.getByRole('button', { name: 'Continue with evil' }).click();
+    await tab.getByText('the operator must give the issuer as it calls itself').waitFor();
+  }
+  evil.says = evil.issuer;
+  assert.equal(evil.log.length, before);
   await tab.close();
 }, 60);
 

@@ -135,6 +135,9 @@ func namesOfAddress(address string) []consoleName {
 	var names []consoleName
 	at := "/console"
 	for name := range strings.SplitSeq(strings.TrimPrefix(address, at), "/") {
+		if name == "~signed-in" { // what follows is the issuer of a provider
+			break
+		}
 		if name == "" || strings.HasPrefix(name, "~") {
 			continue
 		}

@@ -5,7 +5,12 @@ import { useSyncExternalStore } from 'react';
 import { navigate } from './router';
 import { settings, type SignInProvider } from './settings';
 
-const redirectPath = '/console/~signed-in';
+const redirectPath = '/console/~signed-in/';
+/**
+ * Returns where a provider sends readers back: its issuer without the scheme and the last slash is part of the address. With one address for
+ * all, a provider could have a code of another come as its own, and would get it with the verifier (RFC 9700, section 4.4).
+ */
+const redirectURI = ({ issuer }: SignInProvider) => new URL(redirectPath + issuer.replace(/^https?:\/\//, '').replace(/\/$/, ''), location.origin).href;
 /** This is where the browser keeps what the reader has opened from the search. It is gone when they sign out. */
 export const recentHits = 'atrium.console.recent';
 const actingAs = 'atrium.console.role';
@@ -19,7 +24,7 @@ export interface Session {
   expired: boolean; // It says whether the session has expired while a form is open, so that the reader must sign in again.
 }
 
-interface Endpoints { authorization_endpoint: string; token_endpoint: string; end_session_endpoint?: string; authorization_response_iss_parameter_supported?: boolean }
+interface Endpoints { issuer: string; authorization_endpoint: string; token_endpoint: string; end_session_endpoint?: string; authorization_response_iss_parameter_supported?: boolean }
 interface SignInUnderWay { issuer: string; verifier: string; state: string; back: string }
 interface Tokens { access_token: string; id_token?: string; refresh_token?: string; expires_in?: number; error?: string; error_description?: string }
 
@@ -170,7 +175,7 @@ addEventListener('hashchange', () => { if (location.hash.startsWith('#invite='))
 /** Finds out who is signed in. It runs when the page opens. */
 export async function start() {
   keepInvite();
-  if (location.pathname === redirectPath) {
+  if (location.pathname.startsWith(redirectPath)) {
     const kept = JSON.parse(sessionStorage.getItem(underWay) ?? 'null') as SignInUnderWay | null;
     sessionStorage.removeItem(underWay);
     try {
@@ -200,7 +205,12 @@ function discover({ issuer }: SignInProvider): Promise<Endpoints> {
       discovered.delete(issuer);
       throw new Error(`${issuer} does not answer: it must serve /.well-known/openid-configuration to this page`);
     }
-    return response.json();
+    const found: Endpoints = await response.json();
+    if (found.issuer !== issuer) {
+      discovered.delete(issuer);
+      throw new Error(`${issuer} says that it is ${found.issuer}: the operator must give the issuer as it calls itself`);
+    }
+    return found;
   })();
   discovered.set(issuer, known);
   return known;
@@ -221,7 +231,7 @@ export async function signIn(at: SignInProvider, silently = false) {
   sessionStorage.setItem(underWay, JSON.stringify({ issuer: at.issuer, verifier, state, back: location.pathname + location.search } satisfies SignInUnderWay));
   const to = new URL(authorization_endpoint); // It may have parameters of its own.
   for (const [name, value] of Object.entries({
-    response_type: 'code', ...at.parameters, client_id: at.clientId, redirect_uri: location.origin + redirectPath, scope: at.scope, state,
+    response_type: 'code', ...at.parameters, client_id: at.clientId, redirect_uri: redirectURI(at), scope: at.scope, state,
     ...(givesIDToken(at) ? { nonce: verifier } : { code_challenge: base64url(new Uint8Array(digest)), code_challenge_method: 'S256' }), ...(silently && { prompt: 'none' }),
   })) to.searchParams.set(name, value);
   // If the reader did not ask for it, the visit gets no entry in the history: back would lead to it again and again.
@@ -231,6 +241,7 @@ export async function signIn(at: SignInProvider, silently = false) {
 async function finishSignIn(kept: SignInUnderWay | null) {
   const answer = new URLSearchParams(location.search || location.hash.slice(1));
   if (!kept || !select(kept.issuer) || answer.get('state') !== kept.state) throw new Error('it was not started in this tab; sign in again');
+  if (location.origin + location.pathname !== redirectURI(provider!)) throw new Error(otherAnswered);
   const { authorization_response_iss_parameter_supported: isNamed } = await discover(provider!);
   checkIssuer(answer.get('iss') ?? (isNamed ? '' : undefined), kept.issuer);
   if (answer.has('error')) {
@@ -238,7 +249,7 @@ async function finishSignIn(kept: SignInUnderWay | null) {
     throw new Error(answer.get('error_description') ?? answer.get('error')!);
   }
   const tokens = givesIDToken(provider!) ? tokensOf(answer.get('id_token') ?? '', kept.verifier)
-    : await requestTokens({ grant_type: 'authorization_code', code: answer.get('code') ?? '', redirect_uri: location.origin + redirectPath, code_verifier: kept.verifier });
+    : await requestTokens({ grant_type: 'authorization_code', code: answer.get('code') ?? '', redirect_uri: redirectURI(provider!), code_verifier: kept.verifier });
   checkAudience(tokens.access_token);
   enter(keepTokens(tokens));
   sessionStorage.setItem(signedIn, kept.issuer);
@@ -246,12 +257,11 @@ async function finishSignIn(kept: SignInUnderWay | null) {
   navigate(kept.back, { replace: true });
 }
 
-/**
- * Fails if an answer names another issuer than the one that was asked, or none although this one always names itself (RFC 9207). All
- * providers share one redirect URI, so that one could pass on what it got from another.
- */
+const otherAnswered = 'another provider has answered than the one that was chosen; sign in again';
+
+/** Fails if an answer names another issuer than the one that was asked, or none although this one always names itself (RFC 9207). */
 function checkIssuer(answered: string | undefined, asked: string) {
-  if (answered !== undefined && answered.replace(/\/$/, '') !== asked.replace(/\/$/, '')) throw new Error('another provider has answered than the one that was chosen; sign in again');
+  if (answered !== undefined && answered !== asked) throw new Error(otherAnswered);
 }
 
 /** Returns an ID token in the form of an answer. Its nonce proves that it belongs to the sign-in of this tab. */
@@ -272,6 +282,7 @@ async function requestTokens(form: Record<string, string>): Promise<Tokens> {
   const tokens: Tokens = await response.json();
   if ((response.status === 400 || response.status === 401) && tokens.error) throw new GrantRefused(tokens.error_description ?? tokens.error);
   if (!response.ok || !tokens.access_token) throw new Error(tokens.error_description ?? tokens.error ?? `the provider answers ${response.status}`);
+  if (tokens.id_token) checkIssuer(String(claimsOf(tokens.id_token).iss), provider!.issuer);
   return tokens;
 }
 
