@@ -30,7 +30,7 @@ func (p program) env(name string) string {
 }
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ctx, stop := signal.NotifyContext(context.Background(), endSignals()...)
 	context.AfterFunc(ctx, stop) // a second signal ends the program immediately
 	err := run(ctx, os.Args[1:], program{os.Args[0], os.LookupEnv, os.Stdin, os.Stdout, os.Stderr})
 	if err != nil {
@@ -41,6 +41,17 @@ func main() {
 
 // run runs the command that the arguments name. Its output is plain text.
 func run(ctx context.Context, args []string, p program) error {
+// endSignals returns the signals that end a command in order. SIGHUP is one, as for any program
+// whose terminal closes, unless nohup has turned it off. A server has nothing to read again then:
+// it reads certificates and passwords again by itself.
+func endSignals() []os.Signal {
+	signals := []os.Signal{os.Interrupt, syscall.SIGTERM}
+	if !signal.Ignored(syscall.SIGHUP) {
+		signals = append(signals, syscall.SIGHUP)
+	}
+	return signals
+}
+
 	p.stdout, p.stderr = plainWriter{p.stdout}, plainWriter{p.stderr}
 	command, err := parse(args, p)
 	if command == nil || err != nil {

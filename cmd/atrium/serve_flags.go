@@ -195,13 +195,17 @@ func (w *webhookFlags) check(f *faults) {
 	}
 }
 
-// drainFlags are the settings for the shutdown.
+// drainFlags are the settings for the end of connections and of the server.
 type drainFlags struct {
+	IdleTimeout  time.Duration `default:"620s" help:"How long a connection without requests stays open. Proxies must close theirs earlier, because they lose requests that they send at that moment."`
 	DrainDelay   time.Duration `default:"0s" help:"How long the server continues to serve after SIGTERM while /readyz answers 503, so that load balancers notice."`
 	DrainTimeout time.Duration `default:"10s" help:"How long running requests and deliveries may take to end after that."`
 }
 
 func (d *drainFlags) check(f *faults) {
+	if d.IdleTimeout <= 0 {
+		f.add("idle-timeout", "must be above 0, and longer than proxies keep a connection without requests")
+	}
 	if d.DrainDelay < 0 {
 		f.add("drain-delay", "must not be negative")
 	}

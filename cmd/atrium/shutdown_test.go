@@ -1,11 +1,20 @@
 package main
 
 import (
+	"bufio"
 	"fmt"
+	"io"
+	"net"
 	"net/http"
+	"net/http/httptrace"
+	"os/exec"
+	"regexp"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
+
+	"atrium/store/storetest"
 )
 
 // The attack: PostgreSQL stops answering, so claims, renewals, attempts and the pool wait for
@@ -44,5 +53,101 @@ func TestAnOrderlyShutdownAbandonsNothing(t *testing.T) {
 	}
 	if logs := server.stderr.String(); strings.Contains(logs, "abandoned") {
 		t.Errorf("logs:\n%s, want it without 'abandoned'", logs)
+	}
+}
+
+// A proxy that may send a request on a connection at any time loses it when the server closes the
+// connection first. So the server says so with an answer before.
+func TestASignalEndsConnectionsWithAnAnswerAndTellsItsName(t *testing.T) {
+	t.Parallel()
+	for _, signal := range []syscall.Signal{syscall.SIGTERM, syscall.SIGHUP} {
+		t.Run(signal.String(), func(t *testing.T) {
+			t.Parallel()
+			server := launchProcess(t, "serve", "--dev", "--addr", "127.0.0.1:0", "--metrics-addr=", "--log-format", "json", "--drain-delay", "1h", "--database-url", storetest.SQLite(t))
+			url := server.await(servedAt)[1]
+			client := &http.Client{Transport: &http.Transport{}}
+			if get(t, client, url+"/livez"); !get(t, client, url+"/livez") {
+				t.Error("the server closes a connection that is in use")
+			}
+			if err := server.Process.Signal(signal); err != nil {
+				t.Fatal(err)
+			}
+			server.await(regexp.MustCompile(`"msg":"draining.*"cause":"` + signal.String() + ` signal received"`))
+			if get(t, client, url+"/livez"); get(t, client, url+"/livez") {
+				t.Error("the connection is used after the server has begun to shut down")
+			}
+			if err := server.Process.Signal(syscall.SIGTERM); err != nil { // The second signal ends it at once.
+				t.Fatal(err)
+			}
+		})
+	}
+}
+
+// get sends a request, and reports whether it went over a connection that was open.
+func get(t *testing.T, client *http.Client, url string) (reused bool) {
+	t.Helper()
+	trace := &httptrace.ClientTrace{GotConn: func(c httptrace.GotConnInfo) { reused = c.Reused }}
+	r, err := http.NewRequestWithContext(httptrace.WithClientTrace(t.Context(), trace), http.MethodGet, url, http.NoBody)
+	if err != nil {
+		t.Fatal(err)
+	}
+	answer, err := client.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	if _, err := io.Copy(io.Discard, answer.Body); err != nil {
+		t.Fatal(err)
+	}
+	return reused
+}
+
+// A launched is the program in a process of its own, whose log is read.
+type launched struct {
+	*exec.Cmd
+	t     *testing.T
+	lines *bufio.Scanner
+}
+
+// launchProcess starts the program, which runs at most until the test ends.
+func launchProcess(t *testing.T, args ...string) *launched {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), build(t), args...)
+	log, err := cmd.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _, _ = cmd.Process.Kill(), cmd.Wait() })
+	return &launched{cmd, t, bufio.NewScanner(log)}
+}
+
+// await waits for a line of the log, and returns what the pattern found.
+func (l *launched) await(pattern *regexp.Regexp) []string {
+	l.t.Helper()
+	var lines strings.Builder
+	for l.lines.Scan() {
+		if found := pattern.FindStringSubmatch(l.lines.Text()); found != nil {
+			return found
+		}
+		lines.WriteString(l.lines.Text() + "\n")
+	}
+	l.t.Fatalf("the log has no %s\n%s", pattern, &lines)
+	return nil
+}
+
+func TestAConnectionWithoutRequestsEndsAfterItsTime(t *testing.T) {
+	t.Parallel()
+	server := start(t, storetest.SQLite(t), "--dev", "--idle-timeout", "1ms")
+	conn, err := net.Dial("tcp", strings.TrimPrefix(server.url, "http://"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	_, _ = io.WriteString(conn, "GET /livez HTTP/1.1\r\nHost: x\r\n\r\n")
+	if answer, err := io.ReadAll(conn); err != nil || !strings.HasPrefix(string(answer), "HTTP/1.1 200 OK") {
+		t.Errorf("%q, %v", answer, err)
 	}
 }

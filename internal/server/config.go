@@ -94,6 +94,10 @@ type Config struct {
 	// have after that; 0 means DefaultDrainTimeout.
 	DrainDelay, DrainTimeout time.Duration
 
+	// IdleTimeout is how long a connection without requests stays open; 0 means
+	// DefaultIdleTimeout.
+	IdleTimeout time.Duration
+
 	// Started is called once, when the server begins to answer requests.
 	Started func(Start) error
 
@@ -173,7 +177,7 @@ func (c *Config) run(ctx context.Context, end func(), last *shutdown) error {
 	defer stop()
 	closing, served := make(chan struct{}), make(chan error, 1)
 	front := newFront(c.answerOptions(), c.recorder, c.TrustedProxies)
-	server := newServer(resolveAliases(c.PackageAliases, front), c.Certificate, c.Logger)
+	server := newServer(closeConnections(resolveAliases(c.PackageAliases, front), c.draining), c.Certificate, cmp.Or(c.IdleTimeout, DefaultIdleTimeout), c.Logger)
 	go func() {
 		served <- serve(serving, listener, server, func() { close(closing) }, c.DrainTimeout, c.Logger)
 	}()

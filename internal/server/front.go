@@ -139,18 +139,18 @@ func newStartingHandler(refuse errorWriter) http.Handler {
 // linger returns a context that ends some time after ctx. In the meantime, /readyz
 // tells load balancers to send requests elsewhere.
 func linger(ctx context.Context, delay time.Duration, logger *slog.Logger) (context.Context, context.CancelFunc) {
-	lingering, end := context.WithCancel(context.WithoutCancel(ctx))
+	lingering, end := context.WithCancelCause(context.WithoutCancel(ctx))
 	unhook := context.AfterFunc(ctx, func() {
 		if delay > 0 {
-			logger.Info("draining: /readyz answers 503, requests are still answered", "for", delay.String())
+			logger.Info("draining: /readyz answers 503, requests are still answered", "for", delay.String(), "cause", context.Cause(ctx))
 			select {
 			case <-time.After(delay):
 			case <-lingering.Done():
 			}
 		}
-		end()
+		end(context.Cause(ctx))
 	})
-	return lingering, func() { unhook(); end() }
+	return lingering, func() { unhook(); end(nil) }
 }
 
 // readyCheck returns the check of /readyz. A server that shuts down is not ready, so that

@@ -235,7 +235,7 @@ func TestAnswerBenchmark(t *testing.T) {
 	settle(t, url)
 	listener := check(new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0"))(t)
 	s.Address = listener.Addr().String()
-	server := newServer(handler, nil, discardLogger())
+	server := newServer(handler, nil, DefaultIdleTimeout, discardLogger())
 	go func() { _ = server.Serve(listener) }()
 	defer func() { _ = server.Close() }()
 	check(0, json.NewEncoder(os.Stdout).Encode(s))(t)

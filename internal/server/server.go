@@ -15,14 +15,18 @@ const (
 	readHeaderTimeout = 5 * time.Second
 	readTimeout       = 15 * time.Second
 	writeTimeout      = 35 * time.Second // the GraphQL timeout is 30 s, and its error must still be written
-	idleTimeout       = 60 * time.Second
 	pingTimeout       = 15 * time.Second // time for the answer to a ping on an idle connection
 	maxHeaderBytes    = 64 << 10
 )
 
+// DefaultIdleTimeout is how long a connection without requests stays open by default. It is
+// longer than the proxies of docs/proxies.md keep one, of which Google's keep theirs for longest,
+// 600 seconds. A proxy loses a request that it sends while the server closes the connection.
+const DefaultIdleTimeout = 620 * time.Second
+
 // newServer returns a server for HTTP/1.1 and HTTP/2, with TLS if there is a
 // certificate.
-func newServer(handler http.Handler, c *Certificate, logger *slog.Logger) *http.Server {
+func newServer(handler http.Handler, c *Certificate, idleTimeout time.Duration, logger *slog.Logger) *http.Server {
 	server := &http.Server{
 		Handler:           handler,
 		ReadHeaderTimeout: readHeaderTimeout,
@@ -46,6 +50,29 @@ func newServer(handler http.Handler, c *Certificate, logger *slog.Logger) *http.
 	return server
 }
 
+// closeConnections closes connections of HTTP/1.1 after an answer that says so. It does so from the
+// beginning of the shutdown, so that proxies use other connections before the server closes these.
+// (GOAWAY of HTTP/2 would refuse streams that the client opens at that moment, so it comes only when
+// proxies have gone.) And it does so after a body in chunks: RFC 9112, 6.1 requires that if the
+// request has a Content-Length too, which net/http hides from handlers.
+func closeConnections(next http.Handler, draining <-chan struct{}) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.ProtoMajor == 1 && r.Header["Upgrade"] == nil && (r.TransferEncoding != nil || isClosed(draining)) {
+			w.Header().Set("Connection", "close")
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+func isClosed(channel <-chan struct{}) bool {
+	select {
+	case <-channel:
+		return true
+	default:
+		return false
+	}
+}
+
 // serve answers requests until ctx ends. Then it waits for the running requests, at
 // most for drainTimeout. It calls closing to end streams, which do not end by
 // themselves.
@@ -64,7 +91,7 @@ func serve(ctx context.Context, listener net.Listener, server *http.Server, clos
 		return err
 	case <-ctx.Done():
 	}
-	logger.Info("shutting down", "within", drainTimeout.String())
+	logger.Info("shutting down", "within", drainTimeout.String(), "cause", context.Cause(ctx))
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), drainTimeout)
 	defer cancel()
 	return drain(ctx, server, logger)

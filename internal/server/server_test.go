@@ -42,7 +42,7 @@ func startServer(t *testing.T, handler http.HandlerFunc, change func(*http.Serve
 		t.Fatal(err)
 	}
 	ctx, stop := context.WithCancel(t.Context())
-	server := newServer(handler, nil, discardLogger())
+	server := newServer(handler, nil, DefaultIdleTimeout, discardLogger())
 	change(server)
 	done := make(chan error, 1)
 	go func() {

@@ -112,6 +112,11 @@ func limitTunnels(r *http.Request, authorize authorizer) error {
 	return err
 }
 
+// v1IdleTimeout is how long a connection to the other service is kept without requests. It is
+// shorter than the time after which Node.js closes one, five seconds, because a request that is
+// sent at that moment is lost, and not repeated if it may change something.
+const v1IdleTimeout = 4 * time.Second
+
 // maxEncodings is how many times a path may be encoded. The check takes a pass over the
 // whole path for each time.
 const maxEncodings = 3
@@ -166,7 +171,7 @@ func (v *V1) proxy(o rest.Options) *httputil.ReverseProxy {
 		TLSHandshakeTimeout:   5 * time.Second,
 		ResponseHeaderTimeout: v.Timeout,
 		ExpectContinueTimeout: time.Second,
-		IdleConnTimeout:       idleTimeout,
+		IdleConnTimeout:       v1IdleTimeout,
 		MaxIdleConnsPerHost:   100,
 		ForceAttemptHTTP2:     true,
 		DisableCompression:    true, // otherwise it would request gzip and decompress it

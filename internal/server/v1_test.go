@@ -43,7 +43,7 @@ func newV1Proxy(t *testing.T, upstream string, timeout time.Duration, change ...
 	}
 	forwarding := v1.route(v2, func(next http.Handler) http.Handler { return next }, authorize, o)
 	s := httptest.NewUnstartedServer(addOuterLayers(forwarding, o, (&Config{Logger: o.Logger}).newRecorder(), nil))
-	s.Config = newServer(s.Config.Handler, nil, discardLogger())
+	s.Config = newServer(s.Config.Handler, nil, DefaultIdleTimeout, discardLogger())
 	for _, c := range change {
 		c(s.Config)
 	}
