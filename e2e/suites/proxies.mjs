@@ -1,10 +1,10 @@
-// This suite takes the configurations of proxies from the text of docs/proxies.md, runs those of nginx and Caddy before a server, and
-// lets another server reach an issuer, a sink and a registry only through a proxy.
+// This suite takes the configurations of proxies from the text of docs/proxies.md, runs those that it can get before two servers, which it
+// restarts one after the other, and lets another server reach an issuer, a sink and a registry only through a proxy.
 
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { generateKeyPairSync } from 'node:crypto';
-import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import http from 'node:http';
 import http2 from 'node:http2';
 import https from 'node:https';
@@ -25,7 +25,7 @@ if (!process.env.ATRIUM_PROXIES) {
   const names = [...hosts.map((host) => `DNS:${host}`), `IP:${sink}`].join();
   const made = spawnSync('openssl', ['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-days', '1', '-subj', '/CN=test', '-addext', `subjectAltName=${names}`, '-keyout', key, '-out', certificate]);
   assert.equal(made.status, 0, String(made.stderr));
-  const { status } = spawnSync(process.execPath, [import.meta.filename], { stdio: 'inherit', env: { ...process.env, ATRIUM_PROXIES: folder, NODE_EXTRA_CA_CERTS: certificate } });
+  const { status } = spawnSync(join(root, 'scripts/with-postgres'), [process.execPath, import.meta.filename], { stdio: 'inherit', env: { ...process.env, ATRIUM_PROXIES: folder, NODE_EXTRA_CA_CERTS: certificate } });
   process.exit(status ?? 1);
 }
 
@@ -42,19 +42,34 @@ async function freePort() {
 
 // ---- Proxies in front of the server.
 
-const database = `sqlite:${join(folder, 'atrium.db')}`;
-let server, backend, headers;
-await check('a server starts behind the proxies', async () => {
-  server = start(program, ['serve', '--dev', '--addr', '127.0.0.1:0', '--metrics-addr=', '--log-format', 'json', '--trusted-proxy', '127.0.0.1/32', '--database-url', database]);
-  backend = (await until(() => server.said.match(/"msg":"serving","url":"http:\/\/([^"]+)"/), server))[1];
+const database = process.env.ATRIUM_TEST_POSTGRES;
+const backends = [`127.0.0.1:${await freePort()}`, `127.0.0.1:${await freePort()}`], servers = [];
+let headers, organisation;
+/** Starts one of the two servers. */
+async function serve(i) {
+  servers[i] = start(program, ['serve', '--dev', '--addr', backends[i], '--metrics-addr=', '--log-format', 'json', '--drain-delay', '3s', '--trusted-proxy', '127.0.0.1/32', '--database-url', database]);
+  await until(() => servers[i].said.includes('"msg":"serving"'), servers[i]);
+}
+await check('two servers start behind the proxies', async () => {
+  for (const i of [0, 1]) await serve(i);
   const { code, out, text } = await run(program, ['token', '--database-url', database]);
   assert.equal(code, 0, text);
   headers = { Authorization: `Bearer ${out.trim()}` };
+  const groups = await (await fetch(`http://${backends[0]}/iam/v2/groups?name=acme`, { headers })).json();
+  organisation = groups.groups[0].uid;
 }, 60);
 
 /** Adapts a configuration of the page to this machine. */
-const adapt = (text, port) => text.replaceAll('127.0.0.1:8080', backend).replaceAll(/\/etc\/(nginx|caddy)\/atrium/g, join(folder, 'atrium'))
-  .replace('listen 443 ', `listen 127.0.0.1:${port} `).replace(/^atrium\.example\.com \{/m, `https://localhost:${port} {`).replace('atrium.example.com', 'localhost');
+const adapt = (text, port) => text.replaceAll('127.0.0.1:8080', backends[0]).replaceAll('127.0.0.1:8081', backends[1])
+  .replaceAll(/\/etc\/(nginx|haproxy|caddy|apache2)\/atrium/g, join(folder, 'atrium'))
+  .replace('listen 443 ', `listen 127.0.0.1:${port} `).replace('bind :443', `bind 127.0.0.1:${port}`).replace('Listen 443', `Listen 127.0.0.1:${port}`).replace('*:443', `*:${port}`)
+  .replace(/^atrium\.example\.com \{/m, `https://localhost:${port} {`).replace('atrium.example.com', 'localhost');
+
+/** The packages of Debian that programs need, other than the one of their own name. */
+const libraries = {
+  haproxy: ['liblua5.3-0', 'libopentracing-c-wrapper0', 'libopentracing1'],
+  apache2: ['apache2-bin', 'libapr1', 'libaprutil1', 'libnghttp2-14', 'libjansson4', 'liblua5.3-0', 'libbrotli1'],
+};
 
 const proxies = {
   nginx(port, path) {
@@ -63,18 +78,66 @@ const proxies = {
     writeFileSync(join(folder, 'nginx.conf'), `daemon off; error_log stderr; pid ${folder}/nginx.pid; ${user}\nevents {}\nhttp {\naccess_log off;\n${paths}\n${adapt(configuration('nginx'), port)}}\n`);
     return start(path, ['-p', folder, '-c', join(folder, 'nginx.conf')]);
   },
+  haproxy(port, path) {
+    writeFileSync(join(folder, 'atrium.pem'), readFileSync(certificate, 'utf8') + readFileSync(key, 'utf8'));
+    writeFileSync(join(folder, 'haproxy.cfg'), adapt(configuration('haproxy'), port));
+    return start(path, ['-db', '-f', join(folder, 'haproxy.cfg')]);
+  },
   caddy(port, path) {
     const old = /2\.6\./.test(spawnSync(path, ['version'], { encoding: 'utf8' }).stdout);
     writeFileSync(join(folder, 'Caddyfile'), `{\n\tadmin off\n\tauto_https disable_redirects\n\tdefault_bind 127.0.0.1\n}\n${adapt(configuration('caddy'), port).replace(/request_buffers .*/, old ? 'buffer_requests' : '$&')}`);
     return start(path, ['run', '--config', join(folder, 'Caddyfile'), '--adapter', 'caddyfile'], { HOME: folder, XDG_DATA_HOME: folder, XDG_CONFIG_HOME: folder });
+  },
+  apache2(port, path) {
+    const text = configuration('apache'), modules = [path.replace(/[^/]*$/, 'apache2.root/usr/lib/apache2/modules'), '/usr/lib/apache2/modules'].find(existsSync);
+    // What Debian's configuration has already: modules that others need, and where files are.
+    const named = ['mpm_event', 'authz_core', 'proxy', 'slotmem_shm', 'socache_shmcb', ...text.match(/^# a2enmod (.*)/m)[1].split(' ')];
+    const load = named.sort((a, b) => (a === 'proxy' ? -1 : b === 'proxy' ? 1 : 0)).map((name) => `LoadModule ${name}_module ${modules}/mod_${name}.so`);
+    writeFileSync(join(folder, 'apache.conf'), [...load, `ServerRoot ${folder}`, `DefaultRuntimeDir ${folder}`, `PidFile ${folder}/apache.pid`, `ErrorLog ${folder}/apache.log`, 'ServerName localhost', adapt(text, port)].join('\n'));
+    return start(path, ['-f', join(folder, 'apache.conf'), '-DFOREGROUND']);
   },
 };
 
 const list = 'platform.registry.v2.ReposService/ListRepos';
 const grpcurl = (...args) => run(join(here, '../bin/grpcurl'), ['-cacert', certificate, ...args]);
 
+/**
+ * Sends requests through a proxy, many at the same time, until `end` of the result is called, which returns how many there were. Every third
+ * one changes something, and others are gRPC. `failed` has the answers that were not good.
+ */
+function load(site, round) {
+  const agent = new https.Agent({ keepAlive: true, maxSockets: 8 }), sessions = [], failed = [];
+  let sent = 0, ended = false;
+  const ask = (method, path, body) => new Promise((done) => {
+    const request = https.request(site + path, { method, agent, headers: { ...headers, 'Content-Type': 'application/json' } }, async (response) => {
+      const text = await response.setEncoding('utf8').toArray();
+      done(response.statusCode === 200 ? undefined : `${method} ${path}: ${response.statusCode} ${text.join('').slice(0, 200)}`);
+    });
+    request.on('error', (problem) => done(`${method} ${path}: ${problem}`)).end(body);
+  });
+  const call = (number) => new Promise((done) => {
+    if (!sessions[number] || sessions[number].closed || sessions[number].destroyed) sessions[number] = http2.connect(site).on('error', () => {}); // Proxies close one after some requests.
+    const stream = sessions[number].request({ ':method': 'POST', ':path': `/${list}`, ...headers, 'content-type': 'application/grpc', te: 'trailers' });
+    let status = 'no status', http = 0;
+    stream.on('response', (answer) => { http = answer[':status']; status = answer['grpc-status'] ?? status; }).on('trailers', (last) => { status = last['grpc-status'] ?? status; })
+      .on('error', (problem) => { status = String(problem); }).on('close', () => done(http === 200 && status === '0' ? undefined : `gRPC: ${http} ${status}`)).resume();
+    stream.end(Buffer.from([0, 0, 0, 0, 2, 0x20, 2]));
+  });
+  async function worker(number) {
+    for (let i = 0; !ended; i++) {
+      await new Promise((go) => setImmediate(go)); // A call that fails at once must not keep others from being answered.
+      sent++;
+      const fault = number < 2 ? await call(number) : i % 3 ? await ask('GET', '/registry/v2/repos?page_size=5')
+        : await ask('POST', `/iam/v2/groups/${organisation}`, JSON.stringify({ name: `restart-${round}-${number}-${i}` }));
+      if (fault) failed.push(fault);
+    }
+  }
+  const workers = Array.from({ length: 8 }, (_, number) => worker(number));
+  return { failed, async end() { ended = true; await Promise.all(workers); sessions.forEach((session) => session.destroy()); agent.destroy(); return sent; } };
+}
+
 for (const [name, launch] of Object.entries(proxies)) {
-  const found = spawnSync(join(root, 'scripts/debian-program'), [name], { encoding: 'utf8' });
+  const found = spawnSync(join(root, 'scripts/debian-program'), [name, ...libraries[name] ?? []], { encoding: 'utf8' });
   if (found.status !== 0) {
     console.log(`ok    ${name} is not to be had on this machine`);
     continue;
@@ -123,9 +186,24 @@ for (const [name, launch] of Object.entries(proxies)) {
     await new Promise((done, fail) => https.get(`${site}/registry/v2/repos`, {
       localAddress: '127.0.0.2', family: 4, ca: readFileSync(certificate), headers: { ...headers, 'X-Request-Id': id, 'X-Forwarded-For': '203.0.113.9', Forwarded: 'for=203.0.113.10' },
     }, (response) => response.resume().on('end', done)).on('error', fail));
-    const line = await until(() => server.said.split('\n').find((one) => one.includes(`"${id}"`)), server);
+    const line = await until(() => servers.flatMap((server) => server.said.split('\n')).find((one) => one.includes(`"${id}"`)));
     assert.equal(JSON.parse(line).remote, '127.0.0.2:0');
   });
+  await check(`${name}: two servers are restarted one after the other, and no request is lost`, async () => {
+    const running = load(site, name);
+    for (const i of [0, 1, 0, 1]) {
+      servers[i].kill('SIGTERM');
+      await new Promise((exited) => servers[i].once('exit', exited));
+      await serve(i);
+      const answered = () => servers[i].said.split('"msg":"request"').length;
+      const before = answered();
+      await until(() => answered() > before + 20, servers[i]); // The proxy uses it again.
+    }
+    const sent = await running.end();
+    assert.deepEqual(running.failed.slice(0, 5), [], `${running.failed.length} of ${sent} requests were lost`);
+    return `${sent} requests`;
+  }, 60);
+  proxy?.kill();
 }
 
 // ---- A proxy between the server and the internet.
