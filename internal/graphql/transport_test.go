@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -74,6 +75,7 @@ func TestInvalidRequestsAreRejected(t *testing.T) {
 		{"text", "POST", "/", pinging, []string{"Content-Type", "text/plain"}, 415},
 		{"latin1", "POST", "/", pinging, []string{"Content-Type", "application/json; charset=latin1"}, 415},
 		{"gzip", "POST", "/", pinging, []string{"Content-Encoding", "gzip"}, 415},
+		{"gzip of identity", "POST", "/", pinging, []string{"Content-Encoding", "identity, gzip"}, 415},
 		{"HTML wanted", "POST", "/", pinging, []string{"Accept", "text/html"}, 406},
 		{"PUT", "PUT", "/", pinging, nil, 405},
 		{"HEAD", "HEAD", "/?query={ping}", "", nil, 405},
@@ -94,6 +96,9 @@ func TestInvalidRequestsAreRejected(t *testing.T) {
 		extensions := r.Errors[0]["extensions"].(map[string]any)
 		if extensions["code"] == "INTERNAL" || extensions["status"] == nil || extensions["details"] == nil {
 			t.Errorf("%s: extensions are %v", c.name, extensions)
+		}
+		if named := slices.Contains(c.header, "Content-Encoding"); (r.header.Get("Accept-Encoding") == "identity") != named {
+			t.Errorf("%s: Accept-Encoding is %q", c.name, r.header.Get("Accept-Encoding"))
 		}
 		if (r.header.Get("Allow") != "") != (c.status == http.StatusMethodNotAllowed) {
 			t.Errorf("%s: Allow is %q", c.name, r.header.Get("Allow"))

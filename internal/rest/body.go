@@ -20,7 +20,8 @@ func (r *request) readBody() ([]byte, error) {
 	if err := platform.RequireAuthenticated(r.Context()); err != nil {
 		return nil, err
 	}
-	if coding := r.Header.Get("Content-Encoding"); coding != "" && !strings.EqualFold(coding, "identity") {
+	if coding := strings.Join(r.Header.Values("Content-Encoding"), ", "); coding != "" && !strings.EqualFold(coding, "identity") {
+		r.writer.Header().Set("Accept-Encoding", "identity")
 		return nil, errEncoding
 	}
 	body, err := io.ReadAll(http.MaxBytesReader(r.writer, r.Body, MaxBody))

@@ -49,6 +49,9 @@ func TestABodyIsRejectedByItsHeadersAndSize(t *testing.T) {
 				return
 			}
 			Options{}.WriteError(w, r, err)
+			if accepted := w.Header().Get("Accept-Encoding"); (accepted == "identity") != (c.status == http.StatusUnsupportedMediaType) {
+				t.Errorf("Accept-Encoding is %q", accepted)
+			}
 			if e := platform.AsError(err); w.Code != c.status || e.Violations[0].Field != c.field {
 				t.Errorf("got %d %+v, want %d %s", w.Code, e, c.status, c.field)
 			}

@@ -22,6 +22,11 @@ func compressResponses(next http.Handler) http.Handler {
 		panic(err) // fails only if the level is invalid
 	}
 	compressing := wrap(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { next.ServeHTTP(&compressedResponse{w}, r) }))
+	// gzhttp compresses no answer to HEAD, and reads one line of Accept-Encoding.
+	compressingAsGet := func(w http.ResponseWriter, r *http.Request) {
+		asked := &http.Request{Method: http.MethodGet, Header: http.Header{"Accept-Encoding": {strings.Join(r.Header["Accept-Encoding"], ",")}}}
+		wrap(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { next.ServeHTTP(&compressedResponse{w}, r) })).ServeHTTP(w, asked)
+	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch {
 		case r.Header["Upgrade"] != nil, strings.HasPrefix(r.Header.Get("Content-Type"), "application/grpc"):
@@ -33,6 +38,8 @@ func compressResponses(next http.Handler) http.Handler {
 				h.Add("Vary", varyByEncoding[0])
 			}
 			next.ServeHTTP(w, r)
+		case r.Method == http.MethodHead, len(r.Header["Accept-Encoding"]) > 1:
+			compressingAsGet(w, r)
 		default:
 			compressing(w, r)
 		}

@@ -2,11 +2,15 @@ package server
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/http/httptest"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -83,7 +87,6 @@ func TestAnswersOfEveryProtocolAreCompressedAlike(t *testing.T) {
 		{"the schema", "GET", "/graphql/schema", "", nil, false},
 		{"REST", "GET", "/registry/v2/repos", "", nil, false},
 		{"a short answer of REST", "GET", "/ping/v2/ping", "", nil, true},
-		{"HEAD", "HEAD", "/registry/v2/repos", "", nil, true},
 		{"OpenAPI", "GET", "/openapi.json", "", nil, false},
 		{"OpenAPI in YAML", "GET", "/openapi.yaml", "", nil, false},
 		{"Connect", "POST", "/platform.registry.v2.ReposService/ListRepos", "{}", []string{"Content-Type", "application/json"}, false},
@@ -118,6 +121,56 @@ func TestAnswersOfEveryProtocolAreCompressedAlike(t *testing.T) {
 	deletion, body := send(http.MethodDelete, "/iam/v2/roles/x", "", "Accept-Encoding", "gzip")
 	if deletion.StatusCode != http.StatusBadRequest || !strings.Contains(string(body), "uid") {
 		t.Errorf("a refusal: %d %q", deletion.StatusCode, body)
+	}
+}
+
+// RFC 9110, 9.3.2 and 8.6: HEAD has the headers of GET, whatever the client accepts. 5.3: the lines
+// of one header are one list.
+func TestHeadHasTheHeadersOfGet(t *testing.T) {
+	t.Parallel()
+	url, token := newCompressing(t)
+	client := &http.Client{Transport: &http.Transport{DisableCompression: true}, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	ask := func(method, path string, accepted ...string) (http.Header, []byte) {
+		r := check(http.NewRequestWithContext(t.Context(), method, url+path, http.NoBody))(t)
+		r.Header = http.Header{"Authorization": {"Bearer " + token}, "Accept-Encoding": accepted}
+		answer := check(client.Do(r))(t)
+		defer answer.Body.Close()
+		body := check(io.ReadAll(answer.Body))(t)
+		answer.Header.Set("Status", answer.Status)
+		for _, name := range []string{"Date", "X-Request-Id", "Ratelimit"} {
+			answer.Header.Del(name)
+		}
+		return answer.Header, body
+	}
+	var document struct {
+		Paths map[string]struct{ Get json.RawMessage }
+	}
+	_, text := ask(http.MethodGet, "/openapi.json")
+	if err := json.Unmarshal(text, &document); err != nil {
+		t.Fatal(err)
+	}
+	paths := []string{"/", "/home.css", "/playground", "/docs", "/guide", "/guide/proxies", "/console", "/graphql/schema", "/openapi.yaml", "/livez", "/readyz", "/none"}
+	for path, has := range document.Paths {
+		if has.Get != nil {
+			paths = append(paths, path) // A name in braces is not found, which is an answer too.
+		}
+	}
+	if len(paths) < 30 {
+		t.Fatalf("only %d paths", len(paths))
+	}
+	for _, path := range paths {
+		for _, accepted := range [][]string{{""}, {"gzip"}, {"zstd"}, {"identity"}, {"br", "gzip"}} {
+			get, body := ask(http.MethodGet, path, accepted...)
+			if head, _ := ask(http.MethodHead, path, accepted...); !maps.EqualFunc(get, head, slices.Equal) {
+				t.Errorf("%s for %q:\nHEAD %v\nGET  %v", path, accepted, head, get)
+			}
+			if as, _ := ask(http.MethodGet, path, strings.Join(accepted, ", ")); !maps.EqualFunc(get, as, slices.Equal) {
+				t.Errorf("%s for %q:\none line  %v\ntwo lines %v", path, accepted, as, get)
+			}
+			if n := get.Get("Content-Length"); n != "" && n != strconv.Itoa(len(body)) {
+				t.Errorf("%s for %q: Content-Length %s of %d bytes", path, accepted, n, len(body))
+			}
+		}
 	}
 }
 

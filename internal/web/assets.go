@@ -10,6 +10,7 @@ import (
 	"maps"
 	"net/http"
 	"path"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -102,10 +103,12 @@ func (a asset) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // acceptsGzip reports whether the client accepts gzip.
 func acceptsGzip(r *http.Request) bool {
-	for coding := range strings.SplitSeq(r.Header.Get("Accept-Encoding"), ",") {
-		name, weight, _ := strings.Cut(coding, ";")
+	for coding := range strings.SplitSeq(strings.Join(r.Header.Values("Accept-Encoding"), ","), ",") {
+		name, parameter, _ := strings.Cut(coding, ";")
 		if strings.EqualFold(strings.TrimSpace(name), "gzip") {
-			return strings.ReplaceAll(weight, " ", "") != "q=0"
+			_, weight, isWeighed := strings.Cut(parameter, "=")
+			n, err := strconv.ParseFloat(strings.TrimSpace(weight), 64)
+			return !isWeighed || err == nil && n > 0
 		}
 	}
 	return false

@@ -22,7 +22,8 @@ func (e *endpoint) readBody(w http.ResponseWriter, r *http.Request) (*graphql.Ra
 	if !isJSON(r.Header.Get("Content-Type")) {
 		return nil, &statusError{http.StatusUnsupportedMediaType, refusal.NewInvalid("Content-Type", "must be application/json, in UTF-8")}
 	}
-	if coding := r.Header.Get("Content-Encoding"); coding != "" && !strings.EqualFold(coding, "identity") {
+	if coding := strings.Join(r.Header.Values("Content-Encoding"), ", "); coding != "" && !strings.EqualFold(coding, "identity") {
+		w.Header().Set("Accept-Encoding", "identity")
 		return nil, &statusError{http.StatusUnsupportedMediaType, refusal.NewInvalid("Content-Encoding", "must be absent, because compressed bodies are not supported")}
 	}
 	body, err := e.wholeBody(w, r)
