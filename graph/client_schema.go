@@ -31,9 +31,10 @@ func unpackSources(packed []byte) (sources []*ast.Source) {
 // without what is not served.
 func ClientSchema() *ast.Schema { return clientSchema() }
 
-var clientSchema = sync.OnceValue(func() *ast.Schema { return hideFederation(parsedSchema()) })
+var clientSchema = sync.OnceValue(func() *ast.Schema { return HideFederation(parsedSchema()) })
 
-func hideFederation(whole *ast.Schema) *ast.Schema {
+// HideFederation returns a schema as clients see it by introspection.
+func HideFederation(whole *ast.Schema) *ast.Schema {
 	shown := *whole
 	shown.Types = maps.Clone(whole.Types)
 	maps.DeleteFunc(shown.Types, func(_ string, d *ast.Definition) bool { return isOfFederation(d.Position) })

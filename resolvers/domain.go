@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/99designs/gqlgen/graphql/introspection"
 	"github.com/99designs/gqlgen/plugin/federation/fedruntime"
 	"github.com/vektah/gqlparser/v2/ast"
 
@@ -209,7 +210,7 @@ func shareable(at *ast.Position) *ast.Directive {
 	return &ast.Directive{Name: "shareable", Position: at}
 }
 
-// showSubgraph lets `_service` answer the SDL of the schema, and `_entities` only what is an entity in it.
+// showSubgraph lets `_service` and introspection answer what is in the schema, and `_entities` only what is an entity in it.
 func showSubgraph(schema *execute.Schema) *execute.Schema {
 	sdl := sync.OnceValue(func() string { return subgraphSDL(schema.Schema) })
 	objects, query := maps.Clone(schema.Objects), *schema.Objects["Query"]
@@ -219,6 +220,23 @@ func showSubgraph(schema *execute.Schema) *execute.Schema {
 		return execute.One(fedruntime.Service{SDL: sdl()}, nil, execute.Struct)
 	}
 	query.Fields["_service"], objects["Query"] = &service, &query
+	shown := sync.OnceValue(func() *ast.Schema { return graph.HideFederation(schema.Schema) })
+	introspect := func(name string, answer func(arguments map[string]any) any) {
+		whole := *query.Fields[name]
+		own := whole
+		own.Resolve = func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
+			if _, err := whole.Resolve(ctx, parents, arguments); err != nil { // as for callers without a token
+				return nil, err
+			}
+			return []any{answer(arguments)}, nil
+		}
+		query.Fields[name] = &own
+	}
+	introspect("__schema", func(map[string]any) any { return introspection.WrapSchema(shown()) })
+	introspect("__type", func(arguments map[string]any) any {
+		name, _ := arguments["name"].(string)
+		return execute.Pointer(introspection.WrapTypeFromDef(shown(), shown().Types[name]))
+	})
 	if whole := query.Fields["_entities"]; whole != nil {
 		entities := *whole
 		entities.Resolve = func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {

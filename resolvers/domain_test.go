@@ -176,3 +176,53 @@ func TestADomainRefusesEntitiesOfOthersBesideItsOwn(t *testing.T) {
 func isRequired(f *ast.FieldDefinition) bool {
 	return slices.ContainsFunc(f.Arguments, func(a *ast.ArgumentDefinition) bool { return a.Type.NonNull && a.DefaultValue == nil })
 }
+
+// Introspection at the path of a domain shows what can be asked there: its root fields, and the types that they reach.
+func TestIntrospectionOfADomainShowsTheDomainOnly(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	for _, domain := range Domains() {
+		own, there := project(schemaOf(), domain), w.inDomain(domain)
+		names := func(path string, data any) (all []string) {
+			list, _ := data.([]any)
+			for _, entry := range list {
+				name, _ := entry.(map[string]any)["name"].(string)
+				all = append(all, name)
+			}
+			if len(all) == 0 {
+				t.Fatalf("%s: %s is empty", domain, path)
+			}
+			slices.Sort(all)
+			return all
+		}
+		shown := there.ask(`{ __schema { types { name } queryType { fields { name } } mutationType { fields { name } } } }`)
+		for root, definition := range map[string]*ast.Definition{"queryType": own.Query, "mutationType": own.Mutation} {
+			if definition == nil {
+				shown.expect("__schema."+root, nil)
+				continue
+			}
+			var want []string
+			for _, field := range definition.Fields {
+				if !strings.HasPrefix(field.Name, "_") {
+					want = append(want, field.Name)
+				}
+			}
+			slices.Sort(want)
+			if got := names(root, shown.value("__schema."+root+".fields")); !slices.Equal(got, want) {
+				t.Errorf("%s: %s has %v, want %v", domain, root, got, want)
+			}
+		}
+		types := names("types", shown.value("__schema.types"))
+		for _, name := range types {
+			if own.Types[name] == nil || strings.HasPrefix(name, "_") && !strings.HasPrefix(name, "__") {
+				t.Errorf("%s: introspection shows %s", domain, name)
+			}
+		}
+		for name := range schemaOf().Types {
+			shows := there.ask(`query($name: String!) { __type(name: $name) { name } }`, "name", name).value("__type") != nil
+			if shows != slices.Contains(types, name) {
+				t.Errorf("%s: __type shows %s: %t", domain, name, shows)
+			}
+		}
+	}
+}
