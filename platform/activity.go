@@ -133,6 +133,7 @@ func (r ActivityRequest) intervals(now Time, v *violations) (found intervals) {
 		for i := range n {
 			found.starts = append(found.starts, startOfDay(first.AddDate(0, 0, i*r.Interval.days()), zone))
 		}
+		found.starts = slices.CompactFunc(found.starts, func(a, b Time) bool { return a.Equal(b.Time) }) // a zone can leave a day out
 		found.end = startOfDay(last.AddDate(0, 0, r.Interval.days()), zone)
 	}
 	return found

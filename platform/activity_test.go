@@ -164,9 +164,11 @@ func TestDaysAreCutInATimeZone(t *testing.T) {
 			{"Europe/Berlin", platform.EachWeek, dayOf(27), dayOf(30), "22T23:00:2 29T22:00:2"},
 			{"Asia/Kathmandu", platform.EachDay, dayOf(28), dayOf(28), "28T18:15:1"},
 			{"America/New_York", platform.EachDay, dayOf(28), dayOf(28), "28T04:00:1"},
-			{"America/Sao_Paulo", platform.EachDay, on(2018, 11, 3), on(2018, 11, 5), "03T03:00:0 04T03:00:0 05T02:00:0"},         // The 4th begins at one o'clock.
-			{"America/Havana", platform.EachDay, on(2025, 11, 1), on(2025, 11, 3), "01T04:00:0 02T04:00:0 03T05:00:0"},            // The 2nd has two midnights.
-			{"Pacific/Apia", platform.EachDay, on(2011, 12, 29), on(2011, 12, 31), "29T10:00:0 30T10:00:0 30T10:00:0 31T10:00:0"}, // There is no 30th, so it has no length.
+			{"America/Sao_Paulo", platform.EachDay, on(2018, 11, 3), on(2018, 11, 5), "03T03:00:0 04T03:00:0 05T02:00:0"}, // The 4th begins at one o'clock.
+			{"America/Havana", platform.EachDay, on(2025, 11, 1), on(2025, 11, 3), "01T04:00:0 02T04:00:0 03T05:00:0"},    // The 2nd has two midnights.
+			{"Pacific/Apia", platform.EachDay, on(2011, 12, 29), on(2011, 12, 31), "29T10:00:0 30T10:00:0 31T10:00:0"},    // There is no 30th.
+			{"Pacific/Apia", platform.EachWeek, on(2011, 12, 25), on(2012, 1, 3), "19T10:00:0 26T10:00:0 01T10:00:0"},     // One week has six days.
+			{"Pacific/Kwajalein", platform.EachDay, on(1993, 8, 20), on(1993, 8, 23), "20T12:00:0 21T12:00:0 22T12:00:0"}, // There is no 21st.
 		} {
 			if got := show(platform.ActivityRequest{Interval: c.interval, From: c.from, To: c.to, TimeZone: &c.zone}); got != c.want {
 				t.Errorf("%s by %s: %s, want %s", c.zone, c.interval, got, c.want)

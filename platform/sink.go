@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"unicode/utf8"
 )
 
 const maxSinkBytes = 2048
@@ -36,6 +37,8 @@ func (v *violations) checkSink(sink string, o *Options) {
 	case u.Scheme != "https" && (u.Scheme != "http" || !named):
 		v.add("sink", "must be an https URL")
 	case named:
+	case !isASCII(u.Hostname()): // The host could be converted into one that is rejected here.
+		v.add("sink", "must have its host in the form of DNS, in which each part with letters other than a to z begins with xn--")
 	case !isPublicHost(u.Hostname()):
 		v.add("sink", "must be a host that is reachable from the internet")
 	case port != "443" && !slices.Contains(o.SinkPorts, port):
@@ -53,14 +56,16 @@ func SinkHost(sink string) string {
 	return u.Host
 }
 
+func isASCII(text string) bool {
+	return !strings.ContainsFunc(text, func(r rune) bool { return r >= utf8.RuneSelf })
+}
+
 // isPublicHost reports whether a host can be public, judged by its name alone.
 func isPublicHost(host string) bool {
 	if ip, err := netip.ParseAddr(host); err == nil {
 		return IsPublicAddress(ip)
 	}
 	labels := strings.Split(strings.ToLower(strings.TrimSuffix(host, ".")), ".")
-	// Non-ASCII letters could be converted into a name or address that is rejected
-	// here. Such hosts must be given in their ASCII form.
 	plain := func(label string) bool {
 		return label != "" && strings.Trim(label, "abcdefghijklmnopqrstuvwxyz0123456789-_") == ""
 	}

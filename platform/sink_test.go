@@ -91,3 +91,14 @@ func FuzzSink(f *testing.F) {
 		}
 	})
 }
+
+// A person who types the name of a host as browsers show it must learn how to write it.
+func TestASinkWithOtherLettersNamesTheFormOfDNS(t *testing.T) {
+	t.Parallel()
+	for _, host := range []string{"münchen.example", "例え.example", "１２７.０.０.１"} {
+		var v violations
+		if v.checkSink("https://"+host+"/hook", &Options{}); len(v) != 1 || !strings.Contains(v[0].Description, "xn--") {
+			t.Errorf("%s: %v, want one that names xn--", host, v)
+		}
+	}
+}
