@@ -180,5 +180,5 @@ func useMigrator(ctx context.Context, url string, use func(dbconn.Engine, *dbcon
 		return err
 	}
 	defer func() { _ = m.Close() }()
-	return use(engine, m)
+	return postgres.ExplainMigration(use(engine, m))
 }

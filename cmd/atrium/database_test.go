@@ -2,8 +2,11 @@ package main
 
 import (
 	"bytes"
+	"context"
+	"crypto/rand"
 	"database/sql"
 	"net/http"
+	neturl "net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -231,5 +234,73 @@ func TestAskingForTheMigrationsMakesNoTable(t *testing.T) {
 	tables := 0
 	if err := openRaw(t, url).QueryRowContext(t.Context(), "SELECT count(*) FROM pg_tables WHERE schemaname = 'public'").Scan(&tables); err != nil || tables != 0 {
 		t.Errorf("the database has %d tables (%v), want none", tables, err)
+	}
+}
+
+// These are databases on which no server could start, or only seem to: each has a sentence that says what to do.
+func TestADatabaseThatDoesNotFitIsExplained(t *testing.T) {
+	t.Parallel()
+	server := storetest.Direct(storetest.EmptyPostgres(t))
+	// named returns a URL of the server with another user and another database.
+	named := func(user, database string) string {
+		u, err := neturl.Parse(server)
+		if err != nil {
+			t.Fatal(err)
+		}
+		u.Path, u.RawQuery = "/"+database, ""
+		if user != "" {
+			u.User = neturl.User(user)
+		}
+		return u.String()
+	}
+	suffix := strings.ToLower(rand.Text())
+	role, latin, ascii, foreign := "role_"+suffix, "latin_"+suffix, "ascii_"+suffix, "foreign_"+suffix
+	for _, statement := range []string{
+		"CREATE ROLE " + role + " LOGIN", "CREATE DATABASE " + foreign + " TEMPLATE template0",
+		"CREATE DATABASE " + latin + " TEMPLATE template0 ENCODING 'LATIN1' LC_COLLATE 'C' LC_CTYPE 'C'",
+		"CREATE DATABASE " + ascii + " TEMPLATE template0 ENCODING 'SQL_ASCII' LC_COLLATE 'C' LC_CTYPE 'C'",
+	} {
+		execute(t, server, statement)
+	}
+	t.Cleanup(func() {
+		db := openRaw(t, server)
+		for _, statement := range []string{"DROP DATABASE " + latin, "DROP DATABASE " + ascii, "DROP DATABASE " + foreign, "DROP ROLE " + role} {
+			if _, err := db.ExecContext(context.Background(), statement); err != nil { // The context of the test has ended.
+				t.Error(err)
+			}
+		}
+	})
+	readOnly := named("", foreign) + "?sslmode=prefer&default_transaction_read_only=on"
+	at, err := neturl.Parse(server)
+	if err != nil {
+		t.Fatal(err)
+	}
+	several := strings.Replace(readOnly, at.Host, at.Host+",localhost:"+at.Port(), 1)
+	for url, want := range map[string]string{
+		named("", latin) + "?sslmode=disable":         "the database " + latin + " has the encoding LATIN1",
+		named("", latin) + "?client_encoding=UTF8":    "the database " + latin + " has the encoding LATIN1",
+		named("", ascii):                              "has the encoding SQL_ASCII",
+		named(role, foreign):                          "may not make tables in its schema (permission denied for schema public)",
+		named(role, foreign) + "?search_path=nowhere": "there is no schema in which",
+		readOnly: "is read-only",
+		several:  "every server of --database-url that answers is read-only",
+		named("", foreign) + "?sslmode=prefer&target_session_attrs=standby":       "fits its target_session_attrs (server is not in hot standby mode)",
+		named("", foreign) + "?sslmode=prefer&require_auth=gss":                   "authenticates in another way than --database-url requires",
+		named("nobody_"+suffix, "") + "?sslmode=prefer":                           "does not let user nobody_" + suffix,
+		named("", foreign) + "?sslmode=verify-full&sslrootcert=/nowhere/root.crt": "the file /nowhere/root.crt, which the PostgreSQL URL names, does not exist",
+		named("", foreign) + "?keepalives_idle=soon":                              `the parameter "keepalives_idle" of the PostgreSQL URL must be a number`,
+		named("", foreign) + "?sslmode=require":                                   "does not offer TLS",
+	} {
+		_, _, err := atrium(t, map[string]string{"ATRIUM_DATABASE_URL": url}, "migrate", "up")
+		if exitCode(err) != 1 || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "SQLSTATE") {
+			t.Errorf("%s: %v, want an error with %q", url, err, want)
+		}
+	}
+	for _, parameters := range []string{
+		"keepalives=1&keepalives_idle=30&keepalives_interval=10&keepalives_count=3", "gssencmode=disable&sslcompression=0&ssl_min_protocol_version=TLSv1.2", "fallback_application_name=x&load_balance_hosts=random", "client_encoding=auto",
+	} {
+		if _, _, err := atrium(t, map[string]string{"ATRIUM_DATABASE_URL": named("", foreign) + "?" + parameters}, "migrate", "status"); err != nil {
+			t.Errorf("%s: %v", parameters, err)
+		}
 	}
 }

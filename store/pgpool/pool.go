@@ -155,6 +155,10 @@ func open(ctx context.Context, config *pgxpool.Config) (*Pool, error) {
 	var pooler bool
 	var version int
 	err = pool.AcquireFunc(within, func(conn *pgxpool.Conn) (err error) {
+		if encoding := conn.Conn().PgConn().ParameterStatus("server_encoding"); encoding != "" && encoding != "UTF8" { // unknown: ""
+			return fmt.Errorf("the database %s has the encoding %s, which has not all characters; create one with UTF8 (createdb --encoding=UTF8 --template=template0), and name it in --database-url",
+				config.ConnConfig.Database, encoding)
+		}
 		_, _ = fmt.Sscanf(conn.Conn().PgConn().ParameterStatus("server_version"), "%d", &version) // unknown: 0
 		pooler, err = isPooler(within, conn.Conn())
 		return err
@@ -230,11 +234,14 @@ func (p *Pool) findListener(config *pgx.ConnConfig, o Options) error {
 // parseConnection parses a URL for a connection that belongs to no pool. It leaves out the
 // settings of a pool, such as pool_max_conns, which a server does not know.
 func parseConnection(databaseURL string) (*pgx.ConnConfig, error) {
-	config, err := pgxpool.ParseConfig(databaseURL)
+	config, err := pgxpool.ParseConfig(nameAddresses(databaseURL))
 	if err != nil {
-		return nil, explainURL(databaseURL)
+		return nil, explainURL(databaseURL, err)
 	}
 	one := config.ConnConfig
+	if err := useLibpq(one); err != nil {
+		return nil, err
+	}
 	nameConnections(one)
 	requireWritable(one, databaseURL)
 	limitAddresses(one, databaseURL)
@@ -244,13 +251,16 @@ func parseConnection(databaseURL string) (*pgx.ConnConfig, error) {
 // parse parses a URL. The size of the pool is pool_max_conns of the URL if it has
 // that. Errors must not show the URL, which may contain a password.
 func parse(databaseURL string, maxConnections int32, standby bool) (*pgxpool.Config, error) {
-	config, err := pgxpool.ParseConfig(databaseURL)
+	config, err := pgxpool.ParseConfig(nameAddresses(databaseURL))
 	if err != nil {
-		return nil, explainURL(databaseURL)
+		return nil, explainURL(databaseURL, err)
 	}
-	plain, err := pgx.ParseConfig(databaseURL) // in which the settings of a pool are like any other parameter
+	if err := useLibpq(config.ConnConfig); err != nil {
+		return nil, err
+	}
+	plain, err := Parse(databaseURL) // in which the settings of a pool are like any other parameter
 	if err != nil {
-		return nil, explainURL(databaseURL)
+		return nil, err
 	}
 	limitAddresses(config.ConnConfig, databaseURL)
 	nameConnections(config.ConnConfig)

@@ -67,11 +67,11 @@ func SetPassword(databaseURL, password string) (string, error) {
 
 // ReadCredentials returns the user and the password of a URL.
 func ReadCredentials(databaseURL string) (user, password string, err error) {
-	config, err := pgxpool.ParseConfig(databaseURL)
+	config, err := Parse(databaseURL)
 	if err != nil {
-		return "", "", explainURL(databaseURL)
+		return "", "", err
 	}
-	return config.ConnConfig.User, config.ConnConfig.Password, nil
+	return config.User, config.Password, nil
 }
 
 // isGiven reports whether a URL has a parameter.
@@ -81,9 +81,15 @@ func isGiven(databaseURL, name string) bool {
 
 var errMalformed = errors.New("the PostgreSQL URL is malformed; use postgres://USER:PASSWORD@HOST:PORT/DATABASE")
 
-// explainURL returns the error for a URL that cannot be parsed. It names the parameter without
-// which the URL could be parsed, but not its value.
-func explainURL(databaseURL string) error {
+// explainURL returns the error for a URL that cannot be parsed. It names the file that cannot be read, or the
+// parameter without which the URL could be parsed, but not its value.
+func explainURL(databaseURL string, cause error) error {
+	if err := explainFile(cause); err != nil {
+		return err
+	}
+	if isGiven(databaseURL, "sslcert") != isGiven(databaseURL, "sslkey") {
+		return errors.New("the PostgreSQL URL must have both sslcert and sslkey, or none of them")
+	}
 	u := split(databaseURL)
 	for _, parameter := range u.parameters {
 		name, rest := parameterName(parameter), u
@@ -94,6 +100,9 @@ func explainURL(databaseURL string) error {
 	}
 	return errMalformed
 }
+
+// secretParameters are those whose values must not be shown.
+var secretParameters = []string{"password", "sslpassword", "scram_client_key", "scram_server_key", "oauth_client_secret"}
 
 // HidePassword returns a PostgreSQL URL with xxxxx in place of its passwords. isSafe is false for
 // a URL that cannot be parsed or has an @ in another place: anything in it may be a password.
@@ -106,7 +115,7 @@ func HidePassword(databaseURL string) (shown string, isSafe bool) {
 		u.user = user + ":xxxxx"
 	}
 	for i, parameter := range u.parameters {
-		if name := parameterName(parameter); name == "password" || name == "sslpassword" {
+		if name := parameterName(parameter); slices.Contains(secretParameters, name) {
 			u.parameters[i] = name + "=xxxxx"
 		}
 	}

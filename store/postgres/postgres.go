@@ -126,7 +126,7 @@ func Open(ctx context.Context, url string, o Options) (*Engine, error) {
 	if err != nil {
 		return nil, unavailable(url, err)
 	}
-	given, err := pgx.ParseConfig(url)
+	given, err := pgpool.Parse(url)
 	if err != nil {
 		pool.Close()
 		return nil, err
@@ -158,11 +158,11 @@ func unavailable(url string, err error) error {
 	if !errors.As(err, &failed) && !errors.Is(err, context.DeadlineExceeded) {
 		return err
 	}
-	config, malformed := pgconn.ParseConfig(url)
+	config, malformed := pgpool.Parse(url)
 	if malformed != nil {
 		return err
 	}
-	return platform.Unavailable("the database does not answer", explainError(config, err))
+	return platform.Unavailable("the database does not answer", explainError(&config.Config, err))
 }
 
 // Dialect returns the SQL dialect of PostgreSQL.

@@ -12,7 +12,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"atrium/store/pgpool"
@@ -368,9 +367,9 @@ type standby struct {
 }
 
 func newStandby(set *standbys, url string, o Options) (*standby, error) {
-	config, err := pgx.ParseConfig(url)
+	config, err := pgpool.Parse(url)
 	if err != nil {
-		return nil, errors.New("a --read-database-url is malformed; use postgres://USER:PASSWORD@HOST:PORT/DATABASE")
+		return nil, fmt.Errorf("--read-database-url: %w", err)
 	}
 	sessions := maps.Clone(limits)
 	// A batch checks what the server has replayed, and then each statement must have a

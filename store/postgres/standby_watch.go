@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgconn"
 
 	"atrium/store/pgpool"
 	"atrium/store/sqlstore/dbconn"
@@ -128,8 +127,8 @@ func (s *standby) leaveOut(err error) {
 		s.pool.Reset()
 	}
 	s.problem = err.Error()
-	if config, malformed := pgconn.ParseConfig(s.url); malformed == nil {
-		s.problem = strings.ReplaceAll(explainError(config, err).Error(), "--database-url", "--read-database-url")
+	if config, malformed := pgpool.Parse(s.url); malformed == nil {
+		s.problem = strings.ReplaceAll(explainError(&config.Config, err).Error(), "--database-url", "--read-database-url")
 	}
 	s.kill()
 	s.at, s.targetAt, s.lags = dbconn.Position{}, time.Time{}, false

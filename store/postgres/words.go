@@ -5,12 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"strings"
 	"syscall"
 
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// A connectError explains in plain words why there is no connection. Its cause is
+// A connectError explains in plain words why there is no connection, or none that can be used. Its cause is
 // the longer error of the driver.
 type connectError struct {
 	words string
@@ -40,36 +41,64 @@ func explain(config *pgconn.Config, at string, err error) string {
 	switch {
 	case errors.As(err, &said):
 		return explainRefusal(config, at, said)
+	case errors.Is(err, pgconn.ErrReadOnlyConnection):
+		return "every server of --database-url that answers is read-only (the session is read-only): name the primary, or promote a standby"
+	case errors.Is(err, pgconn.ErrReadWriteConnection), errors.Is(err, pgconn.ErrPrimaryConnection), errors.Is(err, pgconn.ErrStandbyConnection):
+		return fmt.Sprintf("no server of --database-url that answers fits its target_session_attrs (%s); correct it, or the hosts", cause(err))
 	case errors.Is(err, syscall.ECONNREFUSED):
 		return fmt.Sprintf("nothing listens at %s; start PostgreSQL there, or correct the host and port of --database-url", at)
 	case errors.As(err, &lookup) && lookup.IsNotFound:
 		return fmt.Sprintf("there is no host %s; correct the host of --database-url", config.Host)
 	case errors.Is(err, syscall.ENOENT):
 		return fmt.Sprintf("there is no socket of PostgreSQL in %s; start PostgreSQL, or name its host in --database-url", config.Host)
-	case config.TLSConfig != nil && isTLSRefused(err):
-		return fmt.Sprintf("PostgreSQL at %s does not offer TLS; set it up there, or allow clear text by sslmode=disable in --database-url", at)
 	case errors.Is(err, context.DeadlineExceeded), errors.As(err, &network) && network.Timeout():
 		return at + " did not answer in time; see whether a firewall is in the way"
+	case cause(err) == tlsRefused:
+		return fmt.Sprintf("PostgreSQL at %s does not offer TLS; set it up there, or allow clear text by sslmode=disable in --database-url", at)
+	case strings.Contains(err.Error(), "require_auth check failed"), strings.Contains(err.Error(), "channel binding check failed"):
+		return fmt.Sprintf("PostgreSQL at %s authenticates in another way than --database-url requires: %s", at, cause(err))
 	}
 	return ""
 }
 
-// isTLSRefused reports whether the server refused TLS. The driver has no type for
-// this error.
-func isTLSRefused(err error) bool {
-	for ; err != nil; err = errors.Unwrap(err) {
-		if err.Error() == "server refused TLS connection" {
-			return true
-		}
-		if joined, ok := err.(interface{ Unwrap() []error }); ok {
-			for _, one := range joined.Unwrap() {
-				if isTLSRefused(one) {
-					return true
-				}
+// tlsRefused is the error of a server that refuses TLS. The driver has no type for it.
+const tlsRefused = "server refused TLS connection"
+
+// cause returns the text of the innermost error. Of several, which the driver has when it has tried
+// several addresses, or one with and without TLS, it is the first that is not the refusal of TLS:
+// with sslmode=prefer, clear text was tried after that.
+func cause(err error) string {
+	if joined, ok := err.(interface{ Unwrap() []error }); ok {
+		text := ""
+		for _, one := range joined.Unwrap() {
+			if found := cause(one); text == "" || text == tlsRefused {
+				text = found
 			}
 		}
+		return text
 	}
-	return false
+	if inner := errors.Unwrap(err); inner != nil {
+		return cause(inner)
+	}
+	return err.Error()
+}
+
+// ExplainMigration explains why the schema of a database could not be changed. It returns unknown errors
+// unchanged.
+func ExplainMigration(err error) error {
+	var said *pgconn.PgError
+	if !errors.As(err, &said) {
+		return err
+	}
+	words := map[string]string{
+		"42501": "the user of --database-url may not make tables in its schema (%s); grant that with GRANT CREATE ON SCHEMA, or make a schema for the user: CREATE SCHEMA AUTHORIZATION ...",
+		"3F000": "there is no schema in which the user of --database-url makes tables (%s); create one with CREATE SCHEMA, or name another by search_path in --database-url",
+		"25006": "the database of --database-url is read-only (%s); name the primary, or set default_transaction_read_only to off",
+	}[said.Code]
+	if words == "" {
+		return err
+	}
+	return &connectError{fmt.Sprintf(words, said.Message), err}
 }
 
 // explainRefusal explains why the server rejected a connection.

@@ -557,7 +557,7 @@ func TestStandbyURLsAreChecked(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ url, read, want string }{
 		{storetest.SQLite(t), "postgres://a:secret@b/c", "no standbys"},
-		{storetest.Postgres(t), "postgres://a:secret@b:port/c", "--read-database-url is malformed"},
+		{storetest.Postgres(t), "postgres://a:secret@b:port/c", "--read-database-url: the PostgreSQL URL is malformed"},
 	} {
 		s, err := store.Open(t.Context(), c.url, store.Options{ReadURLs: []string{c.read}})
 		if err == nil {
