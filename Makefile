@@ -123,12 +123,12 @@ KILLS ?= 5
 DOCUMENTS ?= 20000
 .PHONY: proof
 proof: oracle ## Kill the server during writes, and check that no event is lost (KILLS=20); compare the executors on 20,000 random documents (DOCUMENTS)
-	ATRIUM_KILLS=$(KILLS) $(WITH_POSTGRES) go test ./cmd/atrium -run=WhenTheServerIsKilled -count=1 -v -timeout=30m
+	ATRIUM_TEST_KILLS=$(KILLS) $(WITH_POSTGRES) go test ./cmd/atrium -run=WhenTheServerIsKilled -count=1 -v -timeout=30m
 	ATRIUM_DOCUMENTS=$(DOCUMENTS) $(WITH_POSTGRES) go test -tags=oracle ./resolvers -run='^FuzzExecutorsAgree$$' -count=1 -timeout=30m
 
 .PHONY: memory
 memory: ## Keep large answers of a server open, and check its memory
-	ATRIUM_MEMORY=1 $(WITH_POSTGRES) go test ./cmd/atrium -run=TestNoCallerRaises -count=1 -v
+	ATRIUM_TEST_MEMORY=1 $(WITH_POSTGRES) go test ./cmd/atrium -run=TestNoCallerRaises -count=1 -v
 
 .PHONY: costs
 costs: ## Measure the CPU of every list and root field of GraphQL at 100,000 rows, and compare it with the cost (needs an idle machine)
@@ -137,7 +137,7 @@ costs: ## Measure the CPU of every list and root field of GraphQL at 100,000 row
 CONNECTIONS ?= 600
 .PHONY: pressure
 pressure: ## Send requests over many connections at once, and report times and memory (CONNECTIONS=600)
-	ATRIUM_CONNECTIONS=$(CONNECTIONS) $(WITH_POSTGRES) go test ./cmd/atrium -run=TestManyConnectionsAreAnswered -count=1 -v
+	ATRIUM_TEST_CONNECTIONS=$(CONNECTIONS) $(WITH_POSTGRES) go test ./cmd/atrium -run=TestManyConnectionsAreAnswered -count=1 -v
 
 # Go can fuzz only one target of one package at a time.
 FUZZTIME ?= 20s

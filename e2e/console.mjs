@@ -6,8 +6,8 @@ import { spawn } from 'node:child_process';
 import { newContext } from './browser.mjs';
 import { patience, run, site } from './lib.mjs';
 
-export const program = process.env.ATRIUM_PROGRAM ?? assert.fail('ATRIUM_PROGRAM is not set');
-const pictures = process.env.ATRIUM_PICTURES; // Screenshots of the pages are stored in this folder.
+export const program = process.env.ATRIUM_TEST_PROGRAM ?? assert.fail('ATRIUM_TEST_PROGRAM is not set');
+const pictures = process.env.ATRIUM_TEST_PICTURES; // Screenshots of the pages are stored in this folder.
 /** A page may need at most this number of requests, besides the stream of events. */
 export const maxRequests = 3;
 

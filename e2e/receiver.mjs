@@ -8,7 +8,7 @@ import { createRemoteJWKSet, jwtVerify } from 'jose';
 import { Webhook } from 'standardwebhooks';
 
 /** The ports of sinks that the servers of suites allow. A suite has at most as many sinks. */
-export const sinkPorts = (process.env.ATRIUM_SINK_PORTS ?? '11000,11001,11002,11003').split(',').map(Number);
+export const sinkPorts = (process.env.ATRIUM_TEST_SINK_PORTS ?? '11000,11001,11002,11003').split(',').map(Number);
 
 /** The flags with which a server allows these sinks. */
 export const sinkFlags = sinkPorts.flatMap((port) => ['--private-sink', `127.0.0.1:${port}`]);

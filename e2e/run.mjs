@@ -51,7 +51,7 @@ if (token.status !== 0) throw new Error('no token: ' + token.stderr);
 let failed = 0;
 for (const suite of suites) {
   const started = Date.now();
-  const { passed, text } = await run(suite, { ATRIUM_URL: site, ATRIUM_TOKEN: token.stdout.trim(), ATRIUM_METRICS: metrics, ATRIUM_PROGRAM: program, ATRIUM_DATABASE_URL: database[1], ATRIUM_SINK_PORTS: sinkPorts.join() });
+  const { passed, text } = await run(suite, { ATRIUM_URL: site, ATRIUM_TOKEN: token.stdout.trim(), ATRIUM_TEST_METRICS: metrics, ATRIUM_TEST_PROGRAM: program, ATRIUM_DATABASE_URL: database[1], ATRIUM_TEST_SINK_PORTS: sinkPorts.join() });
   const [result] = text.match(/^(\d+ passed, \d+ failed|skipped: .*)$/m) ?? ['it ended early'];
   console.log(`${passed ? 'ok  ' : 'FAIL'}  ${suite.replace('.mjs', '').padEnd(16)} ${result.padEnd(22)} ${((Date.now() - started) / 1000).toFixed(1)} s`);
   if (passed) continue;

@@ -18,7 +18,7 @@ func (fullDisk) Write([]byte) (int, error) { return 0, syscall.ENOSPC }
 func runOnFullDisk(t *testing.T, url string, args ...string) error {
 	t.Helper()
 	env := map[string]string{"ATRIUM_DATABASE_URL": url}
-	return run(t.Context(), args, program{name: "atrium", lookup: variables(env), stdout: fullDisk{}, stderr: io.Discard})
+	return run(t.Context(), args, program{name: "atrium", lookup: variables(env), environ: list(env), stdout: fullDisk{}, stderr: io.Discard})
 }
 
 func TestAVersionThatCannotBePrintedIsAnError(t *testing.T) {

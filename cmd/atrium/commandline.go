@@ -114,6 +114,11 @@ func parse(args []string, p program) (picked command, err error) {
 		return nil, usageError{errors.New("unknown command; see --help")}
 	}
 	picked.check(f)
+	if c, ok := picked.(interface {
+		checkEnvironment(*faults, program, *kong.Application)
+	}); ok {
+		c.checkEnvironment(f, p, parser.Model)
+	}
 	if c, ok := picked.(describer); ok {
 		c.describe(parsed, settings.from)
 	}

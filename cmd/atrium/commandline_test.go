@@ -60,7 +60,7 @@ func TestEveryValueOfAWrongTypeIsReportedWithItsVariable(t *testing.T) {
 		for range command.Positional {
 			args = append(args, "x")
 		}
-		_, err := parse(args, program{lookup: variables(env), stdout: io.Discard, stderr: io.Discard})
+		_, err := parse(args, program{lookup: variables(env), environ: list(env), stdout: io.Discard, stderr: io.Discard})
 		for _, flag := range wrong {
 			if exitCode(err) != 2 || strings.Count(err.Error(), "--"+flag+" ("+variable(flag)+"): must be ") != 1 {
 				t.Errorf("%s: %v, want one fault of --%s", command.FullPath(), err, flag)
@@ -133,7 +133,7 @@ func TestOnlyImportsThatRecordEventsCanBeSilent(t *testing.T) {
 func TestAnIssuerWithPlainHTTPMustBeNamed(t *testing.T) {
 	t.Parallel()
 	check := func(args ...string) error {
-		_, err := parse(append([]string{"serve", "--console-client-id", "console"}, args...), program{lookup: variables(nil), stdout: io.Discard, stderr: io.Discard})
+		_, err := parse(append([]string{"serve", "--console-client-id", "console"}, args...), program{lookup: variables(nil), environ: list(nil), stdout: io.Discard, stderr: io.Discard})
 		return err
 	}
 	const plain = "http://127.0.0.1:3010"
@@ -156,7 +156,7 @@ func TestAnIssuerWithPlainHTTPMustBeNamed(t *testing.T) {
 func TestAFlagOverridesItsVariableAndAnEmptyVariableIsUnset(t *testing.T) {
 	t.Parallel()
 	env := map[string]string{"ATRIUM_ADDR": "127.0.0.1:1", "ATRIUM_DEV": "true", "ATRIUM_AUDIENCE": "a,b", "ATRIUM_MIGRATE": "false", "ATRIUM_LOG_LEVEL": ""}
-	picked, err := parse([]string{"serve", "--addr", "127.0.0.1:2"}, program{lookup: variables(env), stdout: io.Discard, stderr: io.Discard})
+	picked, err := parse([]string{"serve", "--addr", "127.0.0.1:2"}, program{lookup: variables(env), environ: list(env), stdout: io.Discard, stderr: io.Discard})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -18,9 +18,11 @@ import (
 type program struct {
 	name   string // name as the person typed it
 	lookup func(name string) (value string, isSet bool)
-	stdin  io.Reader
-	stdout io.Writer // receives results
-	stderr io.Writer // receives logs, progress and errors
+	// environ lists all variables as NAME=VALUE.
+	environ func() []string
+	stdin   io.Reader
+	stdout  io.Writer // receives results
+	stderr  io.Writer // receives logs, progress and errors
 }
 
 // env returns the value of an environment variable, or "" if it is not set.
@@ -32,15 +34,13 @@ func (p program) env(name string) string {
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), endSignals()...)
 	context.AfterFunc(ctx, stop) // a second signal ends the program immediately
-	err := run(ctx, os.Args[1:], program{os.Args[0], os.LookupEnv, os.Stdin, os.Stdout, os.Stderr})
+	err := run(ctx, os.Args[1:], program{os.Args[0], os.LookupEnv, os.Environ, os.Stdin, os.Stdout, os.Stderr})
 	if err != nil {
 		_, _ = fmt.Fprintln(plainWriter{os.Stderr}, "atrium:", explain(err))
 	}
 	os.Exit(exitCode(err))
 }
 
-// run runs the command that the arguments name. Its output is plain text.
-func run(ctx context.Context, args []string, p program) error {
 // endSignals returns the signals that end a command in order. SIGHUP is one, as for any program
 // whose terminal closes, unless nohup has turned it off. A server has nothing to read again then:
 // it reads certificates and passwords again by itself.
@@ -52,6 +52,8 @@ func endSignals() []os.Signal {
 	return signals
 }
 
+// run runs the command that the arguments name. Its output is plain text.
+func run(ctx context.Context, args []string, p program) error {
 	p.stdout, p.stderr = plainWriter{p.stdout}, plainWriter{p.stderr}
 	command, err := parse(args, p)
 	if command == nil || err != nil {

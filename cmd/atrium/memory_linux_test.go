@@ -18,7 +18,7 @@ import (
 )
 
 // memoryVariable turns on the test of how much memory one caller can use.
-const memoryVariable = "ATRIUM_MEMORY"
+const memoryVariable = "ATRIUM_TEST_MEMORY"
 
 // One caller may raise the memory of the process to mostMemory. Afterwards it must fall
 // to leftMemory.

@@ -19,7 +19,7 @@ import (
 
 // connectionsVariable is the number of connections of the test below; it is skipped
 // without it. `make pressure` opens 600.
-const connectionsVariable = "ATRIUM_CONNECTIONS"
+const connectionsVariable = "ATRIUM_TEST_CONNECTIONS"
 
 // The process has two cores and this memory limit. The limit is one of the garbage
 // collector, so the process may exceed it a little.

@@ -22,7 +22,7 @@ import (
 
 // killsVariable sets how often the server is killed during writes. `make proof` sets a
 // higher number.
-const killsVariable = "ATRIUM_KILLS"
+const killsVariable = "ATRIUM_TEST_KILLS"
 
 // A killed server may have committed a write without answering it, so a writer does not
 // know the result of its last write. Every acknowledged write must reach the sink, and the

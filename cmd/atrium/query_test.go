@@ -29,7 +29,7 @@ func TestAQueryPrintsTheAnswerIndented(t *testing.T) {
 			t.Errorf("%v\n%s, want it to begin with %q", err, out, want)
 		}
 		var read bytes.Buffer
-		p := program{"atrium", variables(nil), strings.NewReader(document), &read, &bytes.Buffer{}}
+		p := program{"atrium", variables(nil), list(nil), strings.NewReader(document), &read, &bytes.Buffer{}}
 		if err := run(t.Context(), append(flags, "--variables", `{"n": 1}`, "-"), p); err != nil || !strings.HasPrefix(read.String(), want) {
 			t.Errorf("from the standard input: %v\n%s", err, &read)
 		}

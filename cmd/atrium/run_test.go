@@ -16,7 +16,7 @@ import (
 func atrium(t *testing.T, env map[string]string, args ...string) (stdout, stderr string, err error) {
 	t.Helper()
 	var out, errOut bytes.Buffer
-	err = run(t.Context(), args, program{"atrium", variables(env), strings.NewReader(""), &out, &errOut})
+	err = run(t.Context(), args, program{"atrium", variables(env), list(env), strings.NewReader(""), &out, &errOut})
 	return out.String(), errOut.String(), err
 }
 
@@ -25,6 +25,16 @@ func variables(env map[string]string) func(string) (string, bool) {
 	return func(name string) (string, bool) {
 		value, isSet := env[name]
 		return value, isSet
+	}
+}
+
+// list returns the list of an environment.
+func list(env map[string]string) func() []string {
+	return func() (all []string) {
+		for name, value := range env {
+			all = append(all, name+"="+value)
+		}
+		return all
 	}
 }
 
@@ -73,7 +83,7 @@ func launch(t *testing.T, env map[string]string, args ...string) *running {
 	ctx, stop := context.WithCancel(t.Context())
 	r := &running{t: t, stop: stop, ended: make(chan error, 1), stdout: &lockedBuffer{}, stderr: &lockedBuffer{}}
 	go func() {
-		r.ended <- run(ctx, args, program{"atrium", variables(env), strings.NewReader(""), r.stdout, r.stderr})
+		r.ended <- run(ctx, args, program{"atrium", variables(env), list(env), strings.NewReader(""), r.stdout, r.stderr})
 	}()
 	t.Cleanup(func() { stop(); <-r.ended })
 	return r

@@ -180,7 +180,7 @@ const shortestRetention = 96 * time.Hour
 
 func (w *webhookFlags) check(f *faults) {
 	if w.PublicURL != "" {
-		checkIssuer(f, "public-url", w.PublicURL)
+		serverURL(f, "public-url", w.PublicURL)
 	}
 	for _, port := range w.SinkPort {
 		if n, err := strconv.ParseUint(port, 10, 16); err != nil || n == 0 || strconv.FormatUint(n, 10) != port {

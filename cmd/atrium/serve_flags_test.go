@@ -25,6 +25,7 @@ func TestAnOriginIsWhatABrowserSends(t *testing.T) {
 		"https://app.example.com": true, "http://localhost:3000": true, "http://[::1]:3000": true,
 		"*": false, "null": false, "": false, "https://*.example.com": false, "https://app.example.com/": false, "app.example.com": false,
 		"https://APP.example.com": false, "https://u@app.example.com": false, "file:///x": false, "https://a?b": false, "https://a#b": false, `https://a\b`: false,
+		"https://xn--mnchen-3ya.example": true, "https://münchen.example": false,
 	} {
 		var f faults
 		if checkOrigin(&f, "cors-origin", origin); (len(f) == 0) != good {

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"atrium/platform"
 )
@@ -63,9 +64,20 @@ func serverURL(f *faults, flag, text string) *url.URL {
 	return u
 }
 
+// otherLetters says in which form a host with other letters is compared with what clients and DNS call it.
+const otherLetters = "must have its host in the form of DNS, in which each part with letters other than a to z begins with xn--"
+
+func isASCII(text string) bool {
+	return !strings.ContainsFunc(text, func(r rune) bool { return r >= utf8.RuneSelf })
+}
+
 // checkHost rejects a text that is not host:port.
 func checkHost(f *faults, flag, host string) {
 	u, err := url.Parse("https://" + host)
+	if err == nil && !isASCII(u.Host) {
+		f.add(flag, "%.200q %s", host, otherLetters)
+		return
+	}
 	if err != nil || u.Host != host || u.Hostname() == "" || u.Port() == "" {
 		f.add(flag, "%.200q must be host:port, such as 127.0.0.1:3010", host)
 	}
@@ -85,6 +97,10 @@ func network(f *faults, flag, text string) netip.Prefix {
 func checkOrigin(f *faults, flag, origin string) {
 	u, err := url.Parse(origin)
 	plain := err == nil && (u.Scheme == "https" || u.Scheme == "http") && u.Host != "" && u.Scheme+"://"+u.Host == origin
+	if err == nil && !isASCII(u.Host) {
+		f.add(flag, "%.200q %s", origin, otherLetters)
+		return
+	}
 	if !plain || origin != strings.ToLower(origin) || strings.ContainsAny(origin, `*?\`) {
 		f.add(flag, "%.200q must be an origin as browsers send it, such as https://app.example.com", origin)
 	}

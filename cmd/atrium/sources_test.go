@@ -26,7 +26,7 @@ func writeFile(t *testing.T, name, content string) string {
 // parseServe returns the flags of serve as the program parses them.
 func parseServe(t *testing.T, env map[string]string, args ...string) *serveCommand {
 	t.Helper()
-	picked, err := parse(append([]string{"serve"}, args...), program{lookup: variables(env)})
+	picked, err := parse(append([]string{"serve"}, args...), program{lookup: variables(env), environ: list(env)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -188,7 +188,7 @@ func TestEveryCommandTakesTheConfigurationThatIsPrinted(t *testing.T) {
 		t.Fatal(err)
 	}
 	file, f := writeFile(t, "c.yaml", out), &faults{}
-	p := program{lookup: variables(nil), stdout: io.Discard, stderr: io.Discard}
+	p := program{lookup: variables(nil), environ: list(nil), stdout: io.Discard, stderr: io.Discard}
 	parser, err := newParser(p, f, newSources(p.lookup, f))
 	if err != nil {
 		t.Fatal(err)

@@ -268,7 +268,7 @@ func TestInvalidTraceVariablesAreNamed(t *testing.T) {
 	} {
 		env := map[string]string{"OTEL_EXPORTER_OTLP_ENDPOINT": "http://127.0.0.1:1", name: value}
 		ctx, cancel := context.WithTimeout(t.Context(), patience)
-		err := run(ctx, []string{"serve", "--database-url", storetest.SQLite(t)}, program{"atrium", variables(env), strings.NewReader(""), io.Discard, io.Discard})
+		err := run(ctx, []string{"serve", "--database-url", storetest.SQLite(t)}, program{"atrium", variables(env), list(env), strings.NewReader(""), io.Discard, io.Discard})
 		cancel()
 		if err == nil || !strings.Contains(err.Error(), name) || strings.Contains(err.Error(), "secret") {
 			t.Errorf("%s=%s: %v", name, value, err)

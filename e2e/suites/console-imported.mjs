@@ -1,6 +1,6 @@
 // This suite checks the console with real data in Chromium: a public set of repos with their tags and readmes, and a public feed of
 // advisories.
-// ATRIUM_REAL_DATA names the folder with registry.jsonl.gz and osv-bitnami.tar.gz. Without them, the suite is skipped.
+// ATRIUM_TEST_REAL_DATA names the folder with registry.jsonl.gz and osv-bitnami.tar.gz. Without them, the suite is skipped.
 
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
@@ -11,7 +11,7 @@ import { browser, violations } from '../browser.mjs';
 import { enter, eventually, follow, loaded, look, maxRequests, newPage, open, program, reads, text } from '../console.mjs';
 import { check, finish, run, temporaryFolder } from '../lib.mjs';
 
-const folder = process.env.ATRIUM_REAL_DATA ?? join(import.meta.dirname, '../../../shared/data');
+const folder = process.env.ATRIUM_TEST_REAL_DATA ?? join(import.meta.dirname, '../../../shared/data');
 const packed = join(folder, 'registry.jsonl.gz'), advisories = join(folder, 'osv-bitnami.tar.gz');
 if (!existsSync(packed) || !existsSync(advisories)) {
   console.log(`skipped: ${folder} has no real data`);

@@ -16,8 +16,8 @@ const typing = run(process.execPath, [join(import.meta.dirname, '../node_modules
 const { subscriptions: { nodes: [hook] } } = await data('{ subscriptions(first: 1) { nodes { uid } } }');
 const pages = { overview: '/console', group: '/console/acme/engineering/shop', repos: '/console/acme/~repos', repo: '/console/acme/engineering/shop/checkout', 'repo-findings': '/console/acme/engineering/shop/checkout?tab=findings', 'repo-packages': '/console/acme/engineering/shop/checkout?tab=packages', 'repo-readme': '/console/acme/engineering/shop/checkout?tab=readme', 'repo-compare': '/console/acme/engineering/shop/checkout?tab=compare&from=4.2.7&to=5.0.2', findings: '/console/acme/~findings', packages: '/console/acme/~packages', package: '/console/acme/~packages?name=express&ecosystem=npm', advisory: '/console/acme/~advisories?id=ACME-2026-0102', advisories: '/console/acme/~advisories?severity=HIGH', access: '/console/acme/engineering/~access', 'access-table': '/console/acme/engineering/~access?show=table', 'access-review': '/console/acme/~access?show=review&left=no', 'access-changes': '/console/acme/~access?show=changes', 'access-day': `/console/acme/~access?show=day&on=${new Date().toISOString().slice(0, 10)}`, activity: '/console/acme/~activity', log: '/console/acme/~activity?show=log', roles: '/console/acme/engineering/~roles', providers: '/console/acme/~identities?show=providers', webhooks: '/console/acme/~webhooks', webhook: '/console/acme/~webhooks?hook=' + hook.uid, identities: '/console/acme/~identities', invites: '/console/acme/~identities?show=invites' };
 const costs = {};
-// axe looks at every page in each theme once, and at each width once. With ATRIUM_MATRIX it does so in all themes at all widths.
-const modes = process.env.ATRIUM_MATRIX ? ['light', 'dark', 'forced'].flatMap((theme) => [320, 390, 1024, 1440].map((width) => [theme, width])) : [['light', 1440], ['dark', 390], ['forced', 1024], ['light', 320]];
+// axe looks at every page in each theme once, and at each width once. With ATRIUM_TEST_MATRIX it does so in all themes at all widths.
+const modes = process.env.ATRIUM_TEST_MATRIX ? ['light', 'dark', 'forced'].flatMap((theme) => [320, 390, 1024, 1440].map((width) => [theme, width])) : [['light', 1440], ['dark', 390], ['forced', 1024], ['light', 320]];
 for (const [theme, width] of modes) {
   await check(`every page shows, ${theme}, at ${width} pixels, and axe finds nothing`, async () => {
     const page = await newPage({ ...(theme === 'forced' ? { forcedColors: 'active' } : { colorScheme: theme }), viewport: { width, height: width < 400 ? 844 : 900 } });
@@ -730,11 +730,11 @@ await check('an address of nothing is told in words, and every page fits into 32
   await page.context().close();
 }, 40);
 
-// With ATRIUM_MATRIX the connection is slow, and the table has the paint that a reader there waits for.
+// With ATRIUM_TEST_MATRIX the connection is slow, and the table has the paint that a reader there waits for.
 await check('nothing jumps while a page loads, and every page is within its budget', async () => {
   const table = [], exceeded = [];
   for (const width of [1440, 390]) {
-    const page = await newPage({ viewport: { width, height: 900 } }), devtools = await page.context().newCDPSession(page), slow = process.env.ATRIUM_MATRIX && width === 1440;
+    const page = await newPage({ viewport: { width, height: 900 } }), devtools = await page.context().newCDPSession(page), slow = process.env.ATRIUM_TEST_MATRIX && width === 1440;
     await devtools.send('Network.enable');
     if (slow) await devtools.send('Network.emulateNetworkConditions', { offline: false, latency: 150, downloadThroughput: 200_000, uploadThroughput: 93_750 });
     await devtools.send('Network.setCacheDisabled', { cacheDisabled: true });

@@ -17,7 +17,7 @@ if (!process.env.ATRIUM_TEST_POSTGRES) {
   const { status } = spawnSync(join(root, 'scripts/with-postgres'), [process.execPath, import.meta.filename], { stdio: 'inherit' });
   process.exit(status ?? 1);
 }
-const program = process.env.ATRIUM_PROGRAM;
+const program = process.env.ATRIUM_TEST_PROGRAM;
 const database = ['--database-url', process.env.ATRIUM_TEST_POSTGRES];
 const processes = [['iam', 'events', 'libraries'], ['registry', 'vulnerabilities', 'advisory']];
 const servers = [];

@@ -11,7 +11,7 @@ import { sinkPorts } from '../receiver.mjs';
 const root = join(import.meta.dirname, '../..');
 const folder = temporaryFolder();
 mkdirSync(join(folder, 'bin'));
-symlinkSync(process.env.ATRIUM_PROGRAM ?? assert.fail('ATRIUM_PROGRAM is not set'), join(folder, 'bin/atrium'));
+symlinkSync(process.env.ATRIUM_TEST_PROGRAM ?? assert.fail('ATRIUM_TEST_PROGRAM is not set'), join(folder, 'bin/atrium'));
 symlinkSync(join(root, 'docs'), join(folder, 'docs'));
 
 const pages = ['README.md', 'CONTRIBUTING.md', ...readdirSync(join(root, 'docs')).filter((name) => name.endsWith('.md')).map((name) => 'docs/' + name)];

@@ -8,7 +8,7 @@ import https from 'node:https';
 import { join } from 'node:path';
 import { check, finish, run, temporaryFolder } from '../lib.mjs';
 
-const program = process.env.ATRIUM_PROGRAM ?? assert.fail('ATRIUM_PROGRAM is not set');
+const program = process.env.ATRIUM_TEST_PROGRAM ?? assert.fail('ATRIUM_TEST_PROGRAM is not set');
 const folder = temporaryFolder(), archive = join(folder, 'image.tar'), root = join(folder, 'root');
 const version = 'v0.0.0-e2e';
 

@@ -11,8 +11,8 @@ import { ask, check, data, endpoint, finish, headers, patience, run, site, tempo
 import { startSink } from '../receiver.mjs';
 
 const deploy = join(import.meta.dirname, '../../deploy');
-const metrics = process.env.ATRIUM_METRICS ?? assert.fail('ATRIUM_METRICS is not set');
-const program = process.env.ATRIUM_PROGRAM ?? assert.fail('ATRIUM_PROGRAM is not set');
+const metrics = process.env.ATRIUM_TEST_METRICS ?? assert.fail('ATRIUM_TEST_METRICS is not set');
+const program = process.env.ATRIUM_TEST_PROGRAM ?? assert.fail('ATRIUM_TEST_PROGRAM is not set');
 const pause = (ms) => new Promise((go) => setTimeout(go, ms));
 
 await check('promtool accepts the rules and the configuration', async () => {

@@ -8,7 +8,7 @@ import { check, finish, run } from '../lib.mjs';
 const root = join(import.meta.dirname, '../..');
 
 await check('an overload is refused with advice, and a flood by one organisation takes nothing from another', async () => {
-  const { code, text } = await run(join(root, 'e2e/bin/overload'), ['-program', process.env.ATRIUM_PROGRAM, '-seconds', '1.5'], { ATRIUM_TEST_POSTGRES: '' }, root);
+  const { code, text } = await run(join(root, 'e2e/bin/overload'), ['-program', process.env.ATRIUM_TEST_PROGRAM, '-seconds', '1.5'], { ATRIUM_TEST_POSTGRES: '' }, root);
   assert.equal(code, 0, text);
 }, 120);
 

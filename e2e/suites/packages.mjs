@@ -6,7 +6,7 @@ import { cpSync, existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync
 import { join } from 'node:path';
 import { check, finish, run, temporary, temporaryFolder } from '../lib.mjs';
 
-const program = process.env.ATRIUM_PROGRAM ?? assert.fail('ATRIUM_PROGRAM is not set');
+const program = process.env.ATRIUM_TEST_PROGRAM ?? assert.fail('ATRIUM_TEST_PROGRAM is not set');
 const root = join(import.meta.dirname, '../..'), tools = join(import.meta.dirname, '../bin');
 const packages = (...args) => run(join(tools, 'packages'), args, {}, root);
 

@@ -1,5 +1,5 @@
 // This suite opens every page in light, dark and forced colours, wide and on a phone. axe finds nothing, and no page is too wide. With
-// ATRIUM_MATRIX it opens them in all themes at all widths.
+// ATRIUM_TEST_MATRIX it opens them in all themes at all widths.
 
 import assert from 'node:assert/strict';
 import { readdirSync } from 'node:fs';
@@ -7,8 +7,8 @@ import { join } from 'node:path';
 import { browser, open, violations } from '../browser.mjs';
 import { check, finish } from '../lib.mjs';
 
-const pictures = process.env.ATRIUM_PICTURES; // Screenshots of the pages are stored in this folder.
-const widths = process.env.ATRIUM_MATRIX ? [320, 390, 1024, 1440] : undefined;
+const pictures = process.env.ATRIUM_TEST_PICTURES; // Screenshots of the pages are stored in this folder.
+const widths = process.env.ATRIUM_TEST_MATRIX ? [320, 390, 1024, 1440] : undefined;
 for (const [theme, few] of [['light', [1440, 390]], ['dark', [1440, 390]], ['forced', [1024, 320]]]) {
   for (const [name, path] of [['home', '/'], ['graphiql', '/playground'], ['small', '/playground/small'], ['docs', '/docs'], ['guide', '/guide']]) {
     for (const width of widths ?? few) {

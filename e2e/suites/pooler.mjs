@@ -21,7 +21,7 @@ if (!pooler) {
   process.exit(status ?? 1);
 }
 
-const program = process.env.ATRIUM_PROGRAM;
+const program = process.env.ATRIUM_TEST_PROGRAM;
 const direct = process.env.ATRIUM_TEST_POSTGRES;
 const pooled = direct.replace(/@[^/]+/, `@${pooler}`);
 const folder = mkdtempSync(join(tmpdir(), 'atrium-pooler-'));

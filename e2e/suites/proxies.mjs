@@ -15,17 +15,17 @@ import { SignJWT, exportJWK } from 'jose';
 import { check, finish, run, start, until } from '../lib.mjs';
 
 const here = import.meta.dirname, root = join(here, '../..');
-const program = process.env.ATRIUM_PROGRAM ?? assert.fail('ATRIUM_PROGRAM is not set');
+const program = process.env.ATRIUM_TEST_PROGRAM ?? assert.fail('ATRIUM_TEST_PROGRAM is not set');
 const hosts = ['localhost', 'issuer.test', 'registry.test'], sink = '8.8.4.4';
 
 // Node reads further authorities only when it starts, so the suite runs itself again.
-const folder = process.env.ATRIUM_PROXIES ?? mkdtempSync(join(tmpdir(), 'atrium-proxies-'));
+const folder = process.env.ATRIUM_TEST_PROXIES ?? mkdtempSync(join(tmpdir(), 'atrium-proxies-'));
 const certificate = join(folder, 'atrium.crt'), key = join(folder, 'atrium.key');
-if (!process.env.ATRIUM_PROXIES) {
+if (!process.env.ATRIUM_TEST_PROXIES) {
   const names = [...hosts.map((host) => `DNS:${host}`), `IP:${sink}`].join();
   const made = spawnSync('openssl', ['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-days', '1', '-subj', '/CN=test', '-addext', `subjectAltName=${names}`, '-keyout', key, '-out', certificate]);
   assert.equal(made.status, 0, String(made.stderr));
-  const { status } = spawnSync(join(root, 'scripts/with-postgres'), [process.execPath, import.meta.filename], { stdio: 'inherit', env: { ...process.env, ATRIUM_PROXIES: folder, NODE_EXTRA_CA_CERTS: certificate } });
+  const { status } = spawnSync(join(root, 'scripts/with-postgres'), [process.execPath, import.meta.filename], { stdio: 'inherit', env: { ...process.env, ATRIUM_TEST_PROXIES: folder, NODE_EXTRA_CA_CERTS: certificate } });
   process.exit(status ?? 1);
 }
 

@@ -6,7 +6,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { check, finish, run, site, temporary, temporaryFolder } from '../lib.mjs';
 
-const program = process.env.ATRIUM_PROGRAM ?? assert.fail('ATRIUM_PROGRAM is not set');
+const program = process.env.ATRIUM_TEST_PROGRAM ?? assert.fail('ATRIUM_TEST_PROGRAM is not set');
 const text = readFileSync(join(import.meta.dirname, '../../deploy/systemd/atrium.service'), 'utf8');
 const unit = temporary('atrium.service', text.replaceAll('/usr/bin/atrium', program).replace(/^Documentation=.*\n/m, ''));
 

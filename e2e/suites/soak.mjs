@@ -15,7 +15,7 @@ if (spawnSync(program, ['pgbouncer', 'libevent-2.1-7', 'libc-ares2']).status !==
 }
 
 await check('nothing is lost or repeated when processes and servers are killed', async () => {
-  const { code, text } = await run(standby, ['--read', '2', pooler, join(root, 'e2e/bin/replicas'), '-program', process.env.ATRIUM_PROGRAM, '-faults', 'restarts', '-seconds', '1'],
+  const { code, text } = await run(standby, ['--read', '2', pooler, join(root, 'e2e/bin/replicas'), '-program', process.env.ATRIUM_TEST_PROGRAM, '-faults', 'restarts', '-seconds', '1'],
     { PGBOUNCER_CONF: 'server_login_retry = 1' }, root);
   assert.equal(code, 0, text.slice(0, 30) + text.slice(-900));
   return text.match(/^seed \d+/)[0];

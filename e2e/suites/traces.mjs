@@ -10,7 +10,7 @@ import { createRequire } from 'node:module';
 import { check, finish, run, temporaryFolder } from '../lib.mjs';
 import { sinkFlags, startSink } from '../receiver.mjs';
 
-const program = process.env.ATRIUM_PROGRAM ?? assert.fail('ATRIUM_PROGRAM is not set');
+const program = process.env.ATRIUM_TEST_PROGRAM ?? assert.fail('ATRIUM_TEST_PROGRAM is not set');
 // Only the copy of the definitions in the transformer can decode.
 const root = createRequire(import.meta.url)('@opentelemetry/otlp-transformer/build/src/generated/root.js');
 const request = root.opentelemetry.proto.collector.trace.v1.ExportTraceServiceRequest;

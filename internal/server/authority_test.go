@@ -226,12 +226,12 @@ func (w *replicas) awaitAnswers(found *verdict, change func()) {
 }
 
 // A revocation takes effect with the next request, on every replica and in every protocol,
-// although the caller is read in the same round trip as the answer. ATRIUM_ANSWERS is the
+// although the caller is read in the same round trip as the answer. ATRIUM_TEST_ANSWERS is the
 // number of answers (`make scale` judges 10,000, directly and through pgbouncer).
 func TestNoAnswerIsStale(t *testing.T) {
 	t.Parallel()
 	answers := int64(400)
-	if given := os.Getenv("ATRIUM_ANSWERS"); given != "" {
+	if given := os.Getenv("ATRIUM_TEST_ANSWERS"); given != "" {
 		answers = check(strconv.ParseInt(given, 10, 64))(t)
 	}
 	storetest.EachURL(t, func(t *testing.T, url string) {
