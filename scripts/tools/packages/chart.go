@@ -48,7 +48,10 @@ commonLabels: {team: platform}
 autoscaling: {enabled: true, maxReplicas: 9, behavior: {scaleDown: {stabilizationWindowSeconds: 600}}}
 ingress: {enabled: true, className: nginx, annotations: {a: b}, hosts: [atrium.example.com], tlsSecretName: edge}
 httpRoute: {enabled: true, parentRefs: [{name: gateway}], hostnames: [atrium.example.com]}
-networkPolicy: {enabled: true, from: [{podSelector: {}}], metricsFrom: [{namespaceSelector: {matchLabels: {a: monitoring}}}]}
+networkPolicy: {enabled: true, from: [{podSelector: {}}], metricsFrom: [{namespaceSelector: {matchLabels: {a: monitoring}}}], egress: [{ports: [{port: 53, protocol: UDP}]}, {to: [{ipBlock: {cidr: 10.0.0.0/8}}], ports: [{port: 5432}]}]}
+initContainers: [{name: sql-proxy, image: proxy, restartPolicy: Always, securityContext: {allowPrivilegeEscalation: false, readOnlyRootFilesystem: true, capabilities: {drop: [ALL]}}}]
+extraContainers: [{name: agent, image: agent, securityContext: {allowPrivilegeEscalation: false, readOnlyRootFilesystem: true, capabilities: {drop: [ALL]}}}]
+topologySpreadConstraints: [{maxSkew: 1, topologyKey: topology.kubernetes.io/zone, whenUnsatisfiable: DoNotSchedule}]
 serviceAccount: {annotations: {eks.amazonaws.com/role-arn: a}}
 caBundle: {configMapName: authorities}
 envFrom: [{configMapRef: {name: more}}]
@@ -58,7 +61,7 @@ imagePullSecrets: [{name: pull}]
 settings: {audience: [https://atrium.example.com], public-url: https://atrium.example.com, drain-delay: 20s, drain-timeout: 1m, rate-limit: 50}
 terminationGracePeriodSeconds: 85
 tls: {secretName: atrium-tls}
-service: {type: LoadBalancer, port: 443, annotations: {example.com/a: b}}
+service: {type: LoadBalancer, port: 443, annotations: {example.com/a: b}, loadBalancerClass: example.com/internal, loadBalancerSourceRanges: [10.0.0.0/8]}
 metrics: {serviceMonitor: {enabled: true, labels: {release: prometheus}}, prometheusRule: {enabled: true, labels: {release: prometheus}}, dashboard: {enabled: true}}
 podDisruptionBudget: {maxUnavailable: 50%}
 env: [{name: OTEL_EXPORTER_OTLP_ENDPOINT, value: "http://collector:4318"}]
@@ -69,6 +72,14 @@ tolerations: [{key: a, operator: Exists}]
 affinity: {nodeAffinity: {requiredDuringSchedulingIgnoredDuringExecution: {nodeSelectorTerms: [{matchExpressions: [{key: a, operator: Exists}]}]}}}
 priorityClassName: high
 migration: {resources: {limits: {memory: 512Mi}}, annotations: {argocd.argoproj.io/hook: PreSync}, podAnnotations: {a: b}, serviceAccountName: migrator}
+`,
+	"a gateway without TLS behind it": `
+httpRoute: {enabled: true, parentRefs: [{name: gateway}], hostnames: [atrium.example.com]}
+settings: {idle-timeout: 1h}
+`,
+	"one port": `
+service: {grpcPort: 0, appProtocol: http}
+httpRoute: {enabled: true, parentRefs: [{name: gateway}]}
 `,
 	onOpenShift: `
 caBundle: {secretName: authorities, key: ca-bundle.crt}
@@ -85,6 +96,8 @@ var refusals = map[string]string{
 	"an unknown value":                  `{replica: 3}`,
 	"a secret among the settings":       `{settings: {encryption-key: abc}}`,
 	"development mode":                  `{settings: {dev: true}}`,
+	"a setting that there is not":       `{settings: {trusted-proxys: [10.0.0.0/8]}}`,
+	"a container without an image":      `{extraContainers: [{name: agent}]}`,
 	"a port that the chart has to know": `{settings: {addr: "0.0.0.0:1"}}`,
 	"secrets that are nowhere":          `{secrets: {as: disk}}`,
 	"a digest that is none":             `{image: {digest: latest}}`,
@@ -107,7 +120,7 @@ func checkChart(folder, program string) error {
 		}
 		fmt.Printf("%s: %d objects\n", name, objects.count)
 	}
-	if err := writeReadme(folder, true); err != nil {
+	if err := errors.Join(writeReadme(folder, true), checkSettingNames(folder, program)); err != nil {
 		return err
 	}
 	for _, name := range slices.Sorted(maps.Keys(refusals)) {
@@ -259,8 +272,9 @@ func (m *manifests) check() error {
 				fail("the Service %s leads to a port %s that no container has", service.Name, port.TargetPort.String())
 			}
 		}
-		if service.Spec.Type != "" && service.Spec.Type != core.ServiceTypeClusterIP && len(service.Spec.Ports) != 1 {
-			fail("the Service %s shows more than one port outside of the cluster", service.Name)
+		isOther := func(port core.ServicePort) bool { return port.TargetPort.StrVal != "http" }
+		if service.Spec.Type != "" && service.Spec.Type != core.ServiceTypeClusterIP && slices.ContainsFunc(service.Spec.Ports, isOther) {
+			fail("the Service %s shows another port than that of the server outside of the cluster", service.Name)
 		}
 	}
 	if m.budget != nil {
@@ -325,7 +339,7 @@ func findExcessRights(what string, pod core.PodSpec, openShift bool) (faults []e
 	for _, volume := range pod.Volumes {
 		volumes[volume.Name] = true
 	}
-	for _, container := range pod.Containers {
+	for _, container := range slices.Concat(pod.InitContainers, pod.Containers) {
 		s := container.SecurityContext
 		if s == nil || !is(s.ReadOnlyRootFilesystem, true) || !is(s.AllowPrivilegeEscalation, false) || s.Capabilities == nil || !slices.Contains(s.Capabilities.Drop, "ALL") {
 			fail("its container may write to its root or has capabilities")

@@ -25,8 +25,10 @@ func (m *manifests) checkEdge() error {
 		}
 	}
 	if m.route != nil {
-		to := m.route.Spec.Rules[0].BackendRefs[0]
-		leads("the HTTPRoute", string(to.Name), func(p core.ServicePort) bool { return p.Port == int32(*to.Port) })
+		for _, rule := range m.route.Spec.Rules {
+			to := rule.BackendRefs[0]
+			leads("the HTTPRoute", string(to.Name), func(p core.ServicePort) bool { return p.Port == int32(*to.Port) && speaks(p, len(rule.Matches) > 0) })
+		}
 	}
 	if m.network != nil {
 		for _, rule := range m.network.Spec.Ingress {
@@ -41,6 +43,16 @@ func (m *manifests) checkEdge() error {
 		}
 	}
 	return errors.Join(faults...)
+}
+
+// speaks reports whether a gateway uses the protocol that requests need at a port: HTTP/2 for gRPC, and HTTP/1.1 for websockets. By
+// TLS they agree about it.
+func speaks(port core.ServicePort, isGRPC bool) bool {
+	protocol := ""
+	if port.AppProtocol != nil {
+		protocol = *port.AppProtocol
+	}
+	return protocol == "https" || (protocol == "kubernetes.io/h2c") == isGRPC
 }
 
 // checkMonitoring checks that the rules and the dashboard are those of the repository.
@@ -70,6 +82,9 @@ func findDifferences(migration, server core.PodSpec) (faults []error) {
 		if !slices.ContainsFunc(job.Env, func(v core.EnvVar) bool { return v.Name == variable.Name }) {
 			faults = append(faults, fmt.Errorf("the migration has no variable %s", variable.Name))
 		}
+	}
+	if len(migration.InitContainers) != len(server.InitContainers) {
+		faults = append(faults, errors.New("the migration has other containers before it than the server"))
 	}
 	if len(job.EnvFrom) != len(pod.EnvFrom) {
 		faults = append(faults, errors.New("the migration has other variables than the server"))

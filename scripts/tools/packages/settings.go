@@ -5,15 +5,55 @@ import (
 	"crypto/elliptic"
 	"crypto/rand"
 	"crypto/x509"
+	"encoding/json"
 	"encoding/pem"
 	"fmt"
+	"maps"
 	"math/big"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"sigs.k8s.io/yaml"
 )
+
+// ownSettings are those that the chart sets itself, that belong into the Secret, or that no cluster should have.
+var ownSettings = []string{
+	"addr", "metrics-addr", "migrate", "tls-cert", "tls-key", "database-url", "database-direct-url", "read-database-url", "encryption-key", "new-encryption-key", "dev", "config",
+}
+
+// checkSettingNames checks that the schema of the values knows every setting of the program, and no other.
+func checkSettingNames(folder, program string) error {
+	text, err := os.ReadFile(filepath.Join(folder, "values.schema.json"))
+	if err != nil {
+		return err
+	}
+	var schema struct {
+		Properties struct {
+			Settings struct {
+				PropertyNames struct{ Enum []string }
+			}
+		}
+	}
+	if err := json.Unmarshal(text, &schema); err != nil {
+		return err
+	}
+	said, err := exec.Command(program, "config").Output()
+	if err != nil {
+		return err
+	}
+	var settings map[string]any
+	if err := yaml.Unmarshal(said, &settings); err != nil {
+		return err
+	}
+	maps.DeleteFunc(settings, func(name string, _ any) bool { return slices.Contains(ownSettings, name) })
+	if want := slices.Sorted(maps.Keys(settings)); !slices.Equal(schema.Properties.Settings.PropertyNames.Enum, want) {
+		return fmt.Errorf("values.schema.json must have these settings: %q", want)
+	}
+	return nil
+}
 
 // checkGracePeriod checks that a pod is not killed before it has drained.
 func checkGracePeriod(settings string, grace *int64) error {
