@@ -54,6 +54,7 @@ function imitate(one, handle) {
     const { pathname, searchParams } = new URL(request.url, one.issuer);
     const answer = (value, status = 200) => response.writeHead(status, { 'Content-Type': 'application/json', 'Access-Control-Allow-Origin': '*' }).end(JSON.stringify(value));
     if (pathname === '/.well-known/openid-configuration') return answer({ issuer: one.says, authorization_endpoint: `${one.issuer}/auth`, token_endpoint: `${one.issuer}/token` });
+    if (!['/auth', '/token'].includes(pathname)) return answer({}, 404); // Browsers ask for an icon.
     let form = '';
     for await (const chunk of request) form += chunk;
     one.log.push(pathname);
@@ -86,7 +87,7 @@ await check('a server with a provider for the console and with trusted documents
   const provider = start(process.execPath, [module], { ISSUER: issuer });
   await eventually(() => fetch(`${issuer}/.well-known/openid-configuration`).then((r) => r.ok, () => false), () => provider.said);
   const trusted = temporary('trusted.json', JSON.stringify({ mine: 'query Mine { ping }' }));
-  const server = start(program, ['serve', '--audience', audience, '--audience', 'google-client', '--private-issuer', host, '--private-issuer', google.host, '--addr', `127.0.0.1:${port}`, '--metrics-addr=', '--log-format', 'json', '--database-url', database, '--rate-limit', '0',
+  const server = start(program, ['serve', '--audience', audience, '--audience', 'google-client', '--private-issuer', host, '--private-issuer', google.host, '--private-issuer', honest.host, '--private-issuer', evil.host, '--addr', `127.0.0.1:${port}`, '--metrics-addr=', '--log-format', 'json', '--database-url', database, '--rate-limit', '0',
     '--console-issuer', issuer, '--console-client-id', 'console', '--console-parameter', `resource=${audience}`, '--console-scope', 'openid profile',
     '--console-provider', JSON.stringify({ name: 'Google', issuer: google.issuer, clientId: 'google-client', parameters: { response_type: 'id_token', prompt: 'select_account' } }),
     ...['honest', 'evil'].flatMap((name) => ['--console-provider', JSON.stringify({ name, issuer: { honest, evil }[name].issuer, clientId: `${name}-client` })]), '--trusted-documents', trusted]);
