@@ -249,14 +249,14 @@ func TestADatabaseThatDoesNotFitIsExplained(t *testing.T) {
 		}
 		u.Path, u.RawQuery = "/"+database, ""
 		if user != "" {
-			u.User = neturl.User(user)
+			u.User = neturl.UserPassword(user, "secret")
 		}
 		return u.String()
 	}
 	suffix := strings.ToLower(rand.Text())
 	role, latin, ascii, foreign := "role_"+suffix, "latin_"+suffix, "ascii_"+suffix, "foreign_"+suffix
 	for _, statement := range []string{
-		"CREATE ROLE " + role + " LOGIN", "CREATE DATABASE " + foreign + " TEMPLATE template0",
+		"CREATE ROLE " + role + " LOGIN PASSWORD 'secret'", "CREATE DATABASE " + foreign + " TEMPLATE template0",
 		"CREATE DATABASE " + latin + " TEMPLATE template0 ENCODING 'LATIN1' LC_COLLATE 'C' LC_CTYPE 'C'",
 		"CREATE DATABASE " + ascii + " TEMPLATE template0 ENCODING 'SQL_ASCII' LC_COLLATE 'C' LC_CTYPE 'C'",
 	} {
