@@ -1,6 +1,9 @@
 package platform
 
-import "context"
+import (
+	"context"
+	"log/slog"
+)
 
 type backgroundKey struct{}
 
@@ -15,4 +18,30 @@ func InBackground(ctx context.Context) context.Context {
 func IsBackground(ctx context.Context) bool {
 	marked, _ := ctx.Value(backgroundKey{}).(bool)
 	return marked
+}
+
+// A chore is background work that is done again and again. The log tells when it begins to fail, and when it works
+// again, but not each time that it fails, because an outage of the database fails all of them every second.
+type chore struct {
+	logger  *slog.Logger
+	warning string // what the log says when it fails
+	failing bool
+}
+
+// newChore returns a chore of this process.
+func (p *Platform) newChore(warning string) *chore {
+	return &chore{logger: p.options.Logger, warning: warning}
+}
+
+// note notes how the work has ended. An error of a shutdown is none.
+func (c *chore) note(ctx context.Context, err error) {
+	switch {
+	case ctx.Err() != nil:
+		return
+	case err != nil && !c.failing:
+		c.logger.Warn(c.warning, "error", err)
+	case err == nil && c.failing:
+		c.logger.Info("background work succeeds again", "warning", c.warning)
+	}
+	c.failing = err != nil
 }

@@ -54,7 +54,7 @@ func newBroadcast(store Store, o Options) *broadcast {
 	logger := o.Logger
 	b := &broadcast{store: store, logger: logger, observer: o.Observer, clock: o.Clock, catchUpSlots: make(chan struct{}, maxCatchUps), listeners: map[UID]map[*listener]struct{}{}}
 	b.anchor = eventAnchor{store: store, retention: o.AuditRetention, clock: o.Clock}
-	b.callers = feedCallers{store: store, logger: logger, reads: &b.reads, open: map[string]*feedCaller{}}
+	b.callers = feedCallers{store: store, trouble: chore{logger: logger, warning: "reading grants failed; live feeds wait for a retry"}, reads: &b.reads, open: map[string]*feedCaller{}}
 	return b
 }
 
@@ -162,24 +162,19 @@ func (b *broadcast) start(at EventPosition) {
 // run reads events until ctx ends. While the store fails, feeds wait. No event is
 // lost, because reading continues at the same position.
 func (b *broadcast) run(ctx context.Context, at EventPosition) {
-	for failing := false; ctx.Err() == nil; {
+	reading := chore{logger: b.logger, warning: "reading new events failed; live feeds wait for a retry"}
+	for ctx.Err() == nil {
 		changed := b.store.Changed()
 		events, err := b.store.EventsAfter(ctx, nil, at, broadcastBatch)
 		if err == nil {
 			at, events, err = b.checkAnchor(ctx, at, events)
 		}
-		switch {
-		case ctx.Err() != nil:
+		if ctx.Err() != nil {
 			return
-		case err != nil:
-			changed = nil // an immediate retry would add load to a failing store
-			if !failing {
-				b.logger.Warn("reading new events failed; live feeds wait for a retry", "error", err)
-			}
-		case failing:
-			b.logger.Info("reading new events works again; live feeds continue")
 		}
-		failing = err != nil
+		if reading.note(ctx, err); err != nil {
+			changed = nil // an immediate retry would add load to a failing store
+		}
 		if len(events) > 0 {
 			at = events[len(events)-1].Position
 			b.anchor.note(events[len(events)-1])

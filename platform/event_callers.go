@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/json"
-	"log/slog"
 	"slices"
 	"strconv"
 	"strings"
@@ -19,8 +18,8 @@ import (
 type feedCallers struct {
 	store    Reader
 	identify func(ctx context.Context, c Claims) (*Actor, error) // finds the identities of a token again
-	logger   *slog.Logger
-	reads    *atomic.Int64 // number of reads of events
+	trouble  chore                                               // what the log says of reads
+	reads    *atomic.Int64                                       // number of reads of events
 
 	lock    sync.Mutex
 	open    map[string]*feedCaller // callers with feeds
@@ -309,8 +308,7 @@ func (h *feedCallers) readNow() bool {
 		one.isSignedOut = true
 		h.forget(one) // the token may get its identity back, and open other feeds
 	}
-	if err != nil {
-		h.logger.Warn("reading grants failed; live feeds wait for a retry", "error", err)
+	if h.trouble.note(context.Background(), err); err != nil {
 		return false
 	}
 	for i, one := range now.asking {

@@ -93,22 +93,17 @@ func (s Findings) follow(ctx context.Context) {
 	ctx = WithActor(ctx, NewOperator("findings"))
 	expiry := time.NewTicker(expiryInterval)
 	defer expiry.Stop()
-	failing := false
+	settling := s.p.newChore("findings were not brought up to date; trying again every second")
+	ending := s.p.newChore("exceptions whose time is over were not ended; trying again every minute")
 	for ctx.Err() == nil {
 		changed := s.p.store.Changed()
-		err := s.Settle(ctx)
-		if err != nil && ctx.Err() == nil && !failing {
-			s.p.options.Logger.Warn("findings were not brought up to date; trying again every second", "error", err)
-		}
-		failing = err != nil
+		settling.note(ctx, s.Settle(ctx))
 		select {
 		case <-ctx.Done():
 		case <-changed:
 		case <-time.After(taskInterval):
 		case <-expiry.C:
-			if err := s.EndExpired(ctx); err != nil && ctx.Err() == nil {
-				s.p.options.Logger.Warn("exceptions whose time is over were not ended; trying again in a minute", "error", err)
-			}
+			ending.note(ctx, s.EndExpired(ctx))
 		}
 	}
 }

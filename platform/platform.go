@@ -176,8 +176,9 @@ func (p *Platform) AwaitOther(ctx context.Context, wait func()) { p.store.AwaitO
 // must also poll.
 func (p *Platform) Changed() <-chan struct{} { return p.store.Changed() }
 
-// repeat calls run at intervals until ctx ends, and logs a warning if it fails.
+// repeat does a chore at intervals until ctx ends.
 func (p *Platform) repeat(ctx context.Context, interval time.Duration, run func(context.Context) error, warning string) {
+	work := p.newChore(warning)
 	tick := time.NewTicker(interval)
 	defer tick.Stop()
 	for {
@@ -185,9 +186,7 @@ func (p *Platform) repeat(ctx context.Context, interval time.Duration, run func(
 		case <-ctx.Done():
 			return
 		case <-tick.C:
-			if err := run(ctx); err != nil && ctx.Err() == nil {
-				p.options.Logger.Warn(warning, "error", err)
-			}
+			work.note(ctx, run(ctx))
 		}
 	}
 }
@@ -214,7 +213,10 @@ func (p *Platform) Run(ctx context.Context) {
 	clean := time.NewTicker(retentionInterval)
 	defer clean.Stop()
 	acted := map[UID]bool{}
-	p.maintainOrWarn(ctx)
+	maintain := p.newChore("old events or deliveries were not removed, or the next partitions not made; trying again every 10 minutes")
+	sealing := p.newChore("the keys of page tokens were not read again; a new one is used later")
+	marking := p.newChore("last seen times were not written")
+	maintain.note(ctx, p.Maintain(ctx))
 	for {
 		select {
 		case <-ctx.Done():
@@ -222,10 +224,8 @@ func (p *Platform) Run(ctx context.Context) {
 		case uid := <-p.seen:
 			acted[uid] = true
 		case <-clean.C:
-			p.maintainOrWarn(ctx)
-			if err := p.loadSealer(ctx); err != nil && ctx.Err() == nil {
-				p.options.Logger.Warn("the keys of page tokens were not read again; a new one is used later", "error", err)
-			}
+			maintain.note(ctx, p.Maintain(ctx))
+			sealing.note(ctx, p.loadSealer(ctx))
 		case <-tick.C:
 			if len(acted) == 0 {
 				continue
@@ -234,9 +234,7 @@ func (p *Platform) Run(ctx context.Context) {
 			for uid := range acted {
 				uids = append(uids, uid)
 			}
-			if err := p.store.MarkSeen(ctx, uids, p.now()); err != nil {
-				p.options.Logger.Warn("last seen times were not written", "error", err)
-			}
+			marking.note(ctx, p.store.MarkSeen(ctx, uids, p.now()))
 			clear(acted)
 		}
 	}

@@ -67,13 +67,6 @@ func (p *Platform) deleteExpired(ctx context.Context, now Time) error {
 	)
 }
 
-// maintainOrWarn calls Maintain and logs its error.
-func (p *Platform) maintainOrWarn(ctx context.Context) {
-	if err := p.Maintain(ctx); err != nil && ctx.Err() == nil {
-		p.options.Logger.Warn("old events or deliveries were not removed, or the next partitions not made; trying again in 10 minutes", "error", err)
-	}
-}
-
 // The time for which events and ended deliveries are kept is divided by these numbers to get
 // the time that a partition covers. They are kept longer by at most this time, because
 // only whole partitions are dropped. Narrower partitions would keep them for a shorter
