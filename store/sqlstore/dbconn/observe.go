@@ -59,6 +59,9 @@ func (t observedTx) Run(ctx context.Context, statements ...*Statement) error {
 func (t observedTx) Commit(ctx context.Context, statements ...*Statement) error {
 	start := time.Now()
 	err := t.TxConn.Commit(ctx, statements...)
+	if len(statements) == 0 { // the round trip is that of the commit alone
+		statements = []*Statement{{SQL: "COMMIT"}}
+	}
 	t.observers.report(ctx, statements, start, err)
 	return err
 }
