@@ -40,10 +40,13 @@ type Facts struct {
 	Identities []UID  // UIDs of the caller's identities
 	Issuer     string // issuer and subject of the caller's token
 	Subject    string
-	Codes      []Code // codes of the errors in the response, each once; empty means success
-	Denial     *Error // the first UNAUTHENTICATED or PERMISSION_DENIED in the response, or nil
-	Limit      string // the limit that the request exceeded
-	Cost       int    // cost of a GraphQL document
+	// UnverifiedIssuer and UnverifiedSubject are whom a token names that was refused. Anybody can write such a token.
+	UnverifiedIssuer, UnverifiedSubject string
+
+	Codes  []Code // codes of the errors in the response, each once; empty means success
+	Denial *Error // the first UNAUTHENTICATED or PERMISSION_DENIED in the response, or nil
+	Limit  string // the limit that the request exceeded
+	Cost   int    // cost of a GraphQL document
 
 	// Failures are the errors whose causes the client does not see, at most maxFailures.
 	Failures []Failure
@@ -135,6 +138,11 @@ func (t *Trace) NoteCaller(a *Actor) {
 	if a != nil {
 		t.note(func(f *Facts) { f.Identities, f.Issuer, f.Subject = a.Identities, a.Issuer, a.Subject })
 	}
+}
+
+// NoteRefused notes whom a token names that was refused.
+func (t *Trace) NoteRefused(issuer, subject string) {
+	t.note(func(f *Facts) { f.UnverifiedIssuer, f.UnverifiedSubject = issuer, subject })
 }
 
 // NoteCode notes the code of an error in the response.

@@ -110,10 +110,12 @@ func (v *Verifier) Verify(ctx context.Context, raw string) (*platform.Actor, err
 	hash := sha256.Sum256([]byte(raw))
 	claims, err := v.verifyClaims(ctx, hash, raw)
 	if err != nil {
+		noteRefused(ctx, raw)
 		return nil, countFailure(ctx, claimantOf(claims), err)
 	}
 	actor, err := v.directory.Authenticate(ctx, claims)
 	if err == nil && len(actor.Identities) == 0 && !claims.ServiceAudience {
+		noteRefused(ctx, raw)
 		return nil, countFailure(ctx, claimantOf(claims), platform.Unauthenticated(fmt.Sprintf("the token's aud does not name this service, which is called %q, and no identity accepts it", v.audience)))
 	}
 	if err == nil {
@@ -122,11 +124,22 @@ func (v *Verifier) Verify(ctx context.Context, raw string) (*platform.Actor, err
 	return actor, err
 }
 
+// noteRefused notes for the log whom a refused token names, so that an operator knows whose it is. A token that is not a
+// JWT names nobody.
+func noteRefused(ctx context.Context, raw string) {
+	if t, err := parse(raw); err == nil {
+		issuer, _ := t.claims["iss"].(string)
+		subject, _ := t.claims["sub"].(string)
+		platform.TraceOf(ctx).NoteRefused(issuer, subject)
+	}
+}
+
 // presume returns ctx with the bearer of raw that an earlier request found, if raw is
 // still valid and the bearer is known.
 func (v *Verifier) presume(ctx context.Context, raw string) (_ context.Context, isPresumed bool, err error) {
 	known, err := v.findVerified(ctx, sha256.Sum256([]byte(raw)))
 	if err != nil {
+		noteRefused(ctx, raw)
 		return ctx, false, countFailure(ctx, Claimant{}, err)
 	}
 	if known == nil {

@@ -25,10 +25,14 @@ func (c *Config) newAdmission(refuse errorWriter) *admission.Controller {
 // its whole /64 network.
 func peer(remote string) string {
 	at, err := netip.ParseAddrPort(remote)
+	address := at.Addr()
+	if err != nil {
+		address, err = netip.ParseAddr(remote)
+	}
 	if err != nil {
 		return "peer " + remote
 	}
-	address := at.Addr().Unmap().WithZone("")
+	address = address.Unmap().WithZone("")
 	if address.Is6() {
 		if network, err := address.Prefix(64); err == nil {
 			address = network.Addr()

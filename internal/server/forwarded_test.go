@@ -126,7 +126,7 @@ func TestTheLimitsAndTheLogKnowTheClientOfAProxy(t *testing.T) {
 			}
 		}
 		recorder.refusals.flush()
-		if !strings.Contains(log.String(), `"remote":"192.0.2.7`) {
+		if !strings.Contains(log.String(), `"remote":"192.0.2.7"`) { // without a port, since the proxy has told none
 			t.Errorf("%s: the log does not name the client: %s", name, log)
 		}
 	}

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"log/slog"
 	"net/http"
+	"net/netip"
+	"path"
 	"strconv"
 	"strings"
 	"sync"
@@ -69,13 +71,21 @@ func (c *Config) knownOperations() []string {
 func (r *recorder) recordRequests(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, request *http.Request) {
 		e := &exchange{recorder: r, request: request, start: time.Now(), protocol: protocolOf(request), trace: &platform.Trace{}}
-		e.trace.ID, e.trace.Remote = w.Header().Get(apierror.RequestIDHeader), request.RemoteAddr
+		e.trace.ID, e.trace.Remote = w.Header().Get(apierror.RequestIDHeader), withoutZeroPort(request.RemoteAddr)
 		ctx := e.beginSpan(platform.WithTrace(request.Context(), e.trace))
 		seen := &observed{ResponseWriter: w, streaming: e.streams, challenge: func() string { return r.challenge(request) }}
 		defer r.metrics.Begin(e.protocol)()
 		defer func() { e.end(seen) }()
 		next.ServeHTTP(seen, request.WithContext(ctx))
 	})
+}
+
+// withoutZeroPort returns the address of a client without the port, if a proxy has told none.
+func withoutZeroPort(remote string) string {
+	if at, err := netip.ParseAddrPort(remote); err == nil && at.Port() == 0 {
+		return at.Addr().String()
+	}
+	return remote
 }
 
 // protocolOf returns the protocol of a request.
@@ -140,10 +150,19 @@ func (e *exchange) end(seen *observed) {
 		return
 	}
 	e.endSpan(code, facts, seen)
-	path := e.request.URL.EscapedPath()
+	f.quiet = e.protocol == "health" || e.protocol == "page" && code == "OK" && isAsset(e.request.URL.Path)
 	e.finish(f,
-		slog.String("method", e.request.Method), slog.String("path", path[:min(len(path), maxLoggedPath)]),
+		slog.String("method", e.request.Method), slog.String("path", cut(e.request.URL.EscapedPath())),
 		slog.Int("status", seen.code()), slog.Int64("bytes", seen.bytes))
+}
+
+// isAsset reports whether a page consists of what a path names, such as a script. A browser asks for dozens of them.
+func isAsset(name string) bool {
+	switch path.Ext(name) {
+	case ".js", ".css", ".svg", ".png", ".ico", ".woff", ".woff2", ".ttf", ".map":
+		return true
+	}
+	return false
 }
 
 // cancelled is the code of a request whose client did not wait for the answer.
@@ -190,13 +209,14 @@ type finished struct {
 	code     string
 	took     time.Duration
 	stream   bool
+	quiet    bool // whether it is one of many that tell nothing, such as a health check
 }
 
 // isRefusal reports whether a limit refuses requests whatever they ask for. A flood has many of
 // them, so they are logged in summary.
 func isRefusal(limit string) bool { return admission.IsLimit(limit) || transport.IsLimit(limit) }
 
-// finish logs and counts a finished request. Health checks are logged at debug level.
+// finish logs and counts a finished request. Quiet ones are logged at debug level.
 func (r *recorder) finish(f finished, more ...slog.Attr) {
 	if isRefusal(f.facts.Limit) {
 		r.recordRefusal(f)
@@ -206,7 +226,7 @@ func (r *recorder) finish(f finished, more ...slog.Attr) {
 	switch {
 	case len(f.facts.Failures) > 0:
 		level = apierror.FailureLevel(f.facts.Failures)
-	case f.protocol == "health":
+	case f.quiet:
 		level = slog.LevelDebug
 	case slow:
 		level = slog.LevelWarn
@@ -291,6 +311,9 @@ func appendDenial(attributes []slog.Attr, f platform.Facts) []slog.Attr {
 	}
 	if f.Issuer != "" {
 		attributes = append(attributes, slog.String("issuer", cut(f.Issuer)), slog.String("subject", cut(f.Subject)))
+	}
+	if f.UnverifiedIssuer != "" || f.UnverifiedSubject != "" {
+		attributes = append(attributes, slog.String("unverified_issuer", cut(f.UnverifiedIssuer)), slog.String("unverified_subject", cut(f.UnverifiedSubject)))
 	}
 	return attributes
 }

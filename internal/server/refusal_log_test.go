@@ -83,11 +83,17 @@ func TestTheLineOfADeniedRequestSaysWhy(t *testing.T) {
 	t.Parallel()
 	s := newAliasedServer(t, Config{})
 	member := check(s.issuer.Mint("nobody", "atrium", time.Hour, nil))(t)
+	elsewhere := check(s.issuer.Mint("wanderer", "another service", time.Hour, nil))(t)
+	named := `code=UNAUTHENTICATED .*message="Unauthenticated: .* unverified_issuer=\S+ unverified_subject=wanderer`
 	for name, c := range map[string]struct{ method, path, token, body, want string }{
-		"REST without a token":            {http.MethodGet, "/registry/v2/repos", "", "", `code=UNAUTHENTICATED .*reason=UNAUTHENTICATED message="Unauthenticated: .*token`},
-		"REST":                            {http.MethodGet, "/registry/v2/repos", member, "", `code=PERMISSION_DENIED .*reason=IDENTITY_NOT_FOUND .*capability=repo.list issuer=\S+ subject=nobody`},
-		"Connect":                         {http.MethodPost, listRepos, member, "{}", `code=PERMISSION_DENIED .*reason=IDENTITY_NOT_FOUND .*capability=repo.list issuer=\S+ subject=nobody`},
-		"GraphQL, as an error of a field": {http.MethodPost, "/graphql", member, `{"query": "{ repos { totalCount } }"}`, `code=PERMISSION_DENIED .*reason=IDENTITY_NOT_FOUND .*capability=repo.list issuer=\S+ subject=nobody`},
+		"REST with a token for another service":    {http.MethodGet, "/registry/v2/repos", elsewhere, "", named},
+		"Connect with a token for another service": {http.MethodPost, listRepos, elsewhere, "{}", named},
+		"GraphQL with a token for another service": {http.MethodPost, "/graphql", elsewhere, `{"query": "{ repos { totalCount } }"}`, named},
+		"REST with a forged token":                 {http.MethodGet, "/registry/v2/repos", elsewhere[:len(elsewhere)-8] + "AAAAAAAA", "", named},
+		"REST without a token":                     {http.MethodGet, "/registry/v2/repos", "", "", `code=UNAUTHENTICATED .*reason=UNAUTHENTICATED message="Unauthenticated: .*token`},
+		"REST":                                     {http.MethodGet, "/registry/v2/repos", member, "", `code=PERMISSION_DENIED .*reason=IDENTITY_NOT_FOUND .*capability=repo.list issuer=\S+ subject=nobody`},
+		"Connect":                                  {http.MethodPost, listRepos, member, "{}", `code=PERMISSION_DENIED .*reason=IDENTITY_NOT_FOUND .*capability=repo.list issuer=\S+ subject=nobody`},
+		"GraphQL, as an error of a field":          {http.MethodPost, "/graphql", member, `{"query": "{ repos { totalCount } }"}`, `code=PERMISSION_DENIED .*reason=IDENTITY_NOT_FOUND .*capability=repo.list issuer=\S+ subject=nobody`},
 	} {
 		s.logs.Reset()
 		header := http.Header{"Content-Type": {"application/json"}}
