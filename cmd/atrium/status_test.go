@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"path/filepath"
@@ -17,13 +18,20 @@ import (
 func TestTheStatusShowsWhatAnOperatorLooksFor(t *testing.T) {
 	t.Parallel()
 	storetest.EachURL(t, func(t *testing.T, url string) {
-		sink := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusInternalServerError) }))
+		sink := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			w.WriteHeader(map[bool]int{true: http.StatusInternalServerError, false: http.StatusNoContent}[r.URL.Path == "/hook"])
+		}))
 		defer sink.Close()
 		server := start(t, url, "--dev", "--private-sink", sink.Listener.Addr().String())
 		token := strings.TrimSpace(mustRun(t, url, "token"))
 		acme := demoUID(t, server)
 		if status, answer := server.send(http.MethodPost, token, "/events/v2/subscriptions/"+acme, `{"sink": "`+sink.URL+`/hook"}`); status != http.StatusOK {
 			t.Fatalf("status %d: %s", status, answer)
+		}
+		for i := range 12 { // More than the page lists, none of which fails.
+			if status, answer := server.send(http.MethodPost, token, "/events/v2/subscriptions/"+acme, fmt.Sprintf(`{"sink": "%s/healthy/%d"}`, sink.URL, i)); status != http.StatusOK {
+				t.Fatalf("status %d: %s", status, answer)
+			}
 		}
 		server.send(http.MethodPost, token, "/iam/v2/groups/"+acme, `{"name": "noticed"}`)
 		server.await(func() bool {
@@ -35,6 +43,9 @@ func TestTheStatusShowsWhatAnOperatorLooksFor(t *testing.T) {
 			if !strings.Contains(out, want) {
 				t.Errorf("no %q in\n%s", want, out)
 			}
+		}
+		if rows := strings.Count(out, strings.TrimPrefix(sink.URL, "http://")); rows != 1 || !regexp.MustCompile(`\nsinks +[12] fail[^~]* 127\.0\.0\.1:\d+ +20\d\d-`).MatchString(out) { // the demonstration has another
+			t.Errorf("%d sinks are listed, want the one that fails, with the time since which it does:\n%s", rows, out)
 		}
 		if first := strings.Index(out, acme+"  "); first < 0 || first > strings.Index(out, other+"  ") {
 			t.Errorf("the largest organisation is not the first in\n%s", out)

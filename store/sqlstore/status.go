@@ -51,16 +51,17 @@ type Standby struct {
 // first. It reads the counters of all organisations and every subscription, so only the operator may call it.
 func (s *Store) Status(ctx context.Context, most int) (*Status, error) {
 	found := &Status{}
-	const unwell = " FROM subscription s WHERE s.failing_since IS NOT NULL OR s.disable_time IS NOT NULL"
-	one := func(sql string, into *int64) *dbconn.Statement {
-		return newStatement(s.dialect).addSlow(sql).build(func(scan func(...any) error) error { return scan(into) })
+	const unwell = " FROM subscription s WHERE s.failing_since > ? OR s.disable_time > ?"
+	never := platform.Time{}
+	one := func(into *int64, sql string, args ...any) *dbconn.Statement {
+		return newStatement(s.dialect).addSlow(sql, args...).build(func(scan func(...any) error) error { return scan(into) })
 	}
 	run := []*dbconn.Statement{
-		one("SELECT "+s.dialect.Size, &found.Size),
-		one("SELECT COUNT(*) FROM delivery d WHERE d.stage = 1", &found.Queued),
-		one("SELECT COUNT(*)"+unwell, &found.Failing),
+		one(&found.Size, "SELECT "+s.dialect.Size),
+		one(&found.Queued, "SELECT COUNT(*) FROM delivery d WHERE d.stage = 1"),
+		one(&found.Failing, "SELECT COUNT(*)"+unwell, never, never),
 		s.largestTenants(most, &found.Tenants),
-		newStatement(s.dialect).addSlow("SELECT s.uid, s.sink, s.failing_since, s.disable_time, s.disable_reason"+unwell+" ORDER BY COALESCE(s.failing_since, s.disable_time), s.uid LIMIT ?", int64(most)).
+		newStatement(s.dialect).addSlow("SELECT s.uid, s.sink, s.failing_since, s.disable_time, s.disable_reason"+unwell+" ORDER BY CASE WHEN s.failing_since > ? THEN s.failing_since ELSE s.disable_time END, s.uid LIMIT ?", never, never, never, int64(most)).
 			build(func(scan func(...any) error) error {
 				var f FailingSink
 				err := scan(keyOf(&f.Subscription), &f.Sink, timeColumn{&f.FailingSince}, timeColumn{&f.Disabled}, &f.DisableReason)

@@ -82,11 +82,11 @@ var emptyDatabases = map[string]func(testing.TB) string{
 	"postgres": storetest.EmptyPostgres,
 }
 
-// describeSchema lists the columns and the indexes of a database, in a form that is the same for
+// describeSchema lists the columns and the indexes of a database, and which columns can be NULL, in a form that is the same for
 // both engines. It leaves out the tables of libraries, the partitions, and the indexes that only
 // one engine needs: those of searches, and those that belong to constraints.
 func (w *world) describeSchema() (lines []string) {
-	columns, indexes := `SELECT c.relname, a.attname FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
+	columns, indexes := `SELECT c.relname, a.attname, CASE WHEN a.attnotnull THEN '' ELSE ' NULL' END FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
 		WHERE c.relnamespace = current_schema()::regnamespace AND c.relkind IN ('r', 'p') AND NOT c.relispartition AND c.relname NOT IN ('event_partition', 'delivery_partition')`,
 		// Some indexes cannot be those of a table with partitions, so each partition has its own.
 		`SELECT regexp_replace(i.relname, '^(event_past|delivery_active)_', split_part(i.relname, '_', 1) || '_'), pg_get_indexdef(i.oid)
@@ -94,11 +94,11 @@ func (w *world) describeSchema() (lines []string) {
 		WHERE c.relnamespace = current_schema()::regnamespace AND (NOT c.relispartition OR c.relname IN ('event_past', 'delivery_active'))
 			AND i.relname NOT LIKE '%\_search' AND NOT i.relispartition AND NOT EXISTS (SELECT 1 FROM pg_constraint k WHERE k.conindid = i.oid)`
 	if w.onSQLite() {
-		columns = `SELECT m.name, c.name FROM sqlite_master m JOIN pragma_table_info(m.name) c WHERE m.type = 'table' AND m.name NOT LIKE 'search\_%' ESCAPE '\' AND m.name NOT LIKE 'sqlite\_%' ESCAPE '\'`
+		columns = `SELECT m.name, c.name, CASE WHEN c."notnull" OR c.pk THEN '' ELSE ' NULL' END FROM sqlite_master m JOIN pragma_table_info(m.name) c WHERE m.type = 'table' AND m.name NOT LIKE 'search\_%' ESCAPE '\' AND m.name NOT LIKE 'sqlite\_%' ESCAPE '\'`
 		indexes = `SELECT m.name, m.sql FROM sqlite_master m WHERE m.type = 'index' AND m.sql <> ''`
 	}
 	for _, row := range w.query(w.openDirect(), columns) {
-		lines = append(lines, "column "+strings.Join(row, "."))
+		lines = append(lines, "column "+row[0]+"."+row[1]+row[2])
 	}
 	definition := regexp.MustCompile(`^CREATE (UNIQUE )?INDEX .*? ON .*?\((.*?)\)( WHERE .*)?$`)
 	for _, row := range w.query(w.openDirect(), indexes) {

@@ -11,6 +11,8 @@
 -- an organisation, parent of the children of one resource, g2 and g3 of all that lies below a group of the
 -- second or third level. A list has the order name, uid, create or update, by which clients can sort.
 -- Texts are compared by bytes.
+--
+-- A time that is not set is the beginning of 1970. It is NULL only in columns that can be NULL.
 
 -- Groups: a tree for each organisation. The check refuses a UID that is not packed.
 CREATE TABLE grp (
@@ -241,7 +243,7 @@ CREATE TABLE issuer_proof (
     root bytea NOT NULL REFERENCES grp (uid) ON DELETE CASCADE,
     issuer text COLLATE "C" NOT NULL,
     method text COLLATE "C" NOT NULL,
-    verify_time timestamptz, check_time timestamptz,
+    verify_time timestamptz NOT NULL, check_time timestamptz NOT NULL,
     PRIMARY KEY (issuer, root)
 );
 -- The proofs of an organisation.
@@ -809,9 +811,9 @@ CREATE TABLE subscription (
     types text COLLATE "C" NOT NULL,
     secret bytea NOT NULL,
     create_time timestamptz NOT NULL, update_time timestamptz NOT NULL,
-    old_secret bytea, old_secret_until timestamptz,
-    failing_since timestamptz,
-    disable_time timestamptz, disable_reason text COLLATE "C" NOT NULL DEFAULT '',
+    old_secret bytea, old_secret_until timestamptz NOT NULL,
+    failing_since timestamptz NOT NULL,
+    disable_time timestamptz NOT NULL, disable_reason text COLLATE "C" NOT NULL DEFAULT '',
     begin_event text COLLATE "C" NOT NULL -- id of the event that created or enabled it: it gets no earlier ones
 );
 -- A group has one subscription for a sink.

@@ -11,6 +11,8 @@
 -- an organisation, parent of the children of one resource, g2 and g3 of all that lies below a group of the
 -- second or third level. A list has the order name, uid, create or update, by which clients can sort.
 -- Times are milliseconds since 1970.
+--
+-- A time that is not set is 0. It is NULL only in columns that can be NULL.
 
 -- Groups: a tree for each organisation. The check refuses a UID that is not packed.
 CREATE TABLE grp (
@@ -241,7 +243,7 @@ CREATE TABLE issuer_proof (
     root BLOB NOT NULL REFERENCES grp (uid) ON DELETE CASCADE,
     issuer TEXT NOT NULL,
     method TEXT NOT NULL,
-    verify_time INTEGER, check_time INTEGER,
+    verify_time INTEGER NOT NULL, check_time INTEGER NOT NULL,
     PRIMARY KEY (issuer, root)
 );
 -- The proofs of an organisation.
@@ -793,9 +795,9 @@ CREATE TABLE subscription (
     types TEXT NOT NULL,
     secret BLOB NOT NULL,
     create_time INTEGER NOT NULL, update_time INTEGER NOT NULL,
-    old_secret BLOB, old_secret_until INTEGER,
-    failing_since INTEGER,
-    disable_time INTEGER, disable_reason TEXT NOT NULL DEFAULT '',
+    old_secret BLOB, old_secret_until INTEGER NOT NULL,
+    failing_since INTEGER NOT NULL,
+    disable_time INTEGER NOT NULL, disable_reason TEXT NOT NULL DEFAULT '',
     begin_event TEXT NOT NULL -- id of the event that created or enabled it: it gets no earlier ones
 );
 -- A group has one subscription for a sink.
