@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"text/tabwriter"
@@ -13,7 +14,8 @@ import (
 
 type statusCommand struct {
 	databaseFlags
-	Most int `default:"10" help:"How many organisations and subscriptions are listed at most."`
+	Most   int    `default:"10" help:"How many organisations and subscriptions are listed at most."`
+	Format string `default:"text" enum:"text,json" help:"Form of the page: text for people, or json (one object)."`
 }
 
 func (c *statusCommand) check(f *faults) {
@@ -27,7 +29,8 @@ func (c *statusCommand) check(f *faults) {
 func (*statusCommand) Help() string {
 	return `Prints the state of the database, across all organisations: its schema and size, the programs that are connected to it and its
 standbys (PostgreSQL, as far as the user of the URL may see them), what waits to be delivered, the organisations with most rows,
-and the subscriptions whose sinks fail. Servers may run meanwhile.`
+and the subscriptions whose sinks fail. Servers may run meanwhile. With --format json it is an object for programs: lists
+are never null, ages are in seconds, and a time that is not known is left out.`
 }
 
 func (c *statusCommand) run(ctx context.Context, p program) error {
@@ -37,6 +40,12 @@ func (c *statusCommand) run(ctx context.Context, p program) error {
 	status, err := server.ReadStatus(ctx, c.DatabaseURL, c.Most)
 	if err != nil {
 		return err
+	}
+	if c.Format == "json" {
+		encoder := json.NewEncoder(p.stdout)
+		encoder.SetIndent("", "  ")
+		encoder.SetEscapeHTML(false)
+		return encoder.Encode(newStatusReport(status))
 	}
 	newest := status.Migrations[len(status.Migrations)-1]
 	table := tabwriter.NewWriter(p.stdout, 0, 0, 2, ' ', 0)
@@ -86,4 +95,84 @@ func printLists(table io.Writer, status *server.Status) {
 		}
 		_, _ = fmt.Fprintf(table, "%s\t%s\t%s\t%s\n", s.Subscription, platform.SinkHost(s.Sink), since, disabled)
 	}
+}
+
+// A statusReport is the page for programs.
+type statusReport struct {
+	Program       string               `json:"program"`
+	Time          platform.Time        `json:"time"`
+	Schema        reportedSchema       `json:"schema"`
+	DatabaseBytes int64                `json:"databaseBytes"`
+	Deliveries    reportedDeliveries   `json:"deliveries"`
+	EventSeconds  float64              `json:"oldestEventSeconds"`
+	FailingSinks  int64                `json:"failingSinks"`
+	Subscriptions []reportedSink       `json:"failingSubscriptions"`
+	Organisations []reportedTenant     `json:"organisations"`
+	Programs      []reportedConnection `json:"programs"`
+	Standbys      []reportedStandby    `json:"standbys"`
+}
+
+type reportedSchema struct {
+	Version int64         `json:"version"`
+	Name    string        `json:"name"`
+	Applied platform.Time `json:"appliedTime"`
+}
+
+type reportedDeliveries struct {
+	Waiting     int64   `json:"waiting"`
+	LateSeconds float64 `json:"lateSeconds"`
+}
+
+type reportedSink struct {
+	UID           platform.UID  `json:"uid"`
+	Host          string        `json:"host"`
+	FailingSince  platform.Time `json:"failingSince,omitzero"`
+	DisableTime   platform.Time `json:"disableTime,omitzero"`
+	DisableReason string        `json:"disableReason,omitempty"`
+}
+
+type reportedTenant struct {
+	UID  platform.UID `json:"uid"`
+	Name string       `json:"name"`
+	Rows int64        `json:"rows"`
+}
+
+type reportedConnection struct {
+	Name        string        `json:"name"`
+	Address     string        `json:"address"`
+	Connections int64         `json:"connections"`
+	Since       platform.Time `json:"since,omitzero"`
+}
+
+type reportedStandby struct {
+	Name       string  `json:"name"`
+	Address    string  `json:"address"`
+	State      string  `json:"state"`
+	LagSeconds float64 `json:"lagSeconds"`
+}
+
+func newStatusReport(s *server.Status) statusReport {
+	newest := s.Migrations[len(s.Migrations)-1]
+	r := statusReport{
+		Program: version, Time: platform.At(s.Now),
+		Schema:        reportedSchema{newest.Version, newest.Name, platform.At(newest.AppliedAt)},
+		DatabaseBytes: s.Size,
+		Deliveries:    reportedDeliveries{s.Queued, s.Backlog.Delivery.Seconds()},
+		EventSeconds:  s.Backlog.Event.Seconds(),
+		FailingSinks:  s.Failing,
+		Subscriptions: []reportedSink{}, Organisations: []reportedTenant{}, Programs: []reportedConnection{}, Standbys: []reportedStandby{},
+	}
+	for _, sink := range s.Sinks {
+		r.Subscriptions = append(r.Subscriptions, reportedSink{sink.Subscription, platform.SinkHost(sink.Sink), sink.FailingSince, sink.Disabled, sink.DisableReason})
+	}
+	for _, t := range s.Tenants {
+		r.Organisations = append(r.Organisations, reportedTenant{t.Organisation, t.Name, t.Rows})
+	}
+	for _, c := range s.Clients {
+		r.Programs = append(r.Programs, reportedConnection(c))
+	}
+	for _, b := range s.Standbys {
+		r.Standbys = append(r.Standbys, reportedStandby{b.Name, b.Address, b.State, b.Lag})
+	}
+	return r
 }

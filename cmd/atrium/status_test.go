@@ -1,11 +1,13 @@
 package main
 
 import (
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -55,6 +57,30 @@ func TestTheStatusShowsWhatAnOperatorLooksFor(t *testing.T) {
 		}
 		if one := mustRun(t, url, "status", "--most", "1"); strings.Contains(one, other) {
 			t.Errorf("with --most 1 there are two organisations:\n%s", one)
+		}
+		type failing struct{ UID, Host, FailingSince string }
+		var report struct {
+			Program, Time        string
+			Schema               struct{ Name, AppliedTime string }
+			DatabaseBytes        int64
+			FailingSinks         int
+			FailingSubscriptions []failing
+			Organisations        []struct {
+				UID, Name string
+				Rows      int
+			}
+			Programs []struct{ Name string }
+			Standbys []any
+		}
+		if err := json.Unmarshal([]byte(mustRun(t, url, "status", "--format", "json")), &report); err != nil {
+			t.Fatal(err)
+		}
+		if report.Program != version || report.Schema.Name != "schema" || !strings.HasPrefix(report.Schema.AppliedTime, "20") || report.DatabaseBytes == 0 || report.FailingSinks == 0 || report.FailingSinks != len(report.FailingSubscriptions) || report.FailingSinks > 2 ||
+			!slices.ContainsFunc(report.FailingSubscriptions, func(s failing) bool {
+				return s.Host == strings.TrimPrefix(sink.URL, "http://") && strings.HasPrefix(s.FailingSince, "20")
+			}) ||
+			len(report.Organisations) < 2 || report.Organisations[0].UID != acme || report.Organisations[0].Rows == 0 || (len(report.Programs) > 0) == strings.HasPrefix(url, "sqlite:") || report.Standbys == nil {
+			t.Errorf("as JSON: %+v", report)
 		}
 		t.Log(out)
 	})
