@@ -78,7 +78,7 @@ type command interface {
 }
 
 // parse picks the command and checks its configuration. It returns nil if it has printed
-// the help.
+// the help. If only the configuration is wrong, it returns the command too.
 func parse(args []string, p program) (picked command, err error) {
 	switch {
 	case len(args) == 0:

@@ -35,7 +35,7 @@ func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), endSignals()...)
 	context.AfterFunc(ctx, stop) // a second signal ends the program immediately
 	err := run(ctx, os.Args[1:], program{os.Args[0], os.LookupEnv, os.Environ, os.Stdin, os.Stdout, os.Stderr})
-	if err != nil {
+	if logged := (loggedError{}); err != nil && !errors.As(err, &logged) {
 		_, _ = fmt.Fprintln(plainWriter{os.Stderr}, "atrium:", explain(err))
 	}
 	os.Exit(exitCode(err))
@@ -55,17 +55,31 @@ func endSignals() []os.Signal {
 // run runs the command that the arguments name. Its output is plain text.
 func run(ctx context.Context, args []string, p program) error {
 	p.stdout, p.stderr = plainWriter{p.stdout}, plainWriter{p.stderr}
-	command, err := parse(args, p)
-	if command == nil || err != nil {
-		return err
+	picked, err := parse(args, p)
+	if err == nil && picked != nil {
+		err = perform(ctx, picked, p)
 	}
-	if connecting, isDatabase := command.(connector); isDatabase {
+	if server, isServer := picked.(*serveCommand); err != nil && isServer {
+		return server.logEnd(p, err)
+	}
+	return err
+}
+
+// perform runs a command.
+func perform(ctx context.Context, picked command, p program) error {
+	if connecting, isDatabase := picked.(connector); isDatabase {
 		if err := connecting.fillPasswords(ctx); err != nil {
 			return err
 		}
 	}
-	return command.run(ctx, p)
+	return picked.run(ctx, p)
 }
+
+// A loggedError is an error that the log of the command has told.
+type loggedError struct{ error }
+
+// Unwrap returns the error.
+func (e loggedError) Unwrap() error { return e.error }
 
 // exitCode returns 2 for an error in the command line, 1 for any other error, and 0 for
 // none.

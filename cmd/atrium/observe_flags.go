@@ -80,8 +80,23 @@ func startTraces(ctx context.Context, p program, logger *slog.Logger) (_ *teleme
 // logger returns a logger that writes to a buffer in the chosen form.
 func (o *observeFlags) logger(to *logBuffer, terminal bool) *slog.Logger {
 	var handler slog.Handler = slog.NewJSONHandler(plainWriter{to}, &slog.HandlerOptions{Level: o.level})
-	if o.LogFormat == "text" || o.LogFormat == "auto" && terminal {
+	if !o.logsJSON(terminal) {
 		handler = newTextHandler(to, o.level, terminal)
 	}
 	return slog.New(promptHandler{handler, to})
+}
+
+// logsJSON reports whether each line of the log is JSON.
+func (o *observeFlags) logsJSON(terminal bool) bool {
+	return o.LogFormat == "json" || o.LogFormat == "auto" && !terminal
+}
+
+// logEnd logs why the server ends. Whoever reads the log as JSON finds no other line in it; a person gets the error as it is.
+func (o *observeFlags) logEnd(p program, err error) error {
+	if !o.logsJSON(isTerminal(p.stderr)) {
+		return err
+	}
+	logs := newLogBuffer(terminalOf(p.stderr))
+	o.logger(logs, false).Error("the server ends", "error", explain(err))
+	return loggedError{err}
 }

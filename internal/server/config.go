@@ -173,7 +173,7 @@ func (c *Config) run(ctx context.Context, end func(), last *shutdown) error {
 		return errors.Join(err, listener.Close())
 	}
 	defer endMetrics()
-	serving, stop := linger(ctx, c.DrainDelay, c.Logger)
+	serving, stop := c.linger(ctx)
 	defer stop()
 	closing, served := make(chan struct{}), make(chan error, 1)
 	front := newFront(c.answerOptions(), c.recorder, c.TrustedProxies)

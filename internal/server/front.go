@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"net"
 	"net/http"
 	"strings"
@@ -138,16 +137,17 @@ func newStartingHandler(refuse errorWriter) http.Handler {
 
 // linger returns a context that ends some time after ctx. In the meantime, /readyz
 // tells load balancers to send requests elsewhere.
-func linger(ctx context.Context, delay time.Duration, logger *slog.Logger) (context.Context, context.CancelFunc) {
+func (c *Config) linger(ctx context.Context) (context.Context, context.CancelFunc) {
 	lingering, end := context.WithCancelCause(context.WithoutCancel(ctx))
 	unhook := context.AfterFunc(ctx, func() {
-		if delay > 0 {
-			logger.Info("draining: /readyz answers 503, requests are still answered", "for", delay.String(), "cause", context.Cause(ctx))
+		if c.DrainDelay > 0 {
+			c.Logger.Info("draining: /readyz answers 503, requests are still answered", "for", c.DrainDelay.String(), "cause", context.Cause(ctx))
 			select {
-			case <-time.After(delay):
+			case <-time.After(c.DrainDelay):
 			case <-lingering.Done():
 			}
 		}
+		c.Logger.Info("shutting down", "within", c.DrainTimeout.String(), "cause", context.Cause(ctx))
 		end(context.Cause(ctx))
 	})
 	return lingering, func() { unhook(); end(nil) }

@@ -118,7 +118,7 @@ func TestAServerThatShutsDownIsNotReadyAndServesDuringTheDrainDelay(t *testing.T
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		ctx, stop := context.WithCancel(t.Context())
-		lingering, end := linger(ctx, time.Minute, slog.New(slog.DiscardHandler))
+		lingering, end := (&Config{DrainDelay: time.Minute, Logger: slog.New(slog.DiscardHandler)}).linger(ctx)
 		defer end()
 		stop()
 		time.Sleep(59 * time.Second)

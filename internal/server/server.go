@@ -91,7 +91,6 @@ func serve(ctx context.Context, listener net.Listener, server *http.Server, clos
 		return err
 	case <-ctx.Done():
 	}
-	logger.Info("shutting down", "within", drainTimeout.String(), "cause", context.Cause(ctx))
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), drainTimeout)
 	defer cancel()
 	return drain(ctx, server, logger)
