@@ -193,6 +193,11 @@ func TestACertificateIsReloadedWithoutARestart(t *testing.T) {
 		t.Errorf("the connection that was open was dropped for %s, want first", name)
 	}
 
+	reloaded := func() int {
+		return strings.Count(server.stderr.String(), `"msg":"the TLS certificate was reloaded","expires":"20`)
+	}
+	server.await(func() bool { return reloaded() == 1 })
+
 	p.put(p.keyFile, []byte("nonsense"))
 	for range 2 {
 		if _, name := p.ask(p.client(false), server.url+"/livez"); name != "second one" {
@@ -212,6 +217,7 @@ func TestACertificateIsReloadedWithoutARestart(t *testing.T) {
 	if _, name := p.ask(p.client(true), server.url+"/livez"); name != "the third" {
 		t.Errorf("good again: %s, want the third", name)
 	}
+	server.await(func() bool { return reloaded() == 2 })
 }
 
 func TestAnInvalidCertificateIsAConfigurationError(t *testing.T) {

@@ -24,7 +24,8 @@ type Certificate struct {
 // both in PEM.
 func LoadCertificate(certFile, keyFile string) (*Certificate, error) {
 	c := &Certificate{certFile: certFile, keyFile: keyFile}
-	return c, c.load()
+	_, err := c.load()
+	return c, err
 }
 
 // A stamp identifies the content of a file. It is zero if there is no file.
@@ -33,8 +34,9 @@ type stamp struct {
 	size    int64
 }
 
-// load reads the files if they have changed. It reports an invalid pair only once.
-func (c *Certificate) load() error {
+// load reads the files if they have changed, and tells whether there is another certificate. It reports an invalid pair
+// only once.
+func (c *Certificate) load() (changed bool, err error) {
 	c.lock.Lock()
 	defer c.lock.Unlock()
 	var found [2]stamp
@@ -44,15 +46,15 @@ func (c *Certificate) load() error {
 		}
 	}
 	if c.current != nil && found == c.seen {
-		return nil
+		return false, nil
 	}
 	c.seen = found
 	pair, err := tls.LoadX509KeyPair(c.certFile, c.keyFile)
 	if err != nil {
-		return err
+		return false, err
 	}
 	c.current = &pair
-	return nil
+	return true, nil
 }
 
 // The log tells of a certificate that expires within expiryNotice, every expiryPause. One that is
@@ -64,11 +66,16 @@ const (
 
 // get returns the certificate in use, and logs what an operator must do about it.
 func (c *Certificate) get(logger *slog.Logger) *tls.Certificate {
-	if err := c.load(); err != nil {
+	changed, err := c.load()
+	if err != nil {
 		logger.Error("certificate reload failed; keeping the current one", "error", err)
 	}
 	c.lock.Lock()
 	defer c.lock.Unlock()
+	if changed {
+		c.warned = time.Time{}
+		logger.Info("the TLS certificate was reloaded", "expires", c.current.Leaf.NotAfter, "file", c.certFile)
+	}
 	begin, end := c.current.Leaf.NotBefore, c.current.Leaf.NotAfter
 	notice := min(expiryNotice, end.Sub(begin)/4)
 	if now := time.Now(); end.Sub(now) < notice && now.Sub(c.warned) >= expiryPause {
