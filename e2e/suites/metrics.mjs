@@ -161,6 +161,7 @@ const dashboard = JSON.parse(readFileSync(`${deploy}/grafana/atrium.json`, 'utf8
 for (const panel of dashboard.panels.filter(({ targets }) => targets)) {
   await check(`the dashboard's panel "${panel.title}" shows data`, async () => {
     for (const { expr } of panel.targets) {
+      if (/atrium_(tls_|db_read|db_standby)/.test(expr)) continue; // This server has no certificate and no standby. A Go test compares the names.
       await waitUntil(expr.replaceAll('$job', 'atrium').replaceAll('$__rate_interval', '30s'), (found) => found.length > 0, 'finds nothing');
     }
   });
