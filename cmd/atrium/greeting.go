@@ -3,6 +3,8 @@ package main
 import (
 	"errors"
 	"io"
+	"path/filepath"
+	"strings"
 	"syscall"
 
 	"atrium/internal/demo"
@@ -39,17 +41,36 @@ func (c *serveCommand) greet(p program, at server.Start) error {
 	return err
 }
 
-// tokenCommand returns a command that prints a token for this server.
+// tokenCommand returns a command that prints a token for this server, in any folder.
 func (c *serveCommand) tokenCommand(program string) string {
-	command := program + " token"
-	switch path, embedded := c.file(); {
-	case !embedded: // the URL may contain a password
+	if strings.Contains(program, "/") {
+		program = absolute(program)
+	}
+	command := shellWord(program) + " token"
+	if path, embedded := c.file(); embedded {
+		command += " --database-url " + shellWord("sqlite:"+absolute(path))
+	} else { // the URL may contain a password
 		command += " --database-url ..."
-	case c.DatabaseURL != defaultDatabaseURL:
-		command += " --database-url sqlite:" + path
 	}
 	if c.Audience[0] != defaultAudience {
-		command += " --audience " + c.Audience[0]
+		command += " --audience " + shellWord(c.Audience[0])
 	}
 	return command
+}
+
+// absolute returns the absolute form of a path, or the path if the working folder is not known.
+func absolute(path string) string {
+	if found, err := filepath.Abs(path); err == nil {
+		return found
+	}
+	return path
+}
+
+// shellWord returns a text as one word of a command line.
+func shellWord(text string) string {
+	const plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./:@%+=,-"
+	if text != "" && strings.Trim(text, plain) == "" {
+		return text
+	}
+	return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
 }
