@@ -14,6 +14,7 @@ import (
 type consoleFlags struct {
 	Console         bool   `default:"true" negatable:"" help:"Serve the console at /console."`
 	ConsoleIssuer   string `placeholder:"URL" help:"OpenID provider at which people sign in to the console. Without it they paste a token."`
+	ConsoleName     string `placeholder:"NAME" help:"Name of that provider on its button. Default: its host."`
 	ConsoleClientID string `name:"console-client-id" placeholder:"ID" help:"Client of the console at that provider: a public one, with the redirect URI <public URL>/console/~signed-in/ISSUER, where ISSUER has no https:// and no slash at its end."`
 	ConsoleScope    string `default:"openid profile email" placeholder:"SCOPES" help:"Scopes that the console asks for, separated by spaces. Some providers need one of the API, such as api://ID/access."`
 
@@ -42,12 +43,14 @@ func (c *consoleFlags) check(f *faults) {
 		f.add("console-issuer", "cannot be given with --no-console")
 	case c.ConsoleIssuer == "" && len(c.ConsoleParameter) > 0:
 		f.add("console-issuer", "is required with --console-parameter")
+	case c.ConsoleIssuer == "" && c.ConsoleName != "":
+		f.add("console-issuer", "is required with --console-name")
 	}
 	if len(c.ConsoleProvider) > 0 && !c.Console {
 		f.add("console-provider", "cannot be given with --no-console")
 	}
 	if c.ConsoleIssuer != "" {
-		c.add(f, "console-issuer", server.SignInProvider{Issuer: c.ConsoleIssuer, ClientID: c.ConsoleClientID, Scope: c.ConsoleScope, Parameters: readParameters(f, c.ConsoleParameter)})
+		c.add(f, "console-issuer", server.SignInProvider{Name: c.ConsoleName, Issuer: c.ConsoleIssuer, ClientID: c.ConsoleClientID, Scope: c.ConsoleScope, Parameters: readParameters(f, c.ConsoleParameter)})
 	}
 	c.addMore(f)
 }

@@ -182,8 +182,8 @@ func TestOneVariableHasManyURLsOfStandbys(t *testing.T) {
 func TestTheConsoleAsksItsProviderForWhatTheOperatorSays(t *testing.T) {
 	t.Parallel()
 	given := []string{"--console-issuer", "https://login.example.com", "--console-client-id", "console"}
-	c := parseServe(t, map[string]string{"ATRIUM_CONSOLE_PARAMETER": "audience=https://a.example.com?x=y\nresource=https://b.example.com\n"}, append(given, "--console-scope", "openid api://a/access")...)
-	want := server.SignInProvider{Issuer: "https://login.example.com", ClientID: "console", Scope: "openid api://a/access", Parameters: map[string]string{"audience": "https://a.example.com?x=y", "resource": "https://b.example.com"}}
+	c := parseServe(t, map[string]string{"ATRIUM_CONSOLE_PARAMETER": "audience=https://a.example.com?x=y\nresource=https://b.example.com\n"}, append(given, "--console-scope", "openid api://a/access", "--console-name", "Staff")...)
+	want := server.SignInProvider{Name: "Staff", Issuer: "https://login.example.com", ClientID: "console", Scope: "openid api://a/access", Parameters: map[string]string{"audience": "https://a.example.com?x=y", "resource": "https://b.example.com"}}
 	if got := c.signInProviders(); len(got) != 1 || !reflect.DeepEqual(got[0], want) {
 		t.Errorf("parsed %v, want %v", got, want)
 	}
@@ -206,8 +206,10 @@ func TestTheConsoleAsksItsProviderForWhatTheOperatorSays(t *testing.T) {
 			t.Errorf("%s %q: %v %s, want an error with %q", wrong.flag, wrong.value, err, said, wrong.want)
 		}
 	}
-	if _, said, err := atrium(t, nil, "config", "--console-parameter", "a=b"); exitCode(err) != 2 || !strings.Contains(said+err.Error(), "is required with --console-parameter") {
-		t.Errorf("without a provider: %v %s", err, said)
+	for flag, value := range map[string]string{"--console-parameter": "a=b", "--console-name": "Staff"} {
+		if _, said, err := atrium(t, nil, "config", flag, value); exitCode(err) != 2 || !strings.Contains(said+err.Error(), "is required with "+flag) {
+			t.Errorf("without a provider: %v %s", err, said)
+		}
 	}
 }
 
