@@ -17,10 +17,24 @@ GENERATED := graph gen docs/pages.zip internal/rest/openapi.json.gz internal/res
 help: ## Print this help
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
+# Every command that compiles the program has these flags, because Go compiles a package again for others. The version is set
+# here, so that Go does not call git, which fails in a clone of another user.
+COMPILE := -trimpath -buildvcs=false
+GO_BUILD := CGO_ENABLED=0 go build $(COMPILE)
+LDFLAGS := -ldflags '-s -w -X main.version=$(VERSION)'
+
+# The first time, compiling takes minutes on two cores, and so do the pages, which wait for npm. So both happen at once, and -v shows
+# which packages are compiled. The licences of others are part of the program only after `make build`.
 .PHONY: run
-run: BUILDFLAGS := -v
-run: build ## Build, then serve in development mode on an embedded database (ARGS='--addr ...')
+run: ## Build, then serve in development mode on an embedded database (ARGS='--addr ...')
+	@$(MAKE) --no-print-directory -j2 $(GRAPHIQL) compiled-packages
+	$(GO_BUILD) -v $(LDFLAGS) -o $(BIN) ./cmd/atrium
 	$(abspath $(BIN)) serve --dev $(ARGS)
+
+# Packages that do not contain the pages, with all that they import: nearly the whole program.
+.PHONY: compiled-packages
+compiled-packages:
+	$(GO_BUILD) -v ./resolvers ./store ./internal/auth ./internal/ingest ./internal/rest ./internal/rpc ./internal/telemetry ./internal/webhook
 
 # The pages that the program embeds. If they cannot be built, build.sh says so, and the program has only small pages.
 GRAPHIQL := internal/web/dist/main.js.gz
@@ -31,15 +45,11 @@ $(GRAPHIQL): internal/web/build.sh internal/web/build.mjs internal/web/package.j
 # The licences of everything that is part of the program, which `atrium licences` prints.
 LICENCES := internal/licences/dist/licences.txt.gz
 $(LICENCES): $(GRAPHIQL) go.mod LICENSE internal/devtool/licences/main.go
-	@CGO_ENABLED=0 go run ./internal/devtool/licences
+	CGO_ENABLED=0 go run $(COMPILE) ./internal/devtool/licences
 
-# `make run` shows which packages are compiled, since that takes minutes the first time.
-BUILDFLAGS ?=
-
-# The version is set here, so that Go does not call git, which fails in a clone of another user.
 .PHONY: build
-build: $(LICENCES) ## Build the program into bin/atrium (BIN=path overrides)
-	CGO_ENABLED=0 go build $(BUILDFLAGS) -trimpath -buildvcs=false -ldflags '-s -w -X main.version=$(VERSION)' -o $(BIN) ./cmd/atrium
+build: $(LICENCES) ## Build the program into bin/atrium, with the licences of all that it contains (BIN=path overrides)
+	$(GO_BUILD) $(LDFLAGS) -o $(BIN) ./cmd/atrium
 
 IMAGE ?= bin/atrium-image.tar
 .PHONY: image
@@ -50,7 +60,7 @@ image: build ## Build the container image, without a daemon or a registry, into 
 .PHONY: images
 images: $(LICENCES) ## Build the container images for amd64 and arm64 into the folder bin/images
 	for arch in amd64 arm64; do \
-		CGO_ENABLED=0 GOOS=linux GOARCH=$$arch go build -trimpath -buildvcs=false -ldflags '-s -w -X main.version=$(VERSION)' -o bin/$$arch/atrium ./cmd/atrium || exit 1; \
+		GOOS=linux GOARCH=$$arch $(GO_BUILD) $(LDFLAGS) -o bin/$$arch/atrium ./cmd/atrium || exit 1; \
 	done
 	deploy/image/build $(VERSION) bin/images bin/amd64/atrium bin/arm64/atrium
 
