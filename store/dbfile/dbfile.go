@@ -17,7 +17,8 @@ const mode = 0o600
 
 // Create creates an empty file if there is none. A file created by SQLite would be
 // readable by everybody. SQLite's side files (-wal, -shm) get the mode of the file. A
-// symbolic link may lead to a file that does not exist yet.
+// symbolic link may lead to a file that does not exist yet. The caller has the turn, because
+// closing a file releases all locks that SQLite holds on it in this process.
 func Create(path string) error {
 	if _, err := os.Stat(path); err == nil {
 		return nil
@@ -28,18 +29,10 @@ func Create(path string) error {
 	if err := checkFolder(path); err != nil {
 		return err
 	}
-	// The file is created under another name and closed first, because closing a file
-	// releases all locks that SQLite holds on it in this process.
-	made, err := os.CreateTemp(filepath.Dir(path), ".new-*.db") // with mode 0600
-	if err != nil {
-		return fmt.Errorf("cannot create the database %s: %w", path, err)
-	}
-	defer func() { _ = os.Remove(made.Name()) }()
-	err = errors.Join(made.Chmod(mode), made.Close())
+	made, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_RDWR, mode)
 	if err == nil {
-		err = os.Link(made.Name(), path)
-	}
-	if errors.Is(err, fs.ErrExist) { // another process has created it
+		err = made.Close()
+	} else if errors.Is(err, fs.ErrExist) { // another process has created it
 		_, err = os.Stat(path)
 	}
 	if err != nil {
@@ -85,11 +78,11 @@ func Acquire(path string) (release func() error, err error) {
 	if err := checkFolder(path); err != nil {
 		return nil, err
 	}
-	lock, err := os.OpenFile(path+lockSuffix, os.O_CREATE|os.O_RDWR, mode)
+	lock, err := openLock(path, lockSuffix)
 	if err != nil {
-		return nil, fmt.Errorf("cannot lock the database %s: %w", path, err)
+		return nil, err
 	}
-	switch err := lockFile(lock); {
+	switch err := lockFile(lock, false); {
 	case errors.Is(err, ErrInUse):
 		err = fmt.Errorf("the database %s is in use: %w; stop that server first, or use PostgreSQL for several", path, err)
 		return nil, errors.Join(err, lock.Close())
@@ -106,11 +99,14 @@ var sideFiles = []string{"", "-wal", "-shm", "-journal"}
 // lockSuffix is the suffix of the file that Acquire locks.
 const lockSuffix = ".lock"
 
+// lockFiles are the suffixes of the files that processes lock. They stay, because a process may wait for them.
+var lockFiles = []string{lockSuffix, nextSuffix, turnSuffix}
+
 // IsFileOf reports whether a path names a file of a database, which may not exist yet: its
-// own, one that SQLite adds, or its lock. Both paths may contain symbolic links.
+// own, one that SQLite adds, or one of its locks. Both paths may contain symbolic links.
 func IsFileOf(database, path string) bool {
 	database, resolved := Resolve(database), Resolve(path)
-	for _, suffix := range append(slices.Clone(sideFiles), lockSuffix) {
+	for _, suffix := range slices.Concat(sideFiles, lockFiles) {
 		if database+suffix == resolved || isSame(database+suffix, path) {
 			return true
 		}
@@ -221,9 +217,9 @@ func Copy(from, path string) (copied string, err error) {
 	return made.Name(), nil
 }
 
-// Remove removes a database.
+// Remove removes a database that nobody else uses.
 func Remove(path string) {
-	for _, s := range sideFiles {
+	for _, s := range slices.Concat(sideFiles, lockFiles) {
 		_ = os.Remove(path + s)
 	}
 }

@@ -141,7 +141,7 @@ func TestTheFilesOfADatabaseAreKnownUnderAllTheirNames(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, database := range []string{path, link, filepath.Join(way, "a.db")} {
-		for _, name := range []string{path, hard, path + "-wal", path + "-shm", path + "-journal", path + ".lock", filepath.Join(way, "a.db.lock"), filepath.Join(folder, ".", "a.db")} {
+		for _, name := range []string{path, hard, path + "-wal", path + "-shm", path + "-journal", path + ".lock", path + ".next", path + ".turn", filepath.Join(way, "a.db.lock"), filepath.Join(folder, ".", "a.db")} {
 			if !dbfile.IsFileOf(database, name) {
 				t.Errorf("%s is not a file of %s, want that it is", name, database)
 			}

@@ -9,8 +9,8 @@ import (
 )
 
 // Backup copies a consistent state of the database into a new file that only its
-// owner may read. The database can be used in the meantime. If check rejects the copy, the
-// file is not written. Errors do not name the new file.
+// owner may read. The database can be used in the meantime; only to open and to close it, Backup waits for
+// its turn. If check rejects the copy, the file is not written. Errors do not name the new file.
 func Backup(ctx context.Context, path, to string, check func(copied string) error) error {
 	made, err := os.CreateTemp(filepath.Dir(to), ".backup-*.db") // with mode 0600
 	if err != nil {
@@ -34,12 +34,12 @@ func Backup(ctx context.Context, path, to string, check func(copied string) erro
 
 // copyInto copies the database into an empty file, in one read transaction.
 func copyInto(ctx context.Context, path, to string) error {
-	db, err := connect(path, "")
+	e, err := Open(ctx, path)
 	if err != nil {
 		return err
 	}
-	defer func() { _ = db.Close() }()
-	if _, err = db.ExecContext(ctx, "VACUUM INTO ?", to); err != nil {
+	defer func() { _ = e.Close() }()
+	if _, err = e.writer.ExecContext(ctx, "VACUUM INTO ?", to); err != nil {
 		return explainError(path, err)
 	}
 	return nil

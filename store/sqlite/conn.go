@@ -154,18 +154,26 @@ func translate(err error) error {
 		return context.DeadlineExceeded
 	default:
 		if trouble := describeTrouble(code); trouble != "" {
-			return platform.Unavailable(trouble, err)
+			return platform.Unavailable(trouble, causeOf(code, err))
 		}
 		return err
 	}
+}
+
+// causeOf returns err if its code tells more than describeTrouble, and nil otherwise.
+func causeOf(code int, err error) error {
+	if code&0xff == lib.SQLITE_IOERR {
+		return err
+	}
+	return nil
 }
 
 // describeTrouble describes an error that ends when somebody else has done something. It
 // returns "" for other errors.
 func describeTrouble(code int) string {
 	switch code & 0xff {
-	case lib.SQLITE_BUSY, lib.SQLITE_LOCKED:
-		return "the database is busy"
+	case lib.SQLITE_BUSY, lib.SQLITE_LOCKED, lib.SQLITE_PROTOCOL: // our own processes write in turns
+		return "another program has locked the database for too long; end that program, or its transaction"
 	case lib.SQLITE_FULL:
 		return "the disk of the database is full; make room"
 	case lib.SQLITE_IOERR:

@@ -31,7 +31,7 @@ func TestAFullDatabaseIsNotCalledBusy(t *testing.T) {
 	if err := run("INSERT INTO t VALUES (?)", make([]byte, 1<<20)); !errors.As(err, &said) || said.Code != platform.CodeUnavailable || !strings.Contains(said.Message, "is full; make room") {
 		t.Errorf("got %v, want UNAVAILABLE with 'is full; make room'", err)
 	}
-	for code, want := range map[int]string{lib.SQLITE_BUSY_SNAPSHOT: "is busy", lib.SQLITE_LOCKED: "is busy", lib.SQLITE_IOERR_WRITE: "cannot be read or written", lib.SQLITE_FULL: "is full"} {
+	for code, want := range map[int]string{lib.SQLITE_BUSY_SNAPSHOT: "has locked", lib.SQLITE_LOCKED: "has locked", lib.SQLITE_IOERR_WRITE: "cannot be read or written", lib.SQLITE_FULL: "is full"} {
 		if got := describeTrouble(code); !strings.Contains(got, want) {
 			t.Errorf("%d is described as %q, want it to contain %q", code, got, want)
 		}

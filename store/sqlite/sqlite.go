@@ -79,7 +79,7 @@ type Engine struct {
 	conn   // the connections that read
 	reader *sql.DB
 	writer *sql.DB
-	turn   fairLock // orders the writers, because database/sql would serve them in random order
+	turn   *fairLock // orders the writers, because database/sql would serve them in random order, and SQLite those of several processes
 	path   string
 }
 
@@ -88,8 +88,26 @@ var _ dbconn.Engine = (*Engine)(nil)
 const maxReaders = 8
 
 // Open opens or creates the file at path. Only its owner may read a new file. It fails, and changes nothing, if another program
-// made the database.
+// made the database. It waits for its turn, because the first connection of a process may change the mode of the log, or repair it.
 func Open(ctx context.Context, path string) (*Engine, error) {
+	turn, err := newFairLock(path)
+	if err != nil {
+		return nil, err
+	}
+	if err := turn.enter(ctx); err != nil {
+		return nil, errors.Join(err, turn.close())
+	}
+	defer turn.leave()
+	e, err := open(ctx, path)
+	if err != nil {
+		return nil, errors.Join(err, turn.close())
+	}
+	e.turn = turn
+	return e, nil
+}
+
+// open opens the file at path in the turn of the process.
+func open(ctx context.Context, path string) (*Engine, error) {
 	if err := dbfile.Create(path); err != nil {
 		return nil, err
 	}
@@ -101,7 +119,7 @@ func Open(ctx context.Context, path string) (*Engine, error) {
 		return nil, err
 	}
 	writer.SetMaxOpenConns(1)
-	if err := awaitFile(ctx, writer); err != nil {
+	if err := writer.PingContext(ctx); err != nil {
 		return nil, errors.Join(explainError(path, err), writer.Close())
 	}
 	reader, err := connectPreparing(path, "&_pragma=query_only(1)")
@@ -113,8 +131,7 @@ func Open(ctx context.Context, path string) (*Engine, error) {
 	return &Engine{conn: conn{reader}, reader: reader, writer: writer, path: path}, nil
 }
 
-// CheckOrigin fails if a file has tables, but not that of our migrations. Opening it for writing would change the mode of its log.
-// What cannot be read is for the caller to explain.
+// CheckOrigin fails if a file has tables, but not that of our migrations. Opening it for writing would change the mode of its log. What cannot be read is for the caller to explain.
 func CheckOrigin(ctx context.Context, path string) error {
 	db, err := sql.Open("sqlite", "file:"+(&url.URL{Path: path}).EscapedPath()+"?mode=ro&_pragma=busy_timeout(5000)")
 	if err != nil {
@@ -127,25 +144,6 @@ func CheckOrigin(ctx context.Context, path string) error {
 		return fmt.Errorf("%s is a SQLite database, but not one of Atrium; name another with --database-url", path)
 	}
 	return nil
-}
-
-// filePatience is how long Open waits for other processes that open or close the file at the
-// same time. The busy timeout of SQLite does not cover every change of the mode of the log.
-const filePatience = 5 * time.Second
-
-// awaitFile waits until no other process keeps a file from being opened.
-func awaitFile(ctx context.Context, db *sql.DB) error {
-	for end := time.Now().Add(filePatience); ; {
-		err := db.PingContext(ctx)
-		if !isBusy(err) || time.Now().After(end) {
-			return err
-		}
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-time.After(20 * time.Millisecond):
-		}
-	}
 }
 
 // connect opens a pool of connections to a file, with the parameters in more.
@@ -228,8 +226,21 @@ func (e *Engine) Ping(ctx context.Context) error {
 	return nil
 }
 
-// Close ends every connection.
-func (e *Engine) Close() error { return errors.Join(e.reader.Close(), e.writer.Close()) }
+// closePatience limits how long Close waits for other processes. One that is stopped must not keep this one from ending.
+const closePatience = 10 * time.Second
+
+// Close ends every connection. It waits for its turn, because the last connection to a file locks it while it empties the log.
+func (e *Engine) Close() error {
+	if e.turn == nil { // a copy
+		return e.reader.Close()
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), closePatience)
+	defer cancel()
+	if e.turn.enter(ctx) == nil {
+		defer e.turn.leave()
+	}
+	return errors.Join(e.reader.Close(), e.writer.Close(), e.turn.close())
+}
 
 // Migrator returns a Migrator for the migrations in files, which the caller must close.
 func (e *Engine) Migrator(files fs.FS) (*dbconn.Migrator, error) {
@@ -238,5 +249,10 @@ func (e *Engine) Migrator(files fs.FS) (*dbconn.Migrator, error) {
 		return nil, err
 	}
 	db.SetMaxOpenConns(1)
-	return dbconn.NewMigrator(db, goose.DialectSQLite3, files, nil)
+	return dbconn.NewMigrator(db, goose.DialectSQLite3, files, func(ctx context.Context) (func(), error) {
+		if err := e.turn.enter(ctx); err != nil {
+			return nil, err
+		}
+		return e.turn.leave, nil
+	})
 }

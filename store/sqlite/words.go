@@ -8,12 +8,6 @@ import (
 	lib "modernc.org/sqlite/lib"
 )
 
-// isBusy reports whether another connection has locked the file.
-func isBusy(err error) bool {
-	var said *sqlite.Error
-	return errors.As(err, &said) && (said.Code()&0xff == lib.SQLITE_BUSY || said.Code()&0xff == lib.SQLITE_LOCKED)
-}
-
 // explainBackup explains in plain words why a backup cannot be read.
 func explainBackup(name string, err error) error {
 	var said *sqlite.Error
@@ -44,7 +38,7 @@ func explainError(path string, err error) error {
 	case lib.SQLITE_CORRUPT:
 		return fmt.Errorf("the database %s is damaged; restore a backup of it", path)
 	case lib.SQLITE_BUSY, lib.SQLITE_LOCKED:
-		return fmt.Errorf("the database %s is locked by another program; end that program first", path)
+		return fmt.Errorf("the database %s is locked by another program; end that program, or its transaction", path)
 	}
 	return fmt.Errorf("cannot open the database %s: %w", path, err)
 }

@@ -34,8 +34,7 @@ type MigrationStep struct {
 // A MigrationLock excludes other replicas until release is called.
 type MigrationLock func(ctx context.Context) (release func(), err error)
 
-// NewMigrator makes a Migrator for the migrations in files. It owns db. Without a lock, a
-// replica that conflicts with another one tries again, and finds what the other has done.
+// NewMigrator makes a Migrator for the migrations in files. It owns db.
 //
 // The lock is not given to the library, which makes the table of its versions before
 // it takes a lock.
@@ -49,9 +48,6 @@ func NewMigrator(db *sql.DB, engine goose.Dialect, files fs.FS, lock MigrationLo
 
 // Up applies the pending migrations. Several replicas may call it at the same time.
 func (m *Migrator) Up(ctx context.Context) error {
-	if m.lock == nil {
-		return m.tryUp(ctx)
-	}
 	release, err := m.lock(ctx)
 	if err != nil {
 		return err
@@ -83,23 +79,6 @@ func (m *Migrator) apply(ctx context.Context) error {
 func (m *Migrator) report(step MigrationStep) {
 	if m.Report != nil {
 		m.Report(step)
-	}
-}
-
-// migrationTries limits the attempts to migrate a database without a lock.
-const migrationTries = 5
-
-func (m *Migrator) tryUp(ctx context.Context) error {
-	for try := 1; ; try++ {
-		err := m.apply(ctx)
-		if err == nil || try == migrationTries {
-			return err
-		}
-		select {
-		case <-time.After(time.Duration(try) * 100 * time.Millisecond):
-		case <-ctx.Done():
-			return err
-		}
 	}
 }
 
