@@ -47,3 +47,11 @@ func shareOwner(file *os.File, like fs.FileInfo) error {
 	}
 	return file.Chown(int(stat.Uid), int(stat.Gid))
 }
+
+// countNames counts the hard links of a file.
+func countNames(info fs.FileInfo) uint64 {
+	if stat, known := info.Sys().(*syscall.Stat_t); known {
+		return uint64(stat.Nlink) //nolint:unconvert // Nlink has another type on other systems
+	}
+	return 1
+}

@@ -88,7 +88,8 @@ var _ dbconn.Engine = (*Engine)(nil)
 const maxReaders = 8
 
 // Open opens or creates the file at path. Only its owner may read a new file. It fails, and changes nothing, if another program
-// made the database. It waits for its turn, because the first connection of a process may change the mode of the log, or repair it.
+// made the database, or if it may have another name. It waits for its turn, because the first connection of a process may change
+// the mode of the log, or repair it.
 func Open(ctx context.Context, path string) (*Engine, error) {
 	turn, err := newFairLock(path)
 	if err != nil {
@@ -131,8 +132,12 @@ func open(ctx context.Context, path string) (*Engine, error) {
 	return &Engine{conn: conn{reader}, reader: reader, writer: writer, path: path}, nil
 }
 
-// CheckOrigin fails if a file has tables, but not that of our migrations. Opening it for writing would change the mode of its log. What cannot be read is for the caller to explain.
+// CheckOrigin fails if a file may have another name, or if it has tables, but not that of our migrations. Opening it for writing
+// would change the mode of its log. What cannot be read is for the caller to explain.
 func CheckOrigin(ctx context.Context, path string) error {
+	if err := dbfile.CheckNames(path); err != nil {
+		return err
+	}
 	db, err := sql.Open("sqlite", "file:"+(&url.URL{Path: path}).EscapedPath()+"?mode=ro&_pragma=busy_timeout(5000)")
 	if err != nil {
 		return err
