@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io/fs"
 	"net/url"
+	"strings"
 	"time"
 
 	"github.com/pressly/goose/v3"
@@ -158,9 +159,19 @@ func connect(path, more string) (*sql.DB, error) {
 
 // dataSource returns the name by which the driver opens a file, with the parameters in more.
 func dataSource(path, more string) string {
+	more += temporaryFiles(path)
 	// LIKE must be case-sensitive, as on PostgreSQL.
 	return "file:" + (&url.URL{Path: path}).EscapedPath() + "?_pragma=journal_mode(WAL)&_pragma=wal_autocheckpoint(8192)&_pragma=synchronous(NORMAL)&_pragma=busy_timeout(5000)" +
 		"&_pragma=foreign_keys(1)&_pragma=case_sensitive_like(1)&_pragma=cache_size(-65536)&_pragma=mmap_size(268435456)" + more
+}
+
+// temporaryFiles returns the parameter that puts temporary files beside a database if there is no other folder for them, or "".
+func temporaryFiles(path string) string {
+	folder := dbfile.TemporaryFolder(path)
+	if folder == "" {
+		return ""
+	}
+	return "&_pragma=" + url.QueryEscape("temp_store_directory('"+strings.ReplaceAll(folder, "'", "''")+"')")
 }
 
 // OpenCopy opens a file that nobody changes, to read it. It creates no other files and leaves
