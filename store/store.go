@@ -92,6 +92,14 @@ func Acquire(url string) (release func() error, err error) {
 	return func() error { return nil }, nil
 }
 
+// TemporaryFolder returns the folder of an embedded database if the system has none for temporary files, and "" otherwise.
+func TemporaryFolder(url string) string {
+	if path, embedded := strings.CutPrefix(url, "sqlite:"); embedded {
+		return dbfile.TemporaryFolder(path)
+	}
+	return ""
+}
+
 // Migrate migrates the schema to the version of this program. Several replicas may
 // call it at the same time. It fails if a newer program has migrated the database. report,
 // if it is not nil, is called before and after each migration.

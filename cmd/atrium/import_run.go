@@ -11,6 +11,7 @@ import (
 	"atrium/internal/server"
 	"atrium/internal/telemetry"
 	"atrium/platform"
+	"atrium/store"
 )
 
 // importRun runs an import. All imports share it.
@@ -75,24 +76,44 @@ func (c *importRun) runImport(ctx context.Context, p program, source string, o i
 		meter.show(so)
 	}
 	o.ReportProblem = func(at ingest.Place, reason error) { meter.print(fmt.Sprintf("%s: %s", at, explain(reason))) }
+	o.TemporaryFolder = store.TemporaryFolder(c.DatabaseURL)
 	sum, err := read(ctx, db.Platform, o)
 	meter.finish()
-	if err == nil {
-		err = settle(ctx, db.Platform, meter)
+	if err != nil {
+		return errors.Join(explainStop(ctx, err), writeSummary(p.stdout, sum))
 	}
+	err = settle(ctx, db.Platform, meter)
 	if writeErr := writeSummary(p.stdout, sum); err == nil {
 		err = writeErr
 	}
 	failed := sum.Failed()
 	switch {
 	case ctx.Err() != nil:
-		return errors.New("interrupted; imported records stay; run the same command again to import the rest and to update findings")
+		return errors.New("interrupted while findings were updated; all records are imported; a running server or the next import updates the other findings")
 	case err != nil:
 		return err
 	case failed > 0:
 		return fmt.Errorf("%d records were not imported; see the messages above", failed)
 	}
 	return nil
+}
+
+// explainStop says where an import has stopped, what of it stays, and how it goes on.
+func explainStop(ctx context.Context, err error) error {
+	const goesOn = "what was imported before stays; run the same command again: it passes over what is stored, and imports the rest"
+	var stopped *ingest.StoppedError
+	var said *platform.Error
+	isLasting := errors.As(err, &said) && said.Code != platform.CodeUnavailable && said.Code != platform.CodeAborted
+	switch hasPlace := errors.As(err, &stopped); {
+	case ctx.Err() != nil && hasPlace:
+		return fmt.Errorf("interrupted at %s; %s", stopped.At, goesOn)
+	case ctx.Err() != nil:
+		return errors.New("interrupted; " + goesOn)
+	case !hasPlace || isLasting:
+		return err
+	default:
+		return fmt.Errorf("%w; %s", err, goesOn)
+	}
 }
 
 // settle updates the findings that follow from what was imported, so that they are there when the

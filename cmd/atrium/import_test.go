@@ -2,8 +2,10 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io/fs"
 	"net"
 	"os"
@@ -194,6 +196,32 @@ func TestALaterModifiedUpdatesAndBadRecordsFailTheCommand(t *testing.T) {
 		}
 		expectSummary(t, out, "0 0 0 0 advisories", "0 0 0 0 vulnerability metadata", "1 unreadable")
 	})
+}
+
+func TestAnImportThatStopsSaysHowItGoesOn(t *testing.T) {
+	t.Parallel()
+	interrupted, interrupt := context.WithCancel(t.Context())
+	interrupt()
+	at := func(err error) error {
+		return &ingest.StoppedError{At: ingest.Place{File: "a.jsonl", Line: 7}, Err: err}
+	}
+	full := fmt.Errorf("import tags: %w", platform.Unavailable("the disk of the database is full; make room", nil))
+	const goesOn = "; what was imported before stays; run the same command again: it passes over what is stored, and imports the rest"
+	for _, c := range []struct {
+		ctx  context.Context //nolint:containedctx // a case
+		err  error
+		want string
+	}{
+		{interrupted, at(context.Canceled), "interrupted at a.jsonl:7" + goesOn},
+		{interrupted, context.Canceled, "interrupted" + goesOn},
+		{t.Context(), at(full), "stopped at a.jsonl:7: import tags: Unavailable: the disk of the database is full; make room" + goesOn},
+		{t.Context(), at(&platform.Error{Code: platform.CodeNotFound, Message: "Not found: Group x"}), "stopped at a.jsonl:7: Not found: Group x"},
+		{t.Context(), fs.ErrNotExist, fs.ErrNotExist.Error()},
+	} {
+		if got := explainStop(c.ctx, c.err); got.Error() != c.want {
+			t.Errorf("got  %v\nwant %s", got, c.want)
+		}
+	}
 }
 
 func TestAFeedForAllIsImportedWithoutAGroup(t *testing.T) {

@@ -211,6 +211,7 @@ func (d *documentReader) readMember(ctx context.Context, at Place, member *zip.F
 // readDocument passes one document to handle. It reports complete as false if r
 // failed, so that nothing can be read after it.
 func (d *documentReader) readDocument(ctx context.Context, at Place, r io.Reader) (complete bool, err error) {
+	d.reporter.reading = at
 	if err := ctx.Err(); err != nil {
 		return true, err
 	}

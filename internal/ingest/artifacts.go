@@ -35,7 +35,7 @@ func importArtifacts(ctx context.Context, d destination, file string, o Options)
 	if err == nil {
 		err = c.artifacts.flush(ctx)
 	}
-	err = c.reporter.pipeline.finish(err)
+	err = c.reporter.finish(err)
 	return Summary{Kinds: []KindCounts{c.artifacts.kind, c.versions}, Unreadable: c.reporter.unreadable}, err
 }
 

@@ -12,8 +12,8 @@ import (
 )
 
 // SQLite has a single writer, which a commit occupies while a server may want to
-// write too. So the number of records in a batch adapts, to keep the time of a
-// commit between shortCommit and longCommit.
+// write too. So the number of records in a batch adapts, to keep the time of its
+// statements between shortCommit and longCommit.
 const (
 	initialBatchSize = platform.ImportBatch / 4
 	minBatchSize     = 10
@@ -29,18 +29,17 @@ const maxBatchBytes = 8 << 20
 // themselves.
 type pipeline struct {
 	turn    sync.RWMutex
-	batches []interface{ settle() error }
+	batches []interface {
+		settle() error
+		firstUnsaved() unsaved
+	}
 }
 
-// finish waits until no batch is being imported. It returns the first error, that of the
-// import before those of its batches.
-func (p *pipeline) finish(err error) error {
-	for _, b := range p.batches {
-		if failed := b.settle(); err == nil {
-			err = failed
-		}
-	}
-	return err
+// An unsaved record is the first of a batch that is not imported. Its number counts the records of all batches from 1, in the order
+// in which they were read; 0 means that there is none.
+type unsaved struct {
+	number int
+	at     Place
 }
 
 // A batch collects records of one kind and imports them in one transaction.
@@ -55,10 +54,12 @@ type batch[T any, K comparable] struct {
 	records []*T
 	places  []Place
 	keys    map[K]bool
+	first   int // number of the first collected record
 	bytes   int
 	size    int                  // number of records at which the batch is sent
 	atOnce  int                  // number of batches of the kind that may be imported at the same time
 	sent    []*sentRecords[T, K] // batches that are being imported, the oldest first
+	lost    unsaved              // the first record of the first batch that failed
 }
 
 // sentRecords are being imported until ended is closed.
@@ -66,9 +67,10 @@ type sentRecords[T any, K comparable] struct {
 	records []*T
 	places  []Place
 	keys    map[K]bool
+	first   int
 	ended   chan struct{}
 	done    platform.Imported
-	took    time.Duration
+	took    time.Duration // time of its statements
 	err     error
 }
 
@@ -82,10 +84,15 @@ func newBatch[T any, K comparable](kind string, l *reporter, write func(context.
 // record until the next call of flush.
 func (b *batch[T, K]) add(ctx context.Context, record *T, at Place, bytes int) error {
 	key := b.key(record)
+	b.reporter.collected++
+	number := b.reporter.collected
 	if b.keys[key] {
 		if err := b.send(ctx); err != nil {
 			return err
 		}
+	}
+	if len(b.records) == 0 {
+		b.first = number
 	}
 	b.records, b.places, b.keys[key] = append(b.records, record), append(b.places, at), true
 	b.bytes += bytes
@@ -120,14 +127,14 @@ func (b *batch[T, K]) send(ctx context.Context) error {
 			return err
 		}
 	}
-	s := &sentRecords[T, K]{records: b.records, places: b.places, keys: b.keys, ended: make(chan struct{})}
+	s := &sentRecords[T, K]{records: b.records, places: b.places, keys: b.keys, first: b.first, ended: make(chan struct{})}
 	b.records, b.places, b.keys, b.bytes, b.sent = nil, nil, map[K]bool{}, 0, append(b.sent, s)
 	go func() {
 		defer close(s.ended)
 		defer b.takeTurn()()
-		start := time.Now()
-		s.done, s.err = b.write(ctx, s.records)
-		s.took = time.Since(start)
+		var spent platform.Trace // a transaction that waits for its turn is not a long one
+		s.done, s.err = b.write(platform.WithTrace(ctx, &spent), s.records)
+		s.took = time.Duration(spent.Waited.Load())
 	}()
 	return nil
 }
@@ -166,6 +173,14 @@ func (b *batch[T, K]) settle() (first error) {
 	return first
 }
 
+// firstUnsaved returns the first record that was read and is not imported. No batch is being imported.
+func (b *batch[T, K]) firstUnsaved() unsaved {
+	if b.lost.number == 0 && len(b.records) > 0 {
+		return unsaved{b.first, b.places[0]}
+	}
+	return b.lost
+}
+
 // settleOldest waits for the records that have been imported for the longest time, and
 // counts them.
 func (b *batch[T, K]) settleOldest() error {
@@ -173,6 +188,9 @@ func (b *batch[T, K]) settleOldest() error {
 	b.sent = b.sent[1:]
 	<-s.ended
 	if s.err != nil {
+		if b.lost.number == 0 {
+			b.lost = unsaved{s.first, s.places[0]}
+		}
 		return fmt.Errorf("import %s: %w", b.kind.Name, s.err)
 	}
 	b.adaptSize(s.took)

@@ -79,7 +79,7 @@ func TestABatchIsImportedWhileTheNextIsRead(t *testing.T) {
 	}
 	close(read)
 	failed := errors.New("the file ends early")
-	if err := l.pipeline.finish(failed); !errors.Is(err, failed) || b.kind.Added != 2 || len(b.records) != 1 {
+	if err := l.finish(failed); !errors.Is(err, failed) || b.kind.Added != 2 || len(b.records) != 1 {
 		t.Errorf("error %v, added %d, %d records are left, want %v, 2 and 1", err, b.kind.Added, len(b.records), failed)
 	}
 }

@@ -34,6 +34,8 @@ type Options struct {
 	ReportProblem func(at Place, reason error)
 	// ReportProgress is called after every record.
 	ReportProgress func(Progress)
+	// TemporaryFolder is where a pipe is copied to; "" means that of the system.
+	TemporaryFolder string
 }
 
 // A Place is the position of a record in the input.
@@ -65,6 +67,18 @@ func quoteUnprintable(name string) string {
 	}
 	return name
 }
+
+// A StoppedError is the error of an import that could not go on. All records before a place are
+// imported, or were reported as failed.
+type StoppedError struct {
+	At  Place
+	Err error
+}
+
+func (e *StoppedError) Error() string { return fmt.Sprintf("stopped at %s: %v", e.At, e.Err) }
+
+// Unwrap returns the reason.
+func (e *StoppedError) Unwrap() error { return e.Err }
 
 // Progress says how much of the input has been read.
 type Progress struct {
@@ -197,18 +211,46 @@ func newDestination(p *platform.Platform, o Options, options platform.ImportOpti
 type reporter struct {
 	options    Options
 	progress   Progress
+	reading    Place // the line or document that was read last
+	collected  int   // number of records that were given to batches
 	unreadable int
 	pipeline   pipeline
 	pipe       string // file with a copy of the pipe, which problems call "-"
 }
 
 func (l *reporter) reportProblem(at Place, reason error) {
+	if l.options.ReportProblem != nil {
+		l.options.ReportProblem(l.nameForCaller(at), reason)
+	}
+}
+
+// nameForCaller returns a place as the caller knows it.
+func (l *reporter) nameForCaller(at Place) Place {
 	if l.pipe != "" && at.File == l.pipe {
 		at.File = "-"
 	}
-	if l.options.ReportProblem != nil {
-		l.options.ReportProblem(at, reason)
+	return at
+}
+
+// finish waits until no batch is being imported. It returns the first error, that of the import before those of its batches, with
+// the place of the first record that was read and is not imported. If all are, it is what was read last.
+func (l *reporter) finish(err error) error {
+	var first unsaved
+	for _, b := range l.pipeline.batches {
+		if failed := b.settle(); err == nil {
+			err = failed
+		}
+		if u := b.firstUnsaved(); u.number > 0 && (first.number == 0 || u.number < first.number) {
+			first = u
+		}
 	}
+	if first.number == 0 {
+		first.at = l.reading
+	}
+	if err == nil || first.at == (Place{}) {
+		return err
+	}
+	return &StoppedError{l.nameForCaller(first.at), err}
 }
 
 // reportUnreadable counts and reports a document or line whose kind could not be

@@ -91,8 +91,9 @@ func (l *reporter) readLines(ctx context.Context, name string, passes int64, rep
 	var failed error // the error of f, which ends the import
 	number, err := forEachLine(lines, func(number int, line []byte) error {
 		found = true
+		l.reading = Place{File: name, Line: number}
 		if failed = ctx.Err(); failed == nil {
-			failed = f(Place{File: name, Line: number}, line)
+			failed = f(l.reading, line)
 		}
 		return failed
 	})

@@ -65,7 +65,7 @@ func importOCI(ctx context.Context, d destination, source OCISource, o Options, 
 		return Summary{}, err
 	}
 	r := newOCIImport(d, source, client, o)
-	err = r.reporter.pipeline.finish(r.run(ctx))
+	err = r.reporter.finish(r.run(ctx))
 	return Summary{Kinds: append([]KindCounts{r.repos.kind, r.tags.kind, r.images.kind}, countsOf(r.sboms.kind)...), Unreadable: r.reporter.unreadable}, err
 }
 

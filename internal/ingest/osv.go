@@ -45,7 +45,7 @@ func importOSV(ctx context.Context, d destination, paths []string, o Options) (S
 	if err == nil {
 		err = vulnerabilities.flush(ctx)
 	}
-	err = l.pipeline.finish(err)
+	err = l.finish(err)
 	return Summary{Kinds: []KindCounts{advisories.kind, vulnerabilities.kind}, Unreadable: l.unreadable}, err
 }
 

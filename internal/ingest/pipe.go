@@ -35,7 +35,7 @@ func (l *reporter) copyPipe(paths []string, pipe io.Reader) (replaced []string, 
 	case len(start) > 0 && !bytes.ContainsAny(start[:1], "{[ \t\r\n\xef"): // the last one begins a byte order mark
 		extension = ".tar"
 	}
-	file, err := os.CreateTemp("", "atrium-*"+extension)
+	file, err := os.CreateTemp(l.options.TemporaryFolder, "atrium-*"+extension)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -44,7 +44,7 @@ func importRegistry(ctx context.Context, d destination, file string, o Options) 
 	if err == nil {
 		err = r.images.flush(ctx)
 	}
-	err = r.reporter.pipeline.finish(err)
+	err = r.reporter.finish(err)
 	return Summary{Kinds: append([]KindCounts{r.repos.kind, r.tags.kind, r.images.kind}, countsOf(r.sboms)...), Unreadable: r.reporter.unreadable}, err
 }
 

@@ -55,7 +55,7 @@ func importSBOM(ctx context.Context, d destination, source SBOMSource, o Options
 	if err == nil {
 		err = r.sboms.flush(ctx)
 	}
-	err = l.pipeline.finish(err)
+	err = l.finish(err)
 	sum := Summary{Kinds: []KindCounts{r.sboms.kind}, Unreadable: l.unreadable}
 	if err == nil {
 		sum.Untagged, err = d.countUntagged(ctx, r.listStored())

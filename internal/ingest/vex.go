@@ -29,7 +29,7 @@ func ImportVEX(ctx context.Context, p *platform.Platform, paths []string, o Opti
 	if err == nil {
 		err = c.rules.flush(ctx)
 	}
-	err = c.reporter.pipeline.finish(err)
+	err = c.reporter.finish(err)
 	return Summary{Kinds: []KindCounts{c.rules.kind}, Unreadable: c.reporter.unreadable}, err
 }
 
