@@ -30,7 +30,7 @@ const addressTimeout = 2 * time.Second
 // Options are the settings of a pool.
 type Options struct {
 	// MaxConnections is the size of the pool, unless the URL has pool_max_conns; 0 means
-	// four times the cores.
+	// that of defaultConnections.
 	MaxConnections int32
 	// DirectURL leads past a pooler to the same database; "" if there is none.
 	DirectURL string
@@ -81,6 +81,7 @@ const applicationName = "atrium"
 // A Pool is a pool of connections.
 type Pool struct {
 	*pgxpool.Pool
+	room room
 	// Version is the major version of the server.
 	Version int
 	// Prepares means that named prepared statements are used.
@@ -271,10 +272,20 @@ func parse(databaseURL string, maxConnections int32, standby bool) (*pgxpool.Con
 		return config, nil
 	}
 	if config.MaxConns = maxConnections; config.MaxConns == 0 {
-		config.MaxConns = int32(4 * max(2, runtime.NumCPU())) //nolint:gosec // a machine has few cores
+		config.MaxConns = defaultConnections()
 	}
 	return config, nil
 }
+
+// defaultConnections returns four for each processor that the process may use, which a container limits.
+// With the largest number, three replicas and a fourth one that replaces one of them fit into the 100
+// connections that PostgreSQL accepts by default.
+func defaultConnections() int32 {
+	return int32(min(max(minConnections, 4*runtime.GOMAXPROCS(0)), maxConnections)) //nolint:gosec // it is at most maxConnections
+}
+
+// The limits of the number of connections, unless the operator sets another number.
+const minConnections, maxConnections = 8, 20
 
 func nameConnections(config *pgx.ConnConfig) {
 	if config.RuntimeParams["application_name"] == "" {

@@ -1,6 +1,7 @@
 package pgpool
 
 import (
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -22,6 +23,21 @@ func TestAnInvalidParameterOfAURLIsNamedWithoutItsValue(t *testing.T) {
 		}
 		if _, err := parseConnection(url); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("a connection to %s: %v, want an error with %s", url, err, want)
+		}
+	}
+}
+
+// A container may have few of the processors of its machine, and PostgreSQL accepts 100 connections by default.
+func TestThePoolFitsTheProcessorsAndPostgreSQL(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
+	for processors, want := range map[int]int32{1: 8, 2: 8, 3: 12, 32: 20} {
+		runtime.GOMAXPROCS(processors)
+		pool, err := parse("postgres://h/d", 0, false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if pool.MaxConns != want {
+			t.Errorf("with %d processors the pool has %d connections, want %d", processors, pool.MaxConns, want)
 		}
 	}
 }

@@ -81,7 +81,7 @@ func arrayType(ofBytes bool) string {
 
 // Options are the settings of an engine.
 type Options struct {
-	MaxConnections int32        // size of the pool, unless the URL has pool_max_conns; 0 means four times the cores
+	MaxConnections int32        // size of the pool, unless the URL has pool_max_conns; 0 means four times the processors, from 8 to 20
 	QueryMode      string       // a mode of pgx; "" means the best one that works
 	DirectURL      string       // URL that leads past a pooler; "" if there is none
 	ReadURLs       []string     // URLs of streaming standbys that answer reads

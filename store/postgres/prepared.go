@@ -65,15 +65,16 @@ func preparedOf(conn *pgconn.PgConn) *preparedConn {
 // done, unless rows are held: then the statements may run on another server.
 func (c conn) runOnce(ctx context.Context, pool *pgpool.Pool, statements []*dbconn.Statement) (count int, err error) {
 	platform.TraceOf(ctx).NoteStatements(len(statements))
-	if !c.prepares {
-		return c.run(ctx, statements)
-	}
 	pooled, err := pool.Acquire(ctx)
 	if err != nil {
 		return 0, translate(err)
 	}
-	defer pooled.Release()
+	defer pool.Release(pooled)
 	conn := pooled.Conn()
+	if !c.prepares {
+		c.querier = conn
+		return c.run(ctx, statements)
+	}
 	prepared := preparedOf(conn.PgConn())
 	sent := c.pipeline(statements)
 	prepared.decoder.held = c.held

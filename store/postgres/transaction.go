@@ -171,7 +171,7 @@ const isIdle = 'I'
 // release gives the connection back, if there is one. The pool closes one that is still in a transaction.
 func (t *transaction) release() {
 	if t.pooled != nil {
-		t.pooled.Release()
+		t.engine.pool.Release(t.pooled)
 	}
 	t.pooled, t.failed = nil, nil
 }

@@ -1,7 +1,9 @@
 package storetest_test
 
 import (
+	"context"
 	"net/url"
+	"sync"
 	"testing"
 
 	"github.com/jackc/pgx/v5"
@@ -58,4 +60,50 @@ func TestADirectURLMayHaveTheSizeOfAPool(t *testing.T) {
 		t.Fatalf("nobody can listen by the direct URL: %v", err)
 	}
 	_ = conn.Close(t.Context())
+}
+
+// A role may open fewer connections than the pool may have. Work then waits for one of those.
+func TestWorkWaitsForAConnectionIfTheServerAcceptsNoMore(t *testing.T) {
+	t.Parallel()
+	plain := storetest.Postgres(t)
+	owner, err := pgx.Connect(t.Context(), plain)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = owner.Close(context.WithoutCancel(t.Context())) }()
+	const role = "limited_to_two"
+	if _, err := owner.Exec(t.Context(), "CREATE ROLE "+role+" LOGIN PASSWORD 'secret' CONNECTION LIMIT 2"); err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _, _ = owner.Exec(context.WithoutCancel(t.Context()), "DROP ROLE "+role) }()
+	limited, err := url.Parse(plain)
+	if err != nil {
+		t.Fatal(err)
+	}
+	limited.User = url.UserPassword(role, "secret")
+	pool, err := pgpool.Open(t.Context(), limited.String(), pgpool.Options{MaxConnections: 5})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer pool.Close()
+	var workers sync.WaitGroup
+	for range 10 {
+		workers.Go(func() {
+			for range 20 {
+				conn, err := pool.Acquire(t.Context())
+				if err != nil {
+					t.Errorf("beside others, a connection is not awaited: %v", err)
+					return
+				}
+				if _, err := conn.Exec(t.Context(), "SELECT 1"); err != nil {
+					t.Error(err)
+				}
+				pool.Release(conn)
+			}
+		})
+	}
+	workers.Wait()
+	if err := pool.Ping(t.Context()); err != nil {
+		t.Error(err)
+	}
 }
