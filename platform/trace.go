@@ -17,10 +17,11 @@ type Trace struct {
 	RoundTrips atomic.Int64
 	Waited     atomic.Int64 // total nanoseconds that the store spent on statements
 
-	ID      string // request id, as the response and its errors show it
-	TraceID string // id of the distributed trace; "" means none
-	Remote  string // host:port of the client, with port 0 if a proxy tells only its host; "" means unknown
-	Parent  string // W3C traceparent that outgoing requests and events carry; "" means none
+	Began   time.Time // when the request arrived
+	ID      string    // request id, as the response and its errors show it
+	TraceID string    // id of the distributed trace; "" means none
+	Remote  string    // host:port of the client, with port 0 if a proxy tells only its host; "" means unknown
+	Parent  string    // W3C traceparent that outgoing requests and events carry; "" means none
 
 	// Begin, if it is not nil, is called when an operation begins, with its name and
 	// its route. It returns the context that the operation runs in, and a function to

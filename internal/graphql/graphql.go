@@ -6,6 +6,7 @@ package graphql
 import (
 	"context"
 	"net/http"
+	"time"
 
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/vektah/gqlparser/v2/ast"
@@ -34,6 +35,7 @@ type Options struct {
 	Identify func(ctx context.Context) transport.Caller
 	// Tallies, Authorize, Begin, Admit, Detach, Origins and Closing are those of transport.Options.
 	Tallies   *transport.Tallies
+	Began     func(ctx context.Context) time.Time // that of execute.Options
 	Authorize func(ctx context.Context, authorization []string) (context.Context, error)
 	Begin     func(ctx context.Context) context.Context
 	Admit     func(ctx context.Context) (leave func(), err error)
@@ -63,7 +65,7 @@ func New(engine execute.Engine, o Options) http.Handler {
 		IsKnown: func(ctx context.Context) bool { return o.Identify(ctx) != transport.Caller{} },
 		ReadSDL: o.ReadSDL,
 	})
-	options := execute.Options{Guard: guard, Present: o.Present, Budget: o.Budget, Timeout: o.Bounds.Timeout}
+	options := execute.Options{Guard: guard, Present: o.Present, Budget: o.Budget, Timeout: o.Bounds.Timeout, Began: o.Began}
 	if o.Observe != nil {
 		options.Observe = func(ctx context.Context, operation *graphql.OperationContext) (context.Context, func(*graphql.Response)) {
 			return o.Observe(ctx, describeOperation(operation))

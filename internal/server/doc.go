@@ -38,6 +38,7 @@
 //	                   the caller (admission)
 //	compressResponses    compresses the response (compress.go)
 //	countMemory        limits the memory of the response (memory.go)
+//	limitTime          limits the time since the request has arrived (time.go)
 //	serve              matches the route and decodes the request (internal/rest)
 //	List               checks the request, decides the scope from the grants of the caller,
 //	                   and reads (platform/list.go; read.go for one resource, write.go for changes)

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"slices"
 	"sync"
+	"time"
 
 	gqlgen "github.com/99designs/gqlgen/graphql"
 	"github.com/vektah/gqlparser/v2/ast"
@@ -64,6 +65,7 @@ func (c *Config) graphql(p *platform.Platform, verifier *auth.Verifier, admittin
 		CheckJSON: fieldmask.CheckJSON,
 		Present:   noteLimits(presenter.Present),
 		Observe:   c.observeOperation(p),
+		Began:     func(ctx context.Context) time.Time { return beganAt(platform.TraceOf(ctx)) },
 		Identify:  identify,
 		Authorize: verifier.Authorize,
 		Begin:     c.recorder.beginOperation,

@@ -71,12 +71,16 @@ func (c *Config) knownOperations() []string {
 func (r *recorder) recordRequests(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, request *http.Request) {
 		e := &exchange{recorder: r, request: request, start: time.Now(), protocol: protocolOf(request), trace: &platform.Trace{}}
-		e.trace.ID, e.trace.Remote = w.Header().Get(apierror.RequestIDHeader), withoutZeroPort(request.RemoteAddr)
+		e.trace.Began, e.trace.ID, e.trace.Remote = e.start, w.Header().Get(apierror.RequestIDHeader), withoutZeroPort(request.RemoteAddr)
 		ctx := e.beginSpan(platform.WithTrace(request.Context(), e.trace))
 		seen := &observed{ResponseWriter: w, streaming: e.streams, challenge: func() string { return r.challenge(request) }}
+		if e.protocol != "v1" { // it has time limits of its own
+			seen.within = writeTimeout
+		}
 		defer r.metrics.Begin(e.protocol)()
 		defer func() { e.end(seen) }()
 		next.ServeHTTP(seen, request.WithContext(ctx))
+		seen.complete()
 	})
 }
 
@@ -151,9 +155,12 @@ func (e *exchange) end(seen *observed) {
 	}
 	e.endSpan(code, facts, seen)
 	f.quiet = e.protocol == "health" || e.protocol == "page" && code == "OK" && isAsset(e.request.URL.Path)
-	e.finish(f,
-		slog.String("method", e.request.Method), slog.String("path", cut(e.request.URL.EscapedPath())),
+	about := append(make([]slog.Attr, 0, 5), slog.String("method", e.request.Method), slog.String("path", cut(e.request.URL.EscapedPath())),
 		slog.Int("status", seen.code()), slog.Int64("bytes", seen.bytes))
+	if seen.unsent != nil && !e.isStream {
+		about = append(about, slog.String("unsent", seen.unsent.Error()))
+	}
+	e.finish(f, about...)
 }
 
 // isAsset reports whether a page consists of what a path names, such as a script. A browser asks for dozens of them.
@@ -175,6 +182,12 @@ func (e *exchange) code(facts platform.Facts, seen *observed) string {
 	}
 	if len(facts.Codes) > 0 {
 		return facts.Codes[0].String()
+	}
+	if seen.unsent != nil && !e.isStream {
+		if seen.isLate() {
+			return platform.CodeDeadlineExceeded.String()
+		}
+		return cancelled
 	}
 	if text := grpcStatus(seen.Header()); text != "" && text != "0" {
 		n, _ := strconv.Atoi(text) // 0 has no name
@@ -380,7 +393,7 @@ func (r *recorder) beginOperation(ctx context.Context) context.Context {
 	if shared == nil {
 		return ctx
 	}
-	own := &platform.Trace{ID: shared.ID, Remote: shared.Remote, TraceID: shared.TraceID, Parent: shared.Parent}
+	own := &platform.Trace{Began: start, ID: shared.ID, Remote: shared.Remote, TraceID: shared.TraceID, Parent: shared.Parent}
 	own.NoteCaller(platform.ActorOf(ctx))
 	ctx = platform.WithTrace(ctx, own)
 	context.AfterFunc(ctx, func() {

@@ -44,11 +44,11 @@ func (c *Config) routes(p *platform.Platform, verifier *auth.Verifier, admitting
 	admitted := func(next http.Handler) http.Handler {
 		return wrapHandler(next, measured, compressResponses, admitting.IdentifyCallers, auth.Middleware(verifier, refuse), admitting.AdmitRequests)
 	}
-	endpoints := c.V2beta1.announce(admitted(rest.New(p, options)))
+	endpoints := c.V2beta1.announce(admitted(limitTime(rest.New(p, options))))
 	remote := rpcOptions(options)
 	remote.Ready, remote.Aliases = ready, c.PackageAliases
 	services := rpc.New(p, remote)
-	procedures := c.V2beta1.announce(admitted(services))
+	procedures := c.V2beta1.announce(admitted(limitTime(services)))
 	// Making the pages costs more than all the rest, and most servers are asked for few of them.
 	home, pages := lazyHandler(func() http.Handler { return c.home(dev) }), lazyHandler(func() http.Handler { return guide(c.links()) })
 	playground, reference := lazyHandler(func() http.Handler { return c.playground(dev) }), lazyHandler(func() http.Handler { return c.reference(dev) })

@@ -9,12 +9,14 @@ import (
 	"time"
 )
 
-// Time limits of requests and the size limit of headers. A streaming handler removes the
-// write timeout.
+// Time limits of requests and the size limit of headers. A client has writeTimeout to receive an answer
+// from the moment when it begins (observed.go), however long the request has waited. A handler of a stream
+// removes this limit. The time to work is limited by requestTimeout, and for GraphQL by its own limit.
 const (
 	readHeaderTimeout = 5 * time.Second
 	readTimeout       = 15 * time.Second
-	writeTimeout      = 35 * time.Second // the GraphQL timeout is 30 s, and its error must still be written
+	requestTimeout    = 30 * time.Second
+	writeTimeout      = 35 * time.Second
 	pingTimeout       = 15 * time.Second // time for the answer to a ping on an idle connection
 	maxHeaderBytes    = 64 << 10
 )
@@ -31,7 +33,6 @@ func newServer(handler http.Handler, c *Certificate, idleTimeout time.Duration, 
 		Handler:           handler,
 		ReadHeaderTimeout: readHeaderTimeout,
 		ReadTimeout:       readTimeout,
-		WriteTimeout:      writeTimeout,
 		IdleTimeout:       idleTimeout,
 		MaxHeaderBytes:    hardHeaderBytes,
 		Protocols:         new(http.Protocols),

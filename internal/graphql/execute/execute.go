@@ -48,6 +48,10 @@ type Options struct {
 	Budget  Budget                     // counts the memory of responses; nil counts nothing
 	Timeout time.Duration              // time limit of a query or a mutation; 0 means none
 
+	// Began returns when the request with an operation arrived, from which on its time is limited. It
+	// may return the zero time, or be nil: then the limit begins with the operation.
+	Began func(ctx context.Context) time.Time
+
 	// Observe is called before each operation and returns the context of the operation.
 	// If it also returns a function, that is called with the response, except that of a
 	// subscription, which ends with its context. Observe may be nil.
@@ -58,6 +62,9 @@ type Options struct {
 func New(engine Engine, o Options) *Executor {
 	if o.Budget == nil {
 		o.Budget = unlimitedBudget{}
+	}
+	if o.Began == nil {
+		o.Began = func(context.Context) time.Time { return time.Time{} }
 	}
 	if o.Observe == nil {
 		o.Observe = func(ctx context.Context, _ *graphql.OperationContext) (context.Context, func(*graphql.Response)) {
@@ -109,7 +116,11 @@ func (x *Executor) Run(ctx context.Context, operation *graphql.OperationContext)
 // and must not use its data afterwards.
 func (x *Executor) Execute(ctx context.Context, operation *graphql.OperationContext) (response *graphql.Response, end func()) {
 	if x.Timeout > 0 {
-		within, cancel := context.WithTimeout(ctx, x.Timeout)
+		began := x.Began(ctx)
+		if began.IsZero() {
+			began = time.Now()
+		}
+		within, cancel := context.WithDeadline(ctx, began.Add(x.Timeout))
 		defer cancel()
 		ctx = within
 	}
