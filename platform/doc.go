@@ -89,7 +89,8 @@
 //
 //	store.go       what a database must do; query.go describes a query,
 //	               relation_condition.go has conditions on what belongs to rows
-//	background.go  marks work that must leave room for requests
+//	background.go  marks work that must leave room for requests; turn.go lets the reads of a
+//	               request wait for connections
 //	keys.go        the keys that replicas share; encryption.go encrypts secrets in the
 //	               store, encryption_change.go changes the key
 //	trace.go       facts about a request for logs and metrics; observer.go receives

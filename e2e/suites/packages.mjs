@@ -42,7 +42,7 @@ for (const [name, file, from, to, why] of [
   ['a port that no container has', 'templates/service.yaml', 'targetPort: http', 'targetPort: web', /port web that no container has/],
   ['a root that can be written to', 'templates/_helpers.tpl', 'readOnlyRootFilesystem: true', 'readOnlyRootFilesystem: false', /may write to its root/],
   ['a setting that the program does not have', 'values.yaml', 'drain-delay: 10s', 'drain-wait: 10s', /drain-wait/],
-  ['a schema without a setting of the program', 'values.schema.json', '"idle-timeout", ', '', /values.schema.json must have these settings/],
+  ['a schema without a setting of the program', 'values.schema.json', '"rate-burst", ', '', /values.schema.json must have these settings/],
   ['a port at which gateways break websockets', 'templates/service.yaml', 'ternary "https" ""', 'ternary "https" "kubernetes.io/h2c"', /the HTTPRoute leads to the Service/],
   ['a migration without the proxy of its database', 'templates/migration.yaml', '{{- with .Values.initContainers }}', '{{- with "" }}', /other containers before it than the server/],
   ['metrics that everybody can read', 'templates/networkpolicy.yaml', 'from: {{ toYaml .Values.networkPolicy.metricsFrom | nindent 8 }}', '', /shows metrics and profiles to everybody/],

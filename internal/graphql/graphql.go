@@ -38,7 +38,7 @@ type Options struct {
 	Began     func(ctx context.Context) time.Time // that of execute.Options
 	Authorize func(ctx context.Context, authorization []string) (context.Context, error)
 	Begin     func(ctx context.Context) context.Context
-	Admit     func(ctx context.Context) (leave func(), err error)
+	Admit     func(ctx context.Context) (admitted context.Context, leave func(), err error)
 	Detach    func(w http.ResponseWriter)
 	Origins   []string
 	Closing   <-chan struct{}

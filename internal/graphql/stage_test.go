@@ -144,7 +144,7 @@ type stageOptions struct {
 	Trusted    *limit.TrustedDocuments
 	HideSchema bool
 	Begin      func(ctx context.Context) context.Context
-	Admit      func(ctx context.Context) (leave func(), err error)
+	Admit      func(ctx context.Context) (admitted context.Context, leave func(), err error)
 	Origins    []string
 	Closing    <-chan struct{}
 	Logger     *slog.Logger

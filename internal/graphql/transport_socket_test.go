@@ -292,9 +292,9 @@ func TestAnOperationThatTheClientCompletesEnds(t *testing.T) {
 func TestTheResultOfAnOperationThatTheClientCompletesIsNotSent(t *testing.T) {
 	t.Parallel()
 	started := make(chan struct{}, 10)
-	admit := func(context.Context) (func(), error) {
+	admit := func(ctx context.Context) (context.Context, func(), error) {
 		started <- struct{}{}
-		return func() {}, nil
+		return ctx, func() {}, nil
 	}
 	p := dialAs(t, serveStage(t, stageOptions{Admit: admit}), "ann")
 	for range 5 {
@@ -364,7 +364,7 @@ func TestAdmitCountsOperationsOfAWebsocket(t *testing.T) {
 	t.Parallel()
 	var open, came atomic.Int32
 	started, left := make(chan struct{}, 1), make(chan struct{}, 2)
-	admit := func(ctx context.Context) (func(), error) {
+	admit := func(ctx context.Context) (context.Context, func(), error) {
 		defer func() {
 			select {
 			case started <- struct{}{}:
@@ -372,10 +372,10 @@ func TestAdmitCountsOperationsOfAWebsocket(t *testing.T) {
 			}
 		}()
 		if platform.ActorOf(ctx) == nil || came.Add(1) > 2 {
-			return nil, &platform.Error{Code: platform.CodeResourceExhausted, Reason: "RESOURCE_EXHAUSTED", Message: "enough"}
+			return nil, nil, &platform.Error{Code: platform.CodeResourceExhausted, Reason: "RESOURCE_EXHAUSTED", Message: "enough"}
 		}
 		open.Add(1)
-		return sync.OnceFunc(func() {
+		return ctx, sync.OnceFunc(func() {
 			open.Add(-1)
 			left <- struct{}{}
 		}), nil

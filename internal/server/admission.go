@@ -14,7 +14,7 @@ const FitConcurrency = -1
 // newAdmission returns what admits the requests of all protocols.
 func (c *Config) newAdmission(refuse errorWriter) *admission.Controller {
 	admitting := admission.New(admission.Settings{
-		Slots: c.MaxConcurrent, Rate: c.RateLimit, Burst: c.RateBurst, InFlight: c.MaxInFlight,
+		Slots: c.MaxConcurrent, Rate: c.RateLimit, Burst: c.RateBurst, InFlight: c.MaxInFlight, Shared: c.SharedIdentities,
 		Client: peer, Refuse: newRefuser(refuse).refuse,
 	})
 	c.Metrics.WatchAdmission(func() telemetry.Admission { return telemetry.Admission(admitting.State()) })

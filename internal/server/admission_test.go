@@ -190,18 +190,18 @@ func TestOperationsOfAWebsocketCountToo(t *testing.T) {
 	r := (&Config{Logger: discardLogger(), Metrics: metrics}).newRecorder()
 	admit := admitOperations(admission.New(admission.Settings{Rate: 1, Burst: 1}))
 	ctx := platform.WithActor(t.Context(), &platform.Actor{Subject: "ann"})
-	if _, err := admit(ctx); err != nil {
+	if _, _, err := admit(ctx); err != nil {
 		t.Fatal(err)
 	}
 	trace := &platform.Trace{}
-	if _, err := admit(platform.WithTrace(ctx, trace)); !errors.Is(err, &platform.Error{Code: platform.CodeResourceExhausted}) {
+	if _, _, err := admit(platform.WithTrace(ctx, trace)); !errors.Is(err, &platform.Error{Code: platform.CodeResourceExhausted}) {
 		t.Errorf("got %v", err)
 	}
 	if limit := trace.Facts().Limit; limit != "rate" {
 		t.Errorf("the trace has the limit %q, want rate", limit)
 	}
 	r.finish(finished{protocol: "graphql-ws", trace: trace, facts: trace.Facts(), code: "RESOURCE_EXHAUSTED"})
-	if _, err := admitOperations(admission.New(admission.Settings{Burst: 1}))(context.Background()); err != nil {
+	if _, _, err := admitOperations(admission.New(admission.Settings{Burst: 1}))(context.Background()); err != nil {
 		t.Errorf("without limits: %v", err)
 	}
 	scraped := httptest.NewRecorder()

@@ -62,6 +62,9 @@ type Config struct {
 	RateLimit, RateBurst, MaxInFlight int // limits of a caller; a RateLimit or MaxInFlight of 0 means no limit
 	Memory                            platform.MemoryLimits
 
+	// SharedIdentities are the identities whose tokens many people share, such as those of gateways.
+	SharedIdentities []platform.UID
+
 	// MaxConcurrent is how many requests are worked on at the same time; others wait for a
 	// moment. 0 means no limit, and FitConcurrency as many as the connections to the
 	// database suggest.

@@ -9,7 +9,6 @@ import (
 
 	"atrium/internal/auth"
 	"atrium/internal/demo"
-	"atrium/internal/server/admission"
 	"atrium/internal/telemetry"
 	"atrium/platform"
 	"atrium/store"
@@ -56,7 +55,7 @@ func (c *Config) prepare(ctx context.Context) (platform.Store, *platform.Platfor
 	core.AllowIssuers = core.AllowIssuers || c.Development
 	core.Observer = c.recorder
 	if c.MaxConcurrent == FitConcurrency {
-		c.MaxConcurrent = admission.Slots(s.Pool().Max)
+		c.MaxConcurrent = s.ConnectionsForRequests()
 	}
 	c.Metrics.WatchPool(func() telemetry.Pool { return telemetry.Pool(s.Pool()) })
 	if len(c.ReadURLs) > 0 {

@@ -66,7 +66,7 @@ func (c *Config) graphql(p *platform.Platform, verifier *auth.Verifier, admittin
 		Present:   noteLimits(presenter.Present),
 		Observe:   c.observeOperation(p),
 		Began:     func(ctx context.Context) time.Time { return beganAt(platform.TraceOf(ctx)) },
-		Identify:  identify,
+		Identify:  func(ctx context.Context) transport.Caller { return identify(ctx, admitting) },
 		Authorize: verifier.Authorize,
 		Begin:     c.recorder.beginOperation,
 		Admit:     admitOperations(admitting),
@@ -136,12 +136,12 @@ func (c *Config) mayReadSDL(ctx context.Context) error {
 }
 
 // identify returns the caller for the transports.
-func identify(ctx context.Context) transport.Caller {
+func identify(ctx context.Context, admitting *admission.Controller) transport.Caller {
 	actor := platform.ActorOf(ctx)
 	if actor == nil {
 		return transport.Caller{}
 	}
-	return transport.Caller{Key: actor.Key(), Expires: actor.Expires}
+	return transport.Caller{Key: actor.Key(), People: admitting.PeopleOf(actor), Expires: actor.Expires}
 }
 
 // requestID returns the ID that the response and its errors show.

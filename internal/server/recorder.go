@@ -411,13 +411,13 @@ func (r *recorder) beginOperation(ctx context.Context) context.Context {
 
 // admitOperations returns a function that admits operations on websockets, and notes the limit of
 // those that it refuses.
-func admitOperations(c *admission.Controller) func(context.Context) (leave func(), err error) {
-	return func(ctx context.Context) (leave func(), err error) {
-		leave, limit, err := c.AdmitOperation(ctx)
+func admitOperations(c *admission.Controller) func(context.Context) (admitted context.Context, leave func(), err error) {
+	return func(ctx context.Context) (admitted context.Context, leave func(), err error) {
+		admitted, leave, limit, err := c.AdmitOperation(ctx)
 		if limit != "" {
 			platform.TraceOf(ctx).NoteLimit(limit)
 		}
-		return leave, err
+		return admitted, leave, err
 	}
 }
 

@@ -55,6 +55,9 @@ func (s *Store) AllowStandby(ctx context.Context) context.Context { return s.eng
 // Pool describes the use of the connections.
 func (s *Store) Pool() dbconn.PoolState { return s.engine.Pool() }
 
+// ConnectionsForRequests returns how many connections background work leaves to requests.
+func (s *Store) ConnectionsForRequests() int { return s.engine.ForRequests() }
+
 // Standbys describes the standbys that answer reads, and counts by reason the reads that
 // the primary had to answer instead. Both are nil if there are no standbys.
 func (s *Store) Standbys() ([]dbconn.StandbyState, map[string]int64) {

@@ -86,7 +86,7 @@ func (e *endpoint) serveSocket(w http.ResponseWriter, r *http.Request) {
 // talk serves an authenticated client. It sends the acknowledgement after it has
 // counted the websocket, so that limits apply in order.
 func (s *socket) talk(ctx context.Context) *closure {
-	leave, err := s.Tallies.sockets.enter(s.Identify(ctx).Key, LimitSockets, s.Sockets)
+	leave, err := s.Tallies.sockets.enter(s.Identify(ctx), LimitSockets, s.Sockets)
 	if err != nil {
 		_ = s.Present(ctx, err) // for the log
 		return &closure{websocket.StatusTryAgainLater, "Too many websockets"}

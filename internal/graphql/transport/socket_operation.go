@@ -58,12 +58,13 @@ func (s *socket) subscribe(ctx context.Context, received message) *closure {
 
 // execute sends the responses of an operation until they end or the client cancels it.
 func (s *socket) execute(ctx context.Context, op *socketOperation, raw *graphql.RawParams) {
-	leave, err := s.admit(ctx)
+	admitted, leave, err := s.admit(ctx)
 	if err != nil {
 		s.fail(ctx, op, gqlerror.List{s.Present(ctx, err)})
 		return
 	}
 	defer leave()
+	ctx = admitted
 	// The rights of the caller may have changed since the websocket was opened.
 	if s.Authorize != nil {
 		authorized, err := s.Authorize(ctx, s.authorization)
@@ -83,7 +84,7 @@ func (s *socket) execute(ctx context.Context, op *socketOperation, raw *graphql.
 	isSubscription := prepared.Operation.Operation == ast.Subscription
 	if isSubscription {
 		leave() // subscriptions have separate limits
-		leave, err = s.Tallies.subscriptions.enter(s.Identify(ctx).Key, limitSubscriptions, s.Subscriptions)
+		leave, err = s.Tallies.subscriptions.enter(s.Identify(ctx), limitSubscriptions, s.Subscriptions)
 		if err != nil {
 			s.fail(ctx, op, gqlerror.List{s.Present(ctx, err)})
 			return
@@ -115,9 +116,9 @@ func (s *socket) sendNext(ctx context.Context, op *socketOperation, response *gr
 }
 
 // admit asks Options.Admit whether the operation may run.
-func (s *socket) admit(ctx context.Context) (leave func(), err error) {
+func (s *socket) admit(ctx context.Context) (admitted context.Context, leave func(), err error) {
 	if s.Admit == nil {
-		return func() {}, nil
+		return ctx, func() {}, nil
 	}
 	return s.Admit(ctx)
 }
@@ -209,8 +210,11 @@ type tally struct {
 }
 
 // enter increments the count of a caller. It fails with the name of the limit if the
-// count has reached the limit. All anonymous callers ("") share one count.
-func (t *tally) enter(caller, name string, limit int) (leave func(), err error) {
+// count has reached the limit of each person that the caller stands for. All anonymous
+// callers ("") share one count.
+func (t *tally) enter(by Caller, name string, limit int) (leave func(), err error) {
+	caller := by.Key
+	limit *= max(1, by.People)
 	t.lock.Lock()
 	defer t.lock.Unlock()
 	if limit > 0 && t.open[caller] >= limit {

@@ -35,6 +35,7 @@ type Tallies struct {
 // A Caller is the sender of a request. The zero value is an anonymous caller.
 type Caller struct {
 	Key     string    // identifies the caller for limits
+	People  int       // how many people it stands for, so that its limits are as many times as high; 0 means one
 	Expires time.Time // when streams and websockets of the caller end; zero means never
 }
 
@@ -61,9 +62,10 @@ type Options struct {
 	// which ends with it. It may be nil.
 	Begin func(ctx context.Context) context.Context
 	// Admit is called before each operation on a websocket, because layers before the
-	// endpoint see only the first request. It fails if the caller has reached a limit.
-	// leave is called at the end of the operation. nil admits every operation.
-	Admit func(ctx context.Context) (leave func(), err error)
+	// endpoint see only the first request. It returns the context of the operation, and fails if
+	// the caller has reached a limit. leave is called at the end of the operation. nil admits
+	// every operation.
+	Admit func(ctx context.Context) (admitted context.Context, leave func(), err error)
 	// Detach is called when the answer w becomes a stream without an end, which has limits
 	// of its own. From then on, the request does not count for those of Admit. It may be nil.
 	Detach func(w http.ResponseWriter)
@@ -163,7 +165,7 @@ func (e *endpoint) streamSubscription(ctx context.Context, w http.ResponseWriter
 		e.refuse(w, r, accepts.json(), &statusError{http.StatusNotAcceptable, refusal.NewInvalid("Accept", "must allow "+mediaEvents+" for a subscription")})
 		return
 	}
-	caller := e.Identify(ctx).Key
+	caller := e.Identify(ctx)
 	leave, err := e.Tallies.sockets.enter(caller, LimitSockets, e.Sockets)
 	if err != nil {
 		e.refuse(w, r, accepts.json(), err)

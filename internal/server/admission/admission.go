@@ -26,6 +26,9 @@ type Settings struct {
 	Burst    int // requests of a caller at once, after it has sent none for a while
 	InFlight int // requests of a caller that are under way at the same time
 
+	// Shared are the identities whose tokens many people share, such as that of a gateway.
+	Shared []platform.UID
+
 	// Client returns the key of a sender by its address, which stands for callers who are
 	// not known.
 	Client func(address string) string
@@ -81,18 +84,18 @@ func (c *Controller) AdmitRequests(next http.Handler) http.Handler {
 			c.settings.Refuse(w, r, limit, err)
 			return
 		}
-		next.ServeHTTP(q, r.WithContext(auth.WithThrottle(r.Context(), q)))
+		next.ServeHTTP(q, r.WithContext(platform.WithTurns(auth.WithThrottle(r.Context(), q), q)))
 	})
 }
 
 // admit counts a request for its presumed caller, and waits for a slot. A request with a
 // token that is not known is counted when its caller has been found.
 func (q *request) admit(r *http.Request) (limit string, err error) {
-	authorization := r.Header["Authorization"]
+	authorization, people := r.Header["Authorization"], 1
 	if len(authorization) == 1 {
 		q.token = q.callers.hash(authorization[0])
 		caller := q.callers.find(q.token, time.Now())
-		q.presumed = caller.key
+		q.presumed, people = caller.key, q.PeopleOf(caller.actor)
 		defer func() {
 			if err != nil { // the authentication, which notes the caller of other requests, does not run
 				platform.TraceOf(q.ctx).NoteCaller(caller.actor)
@@ -104,7 +107,7 @@ func (q *request) admit(r *http.Request) (limit string, err error) {
 		key.Caller = q.client()
 	}
 	if q.presumed.Caller != "" || len(authorization) == 0 {
-		if limit, err = q.count(key.Caller); err != nil {
+		if limit, err = q.count(key.Caller, people); err != nil {
 			return limit, err
 		}
 	}
@@ -129,8 +132,8 @@ func (c *Controller) IdentifyCallers(next http.Handler) http.Handler {
 }
 
 // identify counts a request for the caller that the authentication has found, unless it
-// has been counted for it. The next request with the same token is presumed to have the
-// same caller.
+// has been counted for it, and lets it go on with a slot of the caller. The next request with the
+// same token is presumed to have the same caller.
 func (q *request) identify(actor *platform.Actor) (limit string, err error) {
 	key := keyOf(actor)
 	switch {
@@ -140,7 +143,10 @@ func (q *request) identify(actor *platform.Actor) (limit string, err error) {
 	case q.presumed.Caller != "": // the caller belongs to no organisation any more
 		q.callers.forget(q.token)
 	}
-	return q.count(key.Caller)
+	if limit, err = q.count(key.Caller, q.PeopleOf(actor)); err != nil || key.Organisation == "" {
+		return limit, err
+	}
+	return q.limiter.move(q.ctx, q, key)
 }
 
 // AdmitForwarded is AdmitRequests for requests that another service answers. A request counts
@@ -171,26 +177,26 @@ func (q *request) forward(r *http.Request, verifier *auth.Verifier) (limit strin
 	case platform.AsError(err).Code == platform.CodeResourceExhausted:
 		return limitRate, err
 	default:
-		return q.count(q.client())
+		return q.count(q.client(), 1)
 	}
 }
 
-// AdmitOperation admits an operation of a caller on an open connection. It returns the name
-// of the limit and an error if the operation is refused.
-func (c *Controller) AdmitOperation(ctx context.Context) (leave func(), limit string, err error) {
+// AdmitOperation admits an operation of a caller on an open connection, and returns its context. It
+// returns the name of the limit and an error if the operation is refused.
+func (c *Controller) AdmitOperation(ctx context.Context) (_ context.Context, leave func(), limit string, err error) {
 	actor := platform.ActorOf(ctx)
 	if actor == nil || c.isOff() {
-		return func() {}, "", nil
+		return ctx, func() {}, "", nil
 	}
-	q, key := &request{Controller: c}, keyOf(actor)
+	q, key := c.newRequest(ctx), keyOf(actor)
 	if !c.quotas.isOff() {
-		if q.quota, _, limit, err = c.quotas.enter(key.Caller, time.Now()); err != nil {
-			return nil, limit, err
+		if q.quota, _, limit, err = c.quotas.enter(key.Caller, c.PeopleOf(actor), time.Now()); err != nil {
+			return nil, nil, limit, err
 		}
 	}
 	if limit, err = c.limiter.acquire(ctx, q, key); err != nil {
 		q.leave()
-		return nil, limit, err
+		return nil, nil, limit, err
 	}
-	return q.leave, "", nil
+	return platform.WithTurns(ctx, q), q.leave, "", nil
 }

@@ -3,7 +3,6 @@ package admission
 import (
 	"context"
 	"math/rand/v2"
-	"runtime"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -21,7 +20,7 @@ type limiter struct {
 	shares     map[Key]*share
 	working    map[*request]struct{}
 	crowded    time.Time    // when a request last began to wait in an empty queue
-	overloaded time.Time    // when there was last no room in the queue
+	overloaded time.Time    // when a request last waited in vain, or had no room after a burst
 	ticks      atomic.Int64 // number of calls of sweep
 	timer      *time.Timer  // calls sweep while requests wait
 	waits      int64
@@ -31,15 +30,15 @@ type limiter struct {
 const (
 	// reserve is the part of the slots that one organisation leaves to others.
 	reserve = 4
+	// maxWait limits the time that a request waits. Within this time many people can open a page
+	// with many requests, each of which takes long.
+	maxWait = 10 * time.Second
 	// queuePerSlot is how many requests may wait for each slot. In a burst maxQueue requests may
-	// wait: as long as the queue was empty at most burstTime ago, and had room for calmTime.
-	// An overload would otherwise be one burst after the other, in which all wait in vain.
+	// wait: as long as the queue was empty at most maxWait ago, and nobody has waited in vain for
+	// calmTime. An overload would otherwise be one burst after the other, in which all wait in vain.
 	queuePerSlot = 5
-	burstTime    = 100 * time.Millisecond
 	calmTime     = time.Second
 	maxQueue     = 1024
-	// maxWait limits the time that a request waits.
-	maxWait = time.Second
 	// sweepInterval is the interval of sweep. A request that waits for the network for longer
 	// gives up its slot if another request waits for one.
 	sweepInterval = 10 * time.Millisecond
@@ -47,12 +46,6 @@ const (
 
 func newLimiter(slots int) *limiter {
 	return &limiter{slots: slots, shares: map[Key]*share{}, working: map[*request]struct{}{}}
-}
-
-// Slots returns how many requests should work at the same time, so that one organisation
-// can use all connections to the database.
-func Slots(connections int) int {
-	return max(connections+connections/(reserve-1), 2*runtime.GOMAXPROCS(0))
 }
 
 // maxSlots returns how many slots an organisation may have. Those without a known token get
@@ -69,6 +62,9 @@ func (l *limiter) hasSlot(caller *share) bool {
 	return len(l.working) < l.slots && caller.parent.working < l.maxSlots(caller.key.Organisation)
 }
 
+// maxExtras returns how many slots a request may have in addition to its own.
+func (l *limiter) maxExtras() int { return max(1, l.slots/reserve-1) }
+
 // acquire waits for a slot. It returns the name of the limit and an error if there is none
 // for the request, or if ctx ends.
 func (l *limiter) acquire(ctx context.Context, r *request, key Key) (limit string, err error) {
@@ -78,12 +74,13 @@ func (l *limiter) acquire(ctx context.Context, r *request, key Key) (limit strin
 	now := time.Now()
 	l.lock.Lock()
 	s := l.share(key)
-	r.key, r.share = key, s
+	r.key, r.share, r.mayRefuse = key, s, true
 	switch {
 	case l.hasSlot(s):
 		l.start(r, now)
 	case l.makeRoom(s, now):
 		l.enqueue(r, now)
+		r.readEarly()
 	default:
 		limit, err = limitQueue, crowdedError()
 		if s.parent.waiting == 0 { // others take all the room
@@ -95,6 +92,31 @@ func (l *limiter) acquire(ctx context.Context, r *request, key Key) (limit strin
 	l.lock.Unlock()
 	if ready == nil {
 		return limit, err
+	}
+	return l.await(ctx, r, ready)
+}
+
+// move lets a request that works go on as one of another caller, as soon as that may have its slot.
+func (l *limiter) move(ctx context.Context, r *request, key Key) (limit string, err error) {
+	now := time.Now()
+	l.lock.Lock()
+	if r.state != isWorking || r.key == key {
+		l.lock.Unlock()
+		return "", nil
+	}
+	l.finish(r, now)
+	l.drop(r.share)
+	r.key, r.share, r.mayRefuse = key, l.share(key), true
+	if l.hasSlot(r.share) {
+		l.start(r, now)
+	} else {
+		l.enqueue(r, now)
+	}
+	l.dispatch(now)
+	ready := r.ready
+	l.lock.Unlock()
+	if ready == nil {
+		return "", nil
 	}
 	return l.await(ctx, r, ready)
 }
@@ -161,10 +183,15 @@ func (l *limiter) dequeue(r *request, now time.Time) {
 
 // maxWaiting returns how many requests may wait now.
 func (l *limiter) maxWaiting(now time.Time) int {
-	if now.Sub(l.overloaded) > calmTime && (l.root.waiting == 0 || now.Sub(l.crowded) <= burstTime) {
+	if l.isBurst(now) {
 		return maxQueue
 	}
 	return min(queuePerSlot*l.slots, maxQueue)
+}
+
+// isBurst reports whether those that wait, if any, may be served soon.
+func (l *limiter) isBurst(now time.Time) bool {
+	return now.Sub(l.overloaded) > calmTime && (l.root.waiting == 0 || now.Sub(l.crowded) <= maxWait)
 }
 
 // makeRoom reports whether a request of a caller may wait. If too many wait, the newest
@@ -173,7 +200,9 @@ func (l *limiter) makeRoom(caller *share, now time.Time) bool {
 	if l.root.waiting < l.maxWaiting(now) {
 		return true
 	}
-	l.overloaded = now
+	if !l.isBurst(now) {
+		l.overloaded = now
+	}
 	own, organisation := caller.parent, l.root.longest()
 	if organisation.waiting <= own.waiting+1 {
 		organisation = own
@@ -212,6 +241,9 @@ func (l *limiter) dispatch(now time.Time) {
 
 // finish takes the slot of a request.
 func (l *limiter) finish(r *request, now time.Time) {
+	if r.extends != nil {
+		r.extends.extras--
+	}
 	delete(l.working, r)
 	r.share.addWorking(-1)
 	r.share.charge(now.Sub(r.since))
@@ -247,7 +279,8 @@ func (l *limiter) sweep() {
 	l.lock.Lock()
 	defer l.lock.Unlock()
 	for r := range l.root.waitingRequests() {
-		if !r.isResuming && now.Sub(r.since) >= maxWait {
+		if r.mayRefuse && now.Sub(r.since) >= maxWait {
+			l.overloaded = now
 			l.refuse(r, busyError(), now)
 		}
 	}
@@ -269,16 +302,29 @@ func (l *limiter) sweep() {
 	}
 }
 
-// resume waits until a request whose slot was lent has one again. It is never refused,
-// because a part of its work is done.
-func (l *limiter) resume(ctx context.Context, r *request) error {
+// extend gives a request another slot for one of its reads, or returns nil if it cannot have one.
+func (l *limiter) extend(r *request) (extra *request) {
+	l.lock.Lock()
+	defer l.lock.Unlock()
+	if r.state != isWorking || l.root.waiting+l.root.resuming > 0 || !l.hasSlot(r.share) || r.extras >= l.maxExtras() {
+		return nil
+	}
+	r.extras++
+	extra = &request{Controller: r.Controller, key: r.key, share: r.share, extends: r}
+	l.start(extra, time.Now())
+	return extra
+}
+
+// resume waits until a request whose slot was lent has one again. It is refused after maxWait only
+// if mayRefuse is set, that is if nothing of its work is done.
+func (l *limiter) resume(ctx context.Context, r *request, mayRefuse bool) (limit string, err error) {
 	now := time.Now()
 	l.lock.Lock()
 	if r.state != isAway {
 		l.lock.Unlock()
-		return nil
+		return "", nil
 	}
-	r.share, r.isResuming = l.share(r.key), true
+	r.share, r.isResuming, r.mayRefuse = l.share(r.key), true, mayRefuse
 	if l.hasSlot(r.share) {
 		l.start(r, now)
 	} else {
@@ -287,10 +333,9 @@ func (l *limiter) resume(ctx context.Context, r *request) error {
 	ready := r.ready
 	l.lock.Unlock()
 	if ready == nil {
-		return nil
+		return "", nil
 	}
-	_, err := l.await(ctx, r, ready)
-	return err
+	return l.await(ctx, r, ready)
 }
 
 // A State describes the limiter for the metrics.

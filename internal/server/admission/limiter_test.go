@@ -47,7 +47,7 @@ func (w *waiter) decision() (d decision) {
 func arrive(t *testing.T, g *Controller, organisation, caller string) *waiter {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
-	w := &waiter{request: &request{Controller: g, ctx: ctx}, end: cancel}
+	w := &waiter{request: g.newRequest(ctx), end: cancel}
 	go func() { w.decide(g.acquire(ctx, w.request, Key{organisation, caller})) }()
 	synctest.Wait()
 	return w
@@ -288,16 +288,16 @@ func TestATokenIsPresumedToHaveItsLastCaller(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := newTestController(8)
 		var keys []Key
-		handler := admitBefore(g, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { keys = append(keys, findRequest(w).key) }))
+		handler := admitBefore(g, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { keys = append(keys, findRequest(w).presumed) }))
 		ann := &platform.Actor{Identities: []platform.UID{platform.UID(strings.Repeat("b", 40) + "/1"), platform.UID(strings.Repeat("a", 40) + "/2")}, Expires: time.Now().Add(time.Minute)}
 		for range 2 {
 			ask(t, handler, "192.0.2.1:1", ann)
 		}
 		time.Sleep(2 * time.Minute)
 		ask(t, handler, "192.0.2.1:1", ann)
-		stranger, known := Key{"", "peer 192.0.2.1:1"}, Key{strings.Repeat("a", 40), ann.Key()}
+		stranger, known := Key{}, Key{strings.Repeat("a", 40), ann.Key()}
 		if len(keys) != 3 || keys[0] != stranger || keys[1] != known || keys[2] != stranger {
-			t.Errorf("the requests belong to %v", keys)
+			t.Errorf("the requests are presumed to belong to %v", keys)
 		}
 	})
 }
@@ -331,7 +331,7 @@ func TestMoreRequestsThanMayWaitAreRefusedAfterABurst(t *testing.T) {
 				t.Fatalf("a request of a burst is refused: %v", w.decision().err)
 			}
 		}
-		time.Sleep(burstTime + sweepInterval)
+		time.Sleep(maxWait + sweepInterval)
 		synctest.Wait()
 		waiting := 0
 		for _, w := range all[1:] {
@@ -379,7 +379,7 @@ func TestAnOverloadIsOneBurst(t *testing.T) {
 			if waiting != wantWaiting {
 				t.Errorf("%d requests wait, want %d", waiting, wantWaiting)
 			}
-			time.Sleep(burstTime + sweepInterval)
+			time.Sleep(maxWait + sweepInterval)
 			serveAll(t, all, time.Millisecond)
 			expectEmpty(t, g)
 		}
@@ -423,10 +423,15 @@ func TestTheFloodMakesRoomWhenTheQueueIsCut(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		g := newTestController(1)
-		stuck, flood := arrive(t, g, "acme", "ann"), arriveMany(t, g, queuePerSlot, "acme", "ann")
+		stuck, first := arrive(t, g, "acme", "ann"), arrive(t, g, "acme", "ann")
+		time.Sleep(maxWait / 2)
+		flood := arriveMany(t, g, queuePerSlot, "acme", "ann")
 		quiet := arrive(t, g, "beta", "bob")
-		time.Sleep(burstTime + 2*sweepInterval)
+		time.Sleep(maxWait/2 + 2*sweepInterval)
 		synctest.Wait()
+		if !first.isDone() {
+			t.Error("the first request of the flood waits for too long")
+		}
 		if quiet.isDone() || !flood[queuePerSlot-1].isDone() {
 			t.Errorf("the quiet request has ended: %v; the newest of the flood: %v", quiet.isDone(), flood[queuePerSlot-1].isDone())
 		}
@@ -501,7 +506,8 @@ func TestSlowClientsHoldNoSlots(t *testing.T) {
 						<-network
 						err = resume()
 					default:
-						_, err = w.Write([]byte("x"))
+						_, _ = w.Write([]byte("x"))
+						_, err = findRequest(w).TakeTurn(r.Context()) // to read more
 					}
 					resumed = err == nil && findRequest(w).state == isWorking
 				}))
@@ -550,9 +556,14 @@ func TestSlowClientsThatGoOnTakeNoRoom(t *testing.T) {
 		stuck := arrive(t, g, "acme", "eve")
 		for _, w := range slow {
 			w.decided.Store(nil)
-			go func() { w.decide("", w.unblock()) }()
+			w.hasBegun.Store(true)
+			_ = w.unblock()
+			go func() {
+				_, err := w.TakeTurn(w.ctx)
+				w.decide("", err)
+			}()
 		}
-		time.Sleep(burstTime + sweepInterval)
+		time.Sleep(maxWait / 2)
 		quiet := arrive(t, g, "beta", "bob")
 		time.Sleep(2 * sweepInterval)
 		synctest.Wait()

@@ -5,6 +5,7 @@ import (
 	"hash/maphash"
 	"math"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -18,7 +19,8 @@ import (
 // quotas count and limit the requests of each caller.
 type quotas struct {
 	rate, burst, inFlight int      // 0 turns rate or inFlight off
-	policy                []string // header of the limits, which all responses share
+	policy                []string // header of the limits of one person, which all responses share
+	sharedPolicy          []string // the same for a shared identity
 
 	lock   sync.Mutex
 	counts *simplelru.LRU[string, *quota]
@@ -29,6 +31,20 @@ type quota struct {
 	tokens float64   // requests that could come at once at the time update
 	update time.Time // last time that tokens was computed
 	open   int
+	people int // how many people the caller stands for
+}
+
+// peopleOfShared is how many people a shared identity stands for: its limits are as many times those of
+// one. With the default limits these are about as many requests as may wait, so that the share of its
+// organisation limits it.
+const peopleOfShared = 50
+
+// PeopleOf returns how many people a caller stands for.
+func (c *Controller) PeopleOf(actor *platform.Actor) int {
+	if actor != nil && slices.ContainsFunc(actor.Identities, func(uid platform.UID) bool { return slices.Contains(c.settings.Shared, uid) }) {
+		return peopleOfShared
+	}
+	return 1
 }
 
 // maxQuotas limits the memory of quotas to about 15 MB. The least recently used quota
@@ -41,7 +57,7 @@ func newQuotas(perSecond, burst, inFlight int) *quotas {
 		panic(err) // fails only if the size is not positive
 	}
 	l := &quotas{rate: perSecond, burst: burst, inFlight: inFlight, counts: counts}
-	l.policy = []string{l.joinPolicy()}
+	l.policy, l.sharedPolicy = []string{l.joinPolicy(1)}, []string{l.joinPolicy(peopleOfShared)}
 	return l
 }
 
@@ -52,19 +68,20 @@ type standing struct {
 	requests int           // number of requests that may come at once
 	full     time.Duration // time until the whole burst is available again
 	slots    int           // number of free slots for requests under way
+	policy   []string      // header of the limits
 }
 
 // enter counts a request of a caller, which is in flight until leave is called. If the
 // caller has reached a limit, it returns the name of the limit and an error.
-func (l *quotas) enter(caller string, now time.Time) (q *quota, left standing, limit string, err error) {
+func (l *quotas) enter(caller string, people int, now time.Time) (q *quota, left standing, limit string, err error) {
 	l.lock.Lock()
 	defer l.lock.Unlock()
-	q = l.refill(caller, now)
+	q = l.refill(caller, people, now)
 	within := l.rate == 0 || q.tokens >= 1
-	free := l.inFlight == 0 || q.open < l.inFlight
+	free := l.inFlight == 0 || q.open < l.inFlight*q.people
 	switch {
 	case !within:
-		limit, err = limitRate, l.rateError(q.tokens)
+		limit, err = limitRate, l.rateError(q)
 	case !free:
 		limit, err = limitInFlight, exhaustedError("too many requests of the caller are under way", time.Second)
 	default:
@@ -90,44 +107,48 @@ func (l *quotas) leave(q *quota) {
 func (l *quotas) check(caller string, now time.Time) (left standing, err error) {
 	l.lock.Lock()
 	defer l.lock.Unlock()
-	q := l.refill(caller, now)
+	q := l.refill(caller, 1, now)
 	if l.rate > 0 && q.tokens < 1 {
-		err = l.rateError(q.tokens)
+		err = l.rateError(q)
 	}
 	return l.remaining(q), err
 }
 
 // refill returns the quota of a caller with the requests that it has earned until now. It
 // creates the quota if there is none.
-func (l *quotas) refill(caller string, now time.Time) *quota {
+func (l *quotas) refill(caller string, people int, now time.Time) *quota {
+	burst, rate := float64(l.burst*people), float64(l.rate*people)
 	q, known := l.counts.Get(caller)
 	if !known {
-		q = &quota{tokens: float64(l.burst), update: now}
+		q = &quota{tokens: burst, update: now, people: people}
 		l.counts.Add(caller, q)
 	}
 	if passed := now.Sub(q.update); passed > 0 {
-		q.tokens, q.update = min(float64(l.burst), q.tokens+passed.Seconds()*float64(l.rate)), now
+		q.tokens, q.update = min(burst, q.tokens+passed.Seconds()*rate), now
 	}
 	return q
 }
 
 func (l *quotas) remaining(q *quota) standing {
-	left := standing{requests: max(0, int(q.tokens)), slots: max(0, l.inFlight-q.open)}
+	left := standing{requests: max(0, int(q.tokens)), slots: max(0, l.inFlight*q.people-q.open), policy: l.policy}
+	if q.people > 1 {
+		left.policy = l.sharedPolicy
+	}
 	if l.rate > 0 {
-		left.full = l.timeToEarn(float64(l.burst) - q.tokens)
+		left.full = l.timeToEarn(q, float64(l.burst*q.people)-q.tokens)
 	}
 	return left
 }
 
-func (l *quotas) rateError(tokens float64) error {
+func (l *quotas) rateError(q *quota) error {
 	const step = 10 * time.Millisecond // few different times, so that few different answers are kept
-	wait := l.timeToEarn(1 - tokens)
+	wait := l.timeToEarn(q, 1-q.tokens)
 	return exhaustedError("more requests than a caller may send", (wait + step - 1).Truncate(step))
 }
 
 // timeToEarn returns the time until a caller may send n more requests.
-func (l *quotas) timeToEarn(n float64) time.Duration {
-	return time.Duration(n / float64(l.rate) * float64(time.Second)).Round(time.Millisecond)
+func (l *quotas) timeToEarn(q *quota, n float64) time.Duration {
+	return time.Duration(n / float64(l.rate*q.people) * float64(time.Second)).Round(time.Millisecond)
 }
 
 func exhaustedError(description string, wait time.Duration) error {
@@ -147,23 +168,23 @@ func (l *quotas) writeHeaders(h http.Header, left standing) {
 	if l.inFlight > 0 {
 		rest = append(rest, fmt.Sprintf(`"in-flight";r=%d`, left.slots))
 	}
-	h["Ratelimit-Policy"], h["Ratelimit"] = l.policy, []string{strings.Join(rest, ", ")} // as net/http spells them
+	h["Ratelimit-Policy"], h["Ratelimit"] = left.policy, []string{strings.Join(rest, ", ")} // as net/http spells them
 }
 
-// joinPolicy returns the header of the limits.
-func (l *quotas) joinPolicy() string {
+// joinPolicy returns the header of the limits of a caller that stands for some people.
+func (l *quotas) joinPolicy(people int) string {
 	var policy []string
 	if l.rate > 0 {
-		policy = append(policy, fmt.Sprintf(`"rate";q=%d;w=%.0f`, l.burst, math.Ceil(float64(l.burst)/float64(l.rate))))
+		policy = append(policy, fmt.Sprintf(`"rate";q=%d;w=%.0f`, l.burst*people, math.Ceil(float64(l.burst)/float64(l.rate))))
 	}
 	if l.inFlight > 0 {
-		policy = append(policy, fmt.Sprintf(`"in-flight";q=%d;qu="concurrent-requests"`, l.inFlight))
+		policy = append(policy, fmt.Sprintf(`"in-flight";q=%d;qu="concurrent-requests"`, l.inFlight*people))
 	}
 	return strings.Join(policy, ", ")
 }
 
-// count counts the request for the quota of a caller, and for no other one.
-func (q *request) count(caller string) (limit string, err error) {
+// count counts the request for the quota of a caller, who stands for some people, and for no other one.
+func (q *request) count(caller string, people int) (limit string, err error) {
 	if q.quotas.isOff() || q.counted == caller {
 		return "", nil
 	}
@@ -171,7 +192,7 @@ func (q *request) count(caller string) (limit string, err error) {
 		q.quotas.leave(q.quota)
 		q.quota = nil
 	}
-	counted, left, limit, err := q.quotas.enter(caller, time.Now())
+	counted, left, limit, err := q.quotas.enter(caller, people, time.Now())
 	q.quotas.writeHeaders(q.Header(), left)
 	if err == nil {
 		q.quota, q.counted = counted, caller
@@ -209,7 +230,7 @@ func (q *request) Failed(of auth.Claimant, err error) error {
 	if q.isSocket.Load() {
 		count = q.countOnce
 	}
-	if limit, exhausted := count(q.forger(of)); exhausted != nil {
+	if limit, exhausted := count(q.forger(of), 1); exhausted != nil {
 		platform.TraceOf(q.ctx).NoteLimit(limit)
 		return exhausted
 	}
@@ -218,11 +239,11 @@ func (q *request) Failed(of auth.Claimant, err error) error {
 
 // countOnce counts an operation on a websocket for the quota of a caller. It changes nothing
 // of the request, which all operations share.
-func (q *request) countOnce(caller string) (limit string, err error) {
+func (q *request) countOnce(caller string, people int) (limit string, err error) {
 	if q.quotas.isOff() {
 		return "", nil
 	}
-	counted, _, limit, err := q.quotas.enter(caller, time.Now())
+	counted, _, limit, err := q.quotas.enter(caller, people, time.Now())
 	if err == nil {
 		q.quotas.leave(counted)
 	}

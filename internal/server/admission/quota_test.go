@@ -16,20 +16,20 @@ func TestACallerHasABurstAndThenItsRate(t *testing.T) {
 	t.Parallel()
 	l, now := newQuotas(100, 200, 0), time.Now()
 	for i := range 200 {
-		if _, left, _, err := l.enter("ann", now); err != nil || left.requests != 199-i {
+		if _, left, _, err := l.enter("ann", 1, now); err != nil || left.requests != 199-i {
 			t.Fatalf("request %d: %+v, %v", i, left, err)
 		}
 	}
-	_, left, limit, err := l.enter("ann", now)
+	_, left, limit, err := l.enter("ann", 1, now)
 	e := platform.AsError(err)
 	if err == nil || limit != limitRate || e.Code != platform.CodeResourceExhausted || e.RetryAfter != 10*time.Millisecond || left.full != 2*time.Second {
 		t.Errorf("the next: %v after %v, %+v, want Code %v", err, e.RetryAfter, left, platform.CodeResourceExhausted)
 	}
-	if _, _, _, err := l.enter("bob", now); err != nil {
+	if _, _, _, err := l.enter("bob", 1, now); err != nil {
 		t.Errorf("another caller: %v", err)
 	}
 	for i := range 101 {
-		if _, _, _, err := l.enter("ann", now.Add(time.Second)); (err == nil) != (i < 100) {
+		if _, _, _, err := l.enter("ann", 1, now.Add(time.Second)); (err == nil) != (i < 100) {
 			t.Fatalf("a second later, request %d: %v", i, err)
 		}
 	}
@@ -39,7 +39,7 @@ func TestACallerHasALimitOfConcurrentRequests(t *testing.T) {
 	t.Parallel()
 	l := newQuotas(0, 1, 2)
 	enter := func(caller string) (*quota, error) {
-		q, _, _, err := l.enter(caller, time.Now())
+		q, _, _, err := l.enter(caller, 1, time.Now())
 		return q, err
 	}
 	first, _ := enter("ann")
@@ -66,7 +66,7 @@ func TestAMillionCallersTakeBoundedMemory(t *testing.T) {
 	t.Parallel()
 	l, now := newQuotas(100, 200, 20), time.Now()
 	for i := range 1_000_000 {
-		q, _, _, err := l.enter(fmt.Sprintf("peer 2001:db8:%x:%x::", i>>16, i&0xffff), now)
+		q, _, _, err := l.enter(fmt.Sprintf("peer 2001:db8:%x:%x::", i>>16, i&0xffff), 1, now)
 		if err != nil {
 			t.Fatal(err)
 		}

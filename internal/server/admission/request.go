@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"atrium/internal/auth"
+	"atrium/platform"
 )
 
 // A request is what a Controller knows of a request, and the writer of its response. While
@@ -18,7 +19,10 @@ type request struct {
 	http.ResponseWriter
 	*Controller
 	ctx  context.Context //nolint:containedctx // It is that of the request.
+	http *http.Request   // nil for an operation on a websocket
 	body io.ReadCloser
+
+	early *earlyBody // what was read of the body while the request waited for a slot, or nil
 
 	remote   string // address of the sender
 	token    tokenHash
@@ -29,6 +33,13 @@ type request struct {
 	// isSocket is set when the request has become a websocket, whose operations run
 	// concurrently. From then on, only Admit, Failed and Wait are called until the end.
 	isSocket atomic.Bool
+
+	turn chan struct{} // holds an element while one of the reads of the request uses its slot
+
+	isAway   atomic.Bool // whether its slot was lent while a part of the response was written
+	hasEnded atomic.Bool // whether the request has given up its slot for good
+	hasBegun atomic.Bool // whether the response has begun
+	refused  http.Header // what is dropped from the response, as the request was refused while it waited; else nil
 
 	// blocked is 0 while the request is worked on, the tick of the limiter when it began to
 	// wait for the network, or hasLent.
@@ -41,6 +52,9 @@ type request struct {
 	since      time.Time  // when the request began to wait or to work
 	ready      chan error // receives the end of a wait: nil or the reason of a refusal
 	isResuming bool       // whether the request has lent its slot before
+	mayRefuse  bool       // whether the request may be refused while it waits
+	extends    *request   // the request that has this slot in addition to its own; nil for that itself
+	extras     int        // number of slots that the request has in addition to its own
 }
 
 type requestState int
@@ -55,9 +69,15 @@ const (
 
 const hasLent = -1
 
+// newRequest returns a request, or an operation on a websocket.
+func (c *Controller) newRequest(ctx context.Context) *request {
+	return &request{Controller: c, ctx: ctx, turn: make(chan struct{}, 1)}
+}
+
 // begin wraps the body and the response of a request.
 func (c *Controller) begin(w http.ResponseWriter, r *http.Request) *request {
-	q := &request{ResponseWriter: w, Controller: c, ctx: r.Context(), body: r.Body, remote: r.RemoteAddr}
+	q := c.newRequest(r.Context())
+	q.ResponseWriter, q.http, q.body, q.remote = w, r, r.Body, r.RemoteAddr
 	if r.Body != nil && r.Body != http.NoBody {
 		r.Body = (*requestBody)(q)
 	}
@@ -74,6 +94,7 @@ func (q *request) leave() {
 		q.quotas.leave(q.quota)
 		q.quota = nil
 	}
+	q.hasEnded.Store(true)
 	q.limiter.leave(q)
 }
 
@@ -87,17 +108,40 @@ func (q *request) lend(tick int64) bool {
 	return since > 0 && since < tick && q.blocked.CompareAndSwap(since, hasLent)
 }
 
-// unblock is called when the request no longer waits for the network. If its slot was
-// lent, unblock waits for one.
+// unblock is called when the request no longer waits for the network, and works on. If its slot
+// was lent, unblock waits for one, and the request is refused if there is none in time. Once the
+// response has begun, it needs a slot only to read more from the database (TakeTurn).
 func (q *request) unblock() error {
-	if q.blocked.Swap(0) != hasLent {
+	switch {
+	case q.blocked.Swap(0) != hasLent:
+		return nil
+	case q.hasBegun.Load():
+		q.isAway.Store(true)
 		return nil
 	}
-	return q.limiter.resume(q.ctx, q)
+	limit, err := q.limiter.resume(q.ctx, q, true)
+	if err != nil {
+		q.settings.Refuse(q.ResponseWriter, q.http, limit, err)
+		q.hasBegun.Store(true)
+		q.refused = http.Header{}
+	}
+	return err
 }
 
-// WriteHeader ends the work of a request that becomes a websocket.
+// Header returns the header of the response.
+func (q *request) Header() http.Header {
+	if q.refused != nil {
+		return q.refused
+	}
+	return q.ResponseWriter.Header()
+}
+
+// WriteHeader begins the response. It ends the work of a request that becomes a websocket.
 func (q *request) WriteHeader(status int) {
+	if q.refused != nil {
+		return
+	}
+	q.hasBegun.Store(true)
 	if status == http.StatusSwitchingProtocols {
 		q.leave()
 		q.isSocket.Store(true)
@@ -107,6 +151,10 @@ func (q *request) WriteHeader(status int) {
 
 // Write sends a part of the response.
 func (q *request) Write(b []byte) (int, error) {
+	if q.refused != nil {
+		return len(b), nil
+	}
+	q.hasBegun.Store(true)
 	q.block()
 	n, err := q.ResponseWriter.Write(b)
 	return n, cmp.Or(err, q.unblock())
@@ -114,6 +162,7 @@ func (q *request) Write(b []byte) (int, error) {
 
 // FlushError sends what was written.
 func (q *request) FlushError() error {
+	q.hasBegun.Store(true)
 	q.block()
 	err := http.NewResponseController(q.ResponseWriter).Flush()
 	return cmp.Or(err, q.unblock())
@@ -132,8 +181,45 @@ type requestBody request
 func (b *requestBody) Read(to []byte) (int, error) {
 	q := (*request)(b)
 	q.block()
-	n, err := q.body.Read(to)
+	n, err := q.readBody(to)
 	return n, cmp.Or(err, q.unblock())
+}
+
+// readBody reads a part of the body, first what was read early.
+func (q *request) readBody(to []byte) (int, error) {
+	if q.early == nil {
+		return q.body.Read(to)
+	}
+	<-q.early.ended
+	if len(q.early.kept) > 0 {
+		n := copy(to, q.early.kept)
+		q.early.kept = q.early.kept[n:]
+		return n, nil
+	}
+	return 0, cmp.Or(q.early.err, io.EOF)
+}
+
+// An earlyBody is a whole body that is read while its request waits for a slot: over HTTP/1, net/http
+// notices only then that the client leaves.
+type earlyBody struct {
+	ended chan struct{} // closed when kept and err are set
+	kept  []byte
+	err   error
+}
+
+// maxEarly is the size of the largest body that is read early, which most bodies are smaller than.
+const maxEarly = 16 << 10
+
+// readEarly begins to read the body.
+func (q *request) readEarly() {
+	if q.http == nil || q.http.ProtoMajor != 1 || q.http.ContentLength <= 0 || q.http.ContentLength > maxEarly || q.http.Header.Get("Expect") != "" {
+		return
+	}
+	q.early = &earlyBody{ended: make(chan struct{})}
+	go func() {
+		defer close(q.early.ended)
+		q.early.kept, q.early.err = io.ReadAll(q.body)
+	}()
 }
 
 // Close closes the body. It may read the rest of it.
@@ -177,3 +263,54 @@ func (q *request) Wait() (resume func() error) {
 }
 
 var _ auth.Throttle = (*request)(nil)
+
+// A request has one turn, which its reads take one after the other: its slot is a connection to the
+// database. Reads that would wait for one another use slots of their own, as long as nobody else
+// waits for a slot.
+
+// TakeTurn waits until the request may read.
+func (q *request) TakeTurn(ctx context.Context) (platform.Turn, error) {
+	if q.limiter.slots == 0 {
+		return unlimitedTurn{}, nil
+	}
+	if q.hasEnded.Load() {
+		return nil, nil
+	}
+	if q.isAway.Swap(false) {
+		if _, err := q.limiter.resume(ctx, q, false); err != nil {
+			return nil, err
+		}
+	}
+	select {
+	case q.turn <- struct{}{}:
+		return (*ownTurn)(q), nil
+	default:
+	}
+	if extra := q.limiter.extend(q); extra != nil {
+		return (*extraTurn)(extra), nil
+	}
+	select {
+	case q.turn <- struct{}{}:
+		return (*ownTurn)(q), nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+// An unlimitedTurn is for a Controller that limits no slots.
+type unlimitedTurn struct{}
+
+// End does nothing.
+func (unlimitedTurn) End() {}
+
+// An ownTurn is the turn of a request.
+type ownTurn request
+
+// End lets the next read begin.
+func (t *ownTurn) End() { <-t.turn }
+
+// An extraTurn has a slot of its own.
+type extraTurn request
+
+// End gives up the slot.
+func (t *extraTurn) End() { (*request)(t).limiter.leave((*request)(t)) }

@@ -27,7 +27,7 @@ func TestOperationsOfAWebsocketMayFailTogether(t *testing.T) {
 		})
 	}
 	all.Wait()
-	if q := g.quotas.refill(opened.forger(auth.Claimant{}), time.Now()); q.open != 0 {
+	if q := g.quotas.refill(opened.forger(auth.Claimant{}), 1, time.Now()); q.open != 0 {
 		t.Errorf("%d requests of the address are counted as under way after all have ended", q.open)
 	}
 	opened.leave()

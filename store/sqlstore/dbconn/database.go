@@ -3,6 +3,8 @@ package dbconn
 import (
 	"context"
 	"slices"
+
+	"atrium/platform"
 )
 
 // A Database is the way of a Store to its engine. Reads pass wrappers, each of which has one
@@ -32,13 +34,13 @@ var (
 		{"observe", newObserved},   // observe.go: observers get each round trip
 		{"share", newSharing},      // quick.go: reads by key of several requests share a round trip
 		{"standby", newPositioned}, // standby.go: the primary tells what a standby must have reached
-		{"reserve", newReserved},   // background.go: work in the background leaves room for requests
 		{"prove", newProving},      // prove.go: the first statements of a request prove its caller
 	}
 	// This one may send what it gets to a standby.
 	standbyWrapper = wrapper{"standby", newStandbyReader} // standby.go
 	// These get the statements of one call.
 	callWrappers = []wrapper{
+		{"turn", newInTurn},      // turn.go: a read waits until its request, or work in the background, may use a connection
 		{"gather", newGathering}, // level.go: concurrent calls for one response share a round trip
 		{"measure", newMeasured}, // measure.go: a response reads no more than its limit
 	}
@@ -83,10 +85,12 @@ func (d *Database) Run(ctx context.Context, statements ...*Statement) error {
 // and keeps the later reads of the request from standbys.
 func (d *Database) Write(ctx context.Context, unit func(*Tx) error) error {
 	NoteWrite(ctx)
-	release, err := d.slots.acquire(ctx)
-	defer release()
-	if err != nil {
-		return err
+	if platform.IsBackground(ctx) { // a request writes over the connection that its slot stands for
+		turn, err := d.slots.TakeTurn(ctx)
+		if err != nil {
+			return err
+		}
+		defer turn.End()
 	}
 	return d.Engine.Write(ctx, func(conn TxConn) error {
 		return unit(&Tx{TxConn: observedTx{conn, d.observers}, dialect: d.Dialect(), prover: d.prover})

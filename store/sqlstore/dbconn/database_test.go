@@ -15,7 +15,7 @@ type busyEngine struct {
 	release chan struct{}
 }
 
-func (e *busyEngine) Connections() int { return 4 }
+func (e *busyEngine) Connections() int { return 8 }
 
 func (e *busyEngine) Dialect() *Dialect { return &Dialect{} }
 

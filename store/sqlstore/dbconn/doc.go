@@ -14,8 +14,8 @@
 //	observe.go     reports each round trip
 //	quick.go       gathers the reads by key of all requests; shared_trip.go is such a round trip
 //	standby.go     lets read replicas of the database answer reads
-//	background.go  keeps connections free for requests
 //	prove.go       sends the proof of who the caller is with the first statements of a request
+//	turn.go        lets the reads of a request, and work in the background, wait for connections
 //	level.go       gathers the statements of one level of a response
 //	measure.go     counts what a response reads
 //

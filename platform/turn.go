@@ -1,0 +1,31 @@
+package platform
+
+import "context"
+
+// Turns decide when a request may use another connection to the database. The store asks them
+// before each read, so that connections are shared as fairly as requests are admitted. They are
+// safe for concurrent use.
+type Turns interface {
+	// TakeTurn waits until the request may read. It returns nil for a request that has ended, but
+	// for a stream.
+	TakeTurn(ctx context.Context) (Turn, error)
+}
+
+// A Turn is the right to read over one connection.
+type Turn interface {
+	// End must be called after the read.
+	End()
+}
+
+type turnsKey struct{}
+
+// WithTurns returns a context whose reads take turns.
+func WithTurns(ctx context.Context, t Turns) context.Context {
+	return context.WithValue(ctx, turnsKey{}, t)
+}
+
+// TurnsOf returns the turns of a request, or nil.
+func TurnsOf(ctx context.Context) Turns {
+	t, _ := ctx.Value(turnsKey{}).(Turns)
+	return t
+}
