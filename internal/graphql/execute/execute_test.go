@@ -218,8 +218,30 @@ func TestAFieldIsResolvedOnceForALevel(t *testing.T) {
 	g := &grove{t: t}
 	data, _ := g.ask(t.Context(), "{items{child{name} again: child{child{name}} ...F}} fragment F on Item {third: child{name}}")
 	one := `{"child":{"name":"a"},"again":{"child":{"name":"a"}},"third":{"name":"a"}}`
-	if want := `{"items":[` + one + "," + one + `]}`; data != want || !slices.Equal(g.calls, []string{"child of 2", "child of 2"}) {
+	if want := `{"items":[` + one + "," + one + `]}`; data != want || !slices.Equal(g.calls, []string{"child of 2", "child of 1"}) {
 		t.Errorf("the response is %s after %q, want %s after two calls", data, g.calls, want)
+	}
+}
+
+// Many objects lead to one. What it has is read once, and each of them shows it, or its error.
+func TestAnObjectIsReadOnceForAllThatLeadToIt(t *testing.T) {
+	t.Parallel()
+	lost := func(_ context.Context, parents []*item) ([]any, error) {
+		values, errs := make([]any, len(parents)), make([]error, len(parents))
+		for i, parent := range parents {
+			if values[i] = execute.Pointer(two[0]); parent.name == "b" {
+				errs[i] = errors.New("lost")
+			}
+		}
+		return values, graphql.BatchErrorList(errs)
+	}
+	g := &grove{t: t, resolvers: map[string]resolver{"child": lost}}
+	data, failures := g.ask(t.Context(), "{items{children{child{name}}}}")
+	slices.Sort(failures)
+	one := `{"children":[{"child":{"name":"a"}},{"child":null}]}`
+	want, wantFailures := `{"items":[`+one+","+one+`]}`, []string{"lost at items[0].children[1].child", "lost at items[1].children[1].child"}
+	if data != want || !slices.Equal(failures, wantFailures) || !slices.Equal(g.calls, []string{"children of 2", "child of 2"}) {
+		t.Errorf("the response is %s with %q after %q, want %s with %q, and one call for both children", data, failures, g.calls, want, wantFailures)
 	}
 }
 
@@ -250,7 +272,7 @@ func TestFieldsOfExpectedObjectsAreReadWithThem(t *testing.T) {
 		failures  []string
 	}{
 		{"{thing{... on Item{child{name}}}}", []*item{{"a"}}, nil, `{"thing":{"child":{"name":"a"}}}`, []string{"child of 1"}, nil},
-		{both, []*item{{"a"}, {"b"}}, nil, `{"items":[` + one + "," + one + `],"again":[{"child":{"name":"a"}},{"child":{"name":"a"}}]}`, []string{"child of 2", "child of 2"}, nil},
+		{both, []*item{{"a"}, {"b"}}, nil, `{"items":[` + one + "," + one + `],"again":[{"child":{"name":"a"}},{"child":{"name":"a"}}]}`, []string{"child of 2", "child of 1"}, nil},
 		{"{items{child{name}}}", []*item{{"a"}, {"none"}, {"b"}}, map[string]resolver{"child": fails(execute.Pointer(two[0]), "none b")},
 			`{"items":[{"child":{"name":"a"}},{"child":null}]}`, []string{"child of 3", "child of 2"}, []string{"lost at items[1].child"}},
 		{"{items{twin{name}}}", []*item{{"a"}, {"b"}}, nil, `{"items":[{"twin":{"name":"a"}},{"twin":{"name":"a"}}]}`, []string{"twin of 2"}, nil},

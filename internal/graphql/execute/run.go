@@ -116,13 +116,15 @@ func splitShared(level []step) (first []step, shared []sharedStep) {
 }
 
 // isSame reports whether other selects the same field, with the same arguments, of the
-// same objects. A list whose elements may be null is never the same: its resolver reports
-// the error of an element by itself, at the path of the field that it resolves.
+// same objects.
 func (s step) isSame(other step) bool {
-	if list := s.field.returns; list.Elem != nil && !list.Elem.NonNull {
-		return false
-	}
-	return s.field.Field == other.field.Field && s.field.arguments == other.field.arguments && slices.Equal(s.parents, other.parents)
+	return !s.field.reportsElements() && s.field.Field == other.field.Field && s.field.arguments == other.field.arguments && slices.Equal(s.parents, other.parents)
+}
+
+// reportsElements reports whether the field is a list whose elements may be null: its resolver reports the error of an
+// element by itself, at the path of the field that it resolves, so it is resolved for each place.
+func (f *plannedField) reportsElements() bool {
+	return f.returns.Elem != nil && !f.returns.Elem.NonNull
 }
 
 // steps adds the steps for objects and for the objects that they contain.
@@ -245,7 +247,63 @@ func (r *run) resolve(s step) {
 		ctx = around
 		defer func() { end(err) }()
 	}
-	values, err = s.field.Resolve(ctx, s.parents, r.columns[s.field.number].arguments)
+	parents, places := s.distinctParents()
+	values, err = s.field.Resolve(ctx, parents, r.columns[s.field.number].arguments)
+	values, err = spread(values, err, len(parents), places)
+}
+
+// distinctParents returns each parent once, and the place of every parent among them: many objects lead to one, such as
+// groups to their parent, and what it has is read once. places is nil if the parents differ.
+func (s step) distinctParents() (parents []any, places []int) {
+	if len(s.parents) == 1 || s.field.reportsElements() {
+		return s.parents, nil
+	}
+	known := make(map[any]int, len(s.parents))
+	for i, parent := range s.parents {
+		place, again := known[parent]
+		if !again {
+			place = len(known)
+			known[parent] = place
+		}
+		if again && places == nil {
+			parents, places = slices.Clone(s.parents[:i]), make([]int, i, len(s.parents))
+			for before := range places {
+				places[before] = before
+			}
+		}
+		if places != nil {
+			places = append(places, place)
+			if !again {
+				parents = append(parents, parent)
+			}
+		}
+	}
+	if places == nil {
+		return s.parents, nil
+	}
+	return parents, places
+}
+
+// spread returns the values and the errors of n distinct parents for the parents at all places.
+func spread(values []any, err error, n int, places []int) ([]any, error) {
+	switch {
+	case places == nil:
+		return values, err
+	case len(values) != n && err == nil:
+		return nil, fmt.Errorf("%d values for %d parents: %w", len(values), n, errCount)
+	}
+	all, errs := make([]any, len(places)), make([]error, len(places))
+	errorOf := errorsOf(err, n)
+	for i, place := range places {
+		errs[i] = errorOf(place)
+		if len(values) == n {
+			all[i] = values[place]
+		}
+	}
+	if err != nil {
+		err = graphql.BatchErrorList(errs)
+	}
+	return all, err
 }
 
 // open opens the source of a subscription.
