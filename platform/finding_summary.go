@@ -23,18 +23,18 @@ type FindingSummary struct {
 // A FindingClass is what findings that are counted together have in common. Counters store its
 // number, which never changes.
 type FindingClass struct {
-	State          FindingState // none of them is resolved
+	State          FindingState
 	Rating         SeverityRating
 	Fixable        bool
 	KnownExploited bool
 }
 
 // FindingClasses is the number of classes.
-const FindingClasses = 4 * 6 * 2 * 2
+const FindingClasses = 5 * 6 * 2 * 2
 
-// Class returns the class of a finding, and whether it is counted.
-func (f *Finding) Class() (class FindingClass, isCounted bool) {
-	return FindingClass{f.State, f.Severity.Rating, f.IsFixable(), f.KnownExploited}, f.IsCounted()
+// Class returns the class of a finding.
+func (f *Finding) Class() FindingClass {
+	return FindingClass{f.State, f.Severity.Rating, f.IsFixable(), f.KnownExploited}
 }
 
 // Number returns the number of the class, from 0.

@@ -132,9 +132,11 @@ func (r *reader[T, F]) total(q platform.Query[F], into *int64) *dbconn.Statement
 
 // countInto adds the number of rows of a branch to the sum that s selects.
 func (r *reader[T, F]) countInto(s *statement, q platform.Query[F], b platform.Branch) {
-	s.addSlow(" + (SELECT COUNT(*) FROM ")
-	r.selectCounted(s, q, b)
-	s.add(")")
+	for _, q.Filter = range r.filters(q.Filter) {
+		s.addSlow(" + (SELECT COUNT(*) FROM ")
+		r.selectCounted(s, q, b)
+		s.add(")")
+	}
 }
 
 // selectCounted adds the rows of a branch that a query finds over all pages.

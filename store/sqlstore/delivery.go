@@ -11,7 +11,7 @@ import (
 
 // Deliveries have no counters, because millions of them are inserted and deleted.
 var deliveries = newTable(&table[*platform.Delivery, *platform.DeliveryFilter]{
-	name: "delivery", uncounted: true,
+	name: "delivery", uncounted: true, sortedBy: "uid",
 	uid:      func(d *platform.Delivery) platform.UID { return d.UID },
 	enclosed: parentUID,
 	columns: []column[*platform.Delivery]{

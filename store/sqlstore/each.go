@@ -14,7 +14,11 @@ import (
 func (r *reader[T, F]) ListEach(ctx context.Context, q platform.Query[F], scopes []platform.Scope) ([]platform.Rows[T], error) {
 	q = r.complete(q)
 	found := make([]platform.Rows[T], len(scopes))
-	how := r.accessPath(q.Order.Field, q.Filter)
+	filters := r.filters(q.Filter)
+	whole := q
+	q.Filter = filters[0] // All of them have the same access path.
+	how := r.pathOf(q)
+	q = whole
 	// One scope is read as a list. For a range of UIDs that it does not know, PostgreSQL would
 	// expect few rows, and sort all.
 	if len(scopes) == 1 && (how.byWords || how.walk) {
@@ -37,7 +41,7 @@ func (r *reader[T, F]) ListEach(ctx context.Context, q platform.Query[F], scopes
 	}
 	for i := range found {
 		slices.SortFunc(found[i].Items, r.compare(q.Order, q.Backward))
-		if len(scopes[i].Branches()) > 1 {
+		if len(scopes[i].Branches()) > 1 || len(filters) > 1 {
 			found[i].Items = found[i].Items[min(q.Skip, len(found[i].Items)):]
 		}
 		found[i].Items, found[i].More = trimPage(found[i].Items, q.Limit, q.Backward)
@@ -58,12 +62,50 @@ func (r *reader[T, F]) ListEach(ctx context.Context, q platform.Query[F], scopes
 // A part holds the parents whose rows are found by the same conditions.
 type part struct {
 	partKey
-	scopes []int          // indices in the list of scopes
+	places                // the scopes of the parents
 	uids   []platform.UID // values that column is compared with
 	names  []string       // values that column is compared with, if they are not UIDs
 	within []platform.UID // counter scopes of the rows
 	bases  []platform.UID // bases of the tiebreakers
 	narrow []narrowing    // conditions of one form; empty if there is none
+}
+
+// places has the scope of each parent, as its index in the list of scopes, and the further scopes of those that several have.
+type places struct {
+	scopes []int
+	also   map[int][]int
+}
+
+// add adds the places of other parents.
+func (l *places) add(more places) {
+	for place, scopes := range more.also {
+		l.share(len(l.scopes)+place, scopes...)
+	}
+	l.scopes = append(l.scopes, more.scopes...)
+}
+
+// share gives the parent at a place further scopes.
+func (l *places) share(place int, scopes ...int) {
+	if l.also == nil {
+		l.also = map[int][]int{}
+	}
+	l.also[place] = append(l.also[place], scopes...)
+}
+
+// visit calls with for each scope of the parent at a place.
+func (l *places) visit(place int, with func(scope int)) {
+	with(l.scopes[place])
+	for _, scope := range l.also[place] {
+		with(scope)
+	}
+}
+
+// A sharedBranch identifies a branch of a part that several scopes have, such as the bindings of a group that apply to all
+// groups below. It is read once.
+type sharedBranch struct {
+	part        *part
+	uid, within platform.UID
+	name, x     string
 }
 
 // columns returns the columns of the table of parents that the conditions of a
@@ -167,7 +209,7 @@ func (r branchKey) partKey() partKey {
 // parts groups the branches of scopes by the way they are found. rest lists the
 // scopes that need separate statements.
 func (r *reader[T, F]) parts(scopes []platform.Scope, by accessPath) (parts []*part, rest []int) {
-	byShape := map[partKey]*part{}
+	byShape, read := map[partKey]*part{}, map[sharedBranch]int{}
 	last := &part{}
 	for i, scope := range scopes {
 		branches := scope.Branches()
@@ -192,6 +234,14 @@ func (r *reader[T, F]) parts(scopes []platform.Scope, by accessPath) (parts []*p
 				parts = append(parts, p)
 			}
 			last = p
+			if !k.single {
+				shared := sharedBranch{p, how.uid, platform.UID(how.scope(b)), how.name, string(how.narrowing.root) + how.narrowing.text + string(how.narrowing.bytes)}
+				if place, again := read[shared]; again {
+					p.share(place, i)
+					continue
+				}
+				read[shared] = len(p.scopes)
+			}
 			p.scopes = append(p.scopes, i)
 			p.uids = append(p.uids, how.uid)
 			p.names = append(p.names, how.name)
@@ -201,6 +251,15 @@ func (r *reader[T, F]) parts(scopes []platform.Scope, by accessPath) (parts []*p
 		}
 	}
 	return parts, rest
+}
+
+// organisation returns the organisation of all scopes of a part, or "" if they are of several, or of none.
+func (p *part) organisation() platform.UID {
+	root := p.within[0].Root()
+	if p.named || slices.ContainsFunc(p.within, func(u platform.UID) bool { return u.Root() != root }) {
+		return ""
+	}
+	return root
 }
 
 // tie returns the tiebreaker. Its base is that of the first scope.
@@ -267,32 +326,36 @@ func (p *part) addParentCondition(s *statement) {
 func (r *reader[T, F]) pages(q platform.Query[F], parts []*part, found []platform.Rows[T]) *dbconn.Statement {
 	s, shown := newStatement(r.dialect), r.project(q.Without)
 	o := r.orderingOf(q)
-	var scopes []int // scopes of all parts
-	for n, p := range parts {
-		if n > 0 {
-			s.addUnion()
+	var all places
+	filters := r.filters(q.Filter)
+	for _, p := range parts {
+		for _, filter := range filters {
+			if len(all.scopes) > 0 {
+				s.addUnion()
+			}
+			limit, skip := int64(q.MaxRows()), int64(q.Skip)
+			if !p.single || len(filters) > 1 {
+				limit, skip = limit+skip, 0 // the skip is counted when the branches are merged
+			}
+			s.addPlace(len(all.scopes))
+			s.add(shown.selected + " FROM ")
+			page := s.follow()
+			page.root, page.isOfMany = p.organisation(), true
+			columns := p.columns()
+			if q.From != nil && p.tied {
+				columns = append(columns, dbconn.ParentColumn{Name: "after", Bytes: mapAll(p.bases, func(base platform.UID) []byte { return tiebreaker{base: base}.position(q.From.UID) })})
+			}
+			parents := page.parents(columns...)
+			p.addParentCondition(page)
+			r.where(filter, page)
+			o := o.withTie(p.tie())
+			o.unindexed = o.unindexed || p.column == "advisory" // Its index finds few rows.
+			p.addAfter(page, o, q.From)
+			page.add(r.orderingAmong(p.column == "parent", o).orderBy()+" LIMIT ? OFFSET ?", limit, skip)
+			s.addPerParent(parents, r.name, shown.names, page)
+			s.add(shown.joins)
+			all.add(p.places)
 		}
-		limit, skip := int64(q.MaxRows()), int64(q.Skip)
-		if !p.single {
-			limit, skip = limit+skip, 0 // the skip is counted when the branches are merged
-		}
-		s.addPlace(len(scopes))
-		s.add(shown.selected + " FROM ")
-		page := s.follow()
-		columns := p.columns()
-		if q.From != nil && p.tied {
-			columns = append(columns, dbconn.ParentColumn{Name: "after", Bytes: mapAll(p.bases, func(base platform.UID) []byte { return tiebreaker{base: base}.position(q.From.UID) })})
-		}
-		parents := page.parents(columns...)
-		p.addParentCondition(page)
-		r.where(q.Filter, page)
-		o := o.withTie(p.tie())
-		o.unindexed = o.unindexed || p.column == "advisory" // Its index finds few rows.
-		p.addAfter(page, o, q.From)
-		page.add(r.orderingAmong(p.column == "parent", o).orderBy()+" LIMIT ? OFFSET ?", limit, skip)
-		s.addPerParent(parents, r.name, shown.names, page)
-		s.add(shown.joins)
-		scopes = append(scopes, p.scopes...)
 	}
 	var place int64
 	rows := shown.scanner(&place)
@@ -301,11 +364,12 @@ func (r *reader[T, F]) pages(q platform.Query[F], parts []*part, found []platfor
 		if err != nil {
 			return err
 		}
-		at := scopes[place-1]
-		if found[at].Items == nil {
-			found[at].Items = make([]T, 0, min(q.MaxRows(), maxRowsAtOnce))
-		}
-		found[at].Items = append(found[at].Items, row)
+		all.visit(int(place-1), func(at int) {
+			if found[at].Items == nil {
+				found[at].Items = make([]T, 0, min(q.MaxRows(), maxRowsAtOnce))
+			}
+			found[at].Items = append(found[at].Items, row)
+		})
 		return nil
 	})
 }
@@ -315,34 +379,43 @@ func (r *reader[T, F]) pages(q platform.Query[F], parts []*part, found []platfor
 func (r *reader[T, F]) totals(q platform.Query[F], parts []*part, found []platform.Rows[T]) *dbconn.Statement {
 	s := newStatement(r.dialect)
 	counters := r.counters(q.Filter)
-	var scopes []int // scopes of all parts
-	for n, p := range parts {
-		columns := p.columns()
-		if n > 0 {
-			s.addUnion()
+	var all places
+	for _, p := range parts {
+		sum := counterColumn(p.column)
+		isCounted := sum != "" && !counters.isEmpty() && p.narrowed == ""
+		filters := r.filters(q.Filter)
+		if isCounted {
+			filters = filters[:1] // The counters are those of the whole filter.
 		}
-		s.addPlace(len(scopes))
-		if sum := counterColumn(p.column); sum != "" && !counters.isEmpty() && p.narrowed == "" {
-			columns = p.scopeColumns()
-			s.add(counters.sql(sum, "c.scope = p.inside"))
-			if r.selfEnclosed && sum == "n" && !p.exclude && !p.below {
-				s.add(" + 1")
+		for _, filter := range filters {
+			columns := p.columns()
+			if len(all.scopes) > 0 {
+				s.addUnion()
 			}
-		} else {
-			s.addSlow("(SELECT COUNT(*) FROM " + r.name + " t WHERE ")
-			p.addParentCondition(s)
-			r.where(q.Filter, s)
-			s.add(")")
+			s.addPlace(len(all.scopes))
+			if isCounted {
+				columns = p.scopeColumns()
+				s.add(counters.sql(sum, "c.scope = p.inside"))
+				if r.selfEnclosed && sum == "n" && !p.exclude && !p.below {
+					s.add(" + 1")
+				}
+			} else {
+				s.addSlow("(SELECT COUNT(*) FROM " + r.name + " t WHERE ")
+				p.addParentCondition(s)
+				s.root, s.isOfMany = p.organisation(), true
+				r.where(filter, s)
+				s.add(")")
+			}
+			s.add(" FROM ").add(s.parents(columns...))
+			all.add(p.places)
 		}
-		s.add(" FROM ").add(s.parents(columns...))
-		scopes = append(scopes, p.scopes...)
 	}
 	return s.build(func(scan func(...any) error) error {
 		var place, total int64
 		if err := scan(&place, &total); err != nil {
 			return err
 		}
-		found[scopes[place-1]].Total += total
+		all.visit(int(place-1), func(at int) { found[at].Total += total })
 		return nil
 	})
 }

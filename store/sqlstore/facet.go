@@ -44,10 +44,11 @@ func (r *reader[T, F]) countBy(filter F, scopes []platform.Scope, joined string,
 	return []*dbconn.Statement{q.build(func(scan func(...any) error) error {
 		var part, i, n int64
 		err := scan(append([]any{&part, &i, &n}, destinations...)...)
-		if part >= 0 && err == nil {
-			i = int64(parts[part].scopes[i-1])
-		}
-		if err == nil {
+		switch {
+		case err != nil:
+		case part >= 0:
+			parts[part].visit(int(i-1), func(scope int) { add(scope, n) })
+		default:
 			add(int(i), n)
 		}
 		return err

@@ -18,8 +18,12 @@ var findings = newTable(&table[*platform.Finding, *platform.FindingFilter]{
 	compact:     true,
 	quietParent: true,
 	digestBy:    "parent",
-	// Only indexes of the parent have findings that are not counted.
-	byParent: func(_ string, f *platform.FindingFilter) bool { return len(f.Digests) > 0 || len(f.Advisories) > 0 },
+	// Only indexes of the parent have all of its findings.
+	byParent: func(_ string, f *platform.FindingFilter) bool {
+		return len(f.Digests) > 0 || len(f.Advisories) > 0 || needsAll(f)
+	},
+	walks: needsAll,
+	split: splitFindings,
 	columns: []column[*platform.Finding]{
 		{"t.uid", "", func(f *platform.Finding) any { return uidColumn{&f.UID, &f.Repo} }},
 		{"t.digest", "", func(f *platform.Finding) any { return &f.Digest }},
@@ -114,22 +118,28 @@ func whereFinding(f *platform.FindingFilter, s *statement) {
 	}
 }
 
-// whereClass adds the conditions of which the class of a finding consists.
+// whereClass adds the conditions of which the class of a finding consists. Those on count_class are what partial indexes
+// have, so they are the same texts.
 func whereClass(f *platform.FindingFilter, s *statement) {
 	states := f.WantedStates()
 	switch {
-	case isOfCounted(f):
-		s.add(" AND t.count_class > 0")
-	case !f.WithoutLiveTags:
-		s.add(" AND t.live")
-	case len(states) == 0:
+	case f.WithoutLiveTags && len(states) == 0:
 		s.add(" AND t.state <> ?", string(platform.FindingResolved))
+	case f.WithoutLiveTags:
+	case needsAll(f):
+		s.add(" AND t.count_class <> 0")
+	case slices.Contains(states, platform.FindingResolved):
+		s.add(" AND t.count_class < 0")
+	case len(states) > 0 && !slices.Contains(states, platform.FindingOpen):
+		s.add(fmt.Sprintf(" AND t.count_class > %d", classesOfState))
+	default:
+		s.add(" AND t.count_class > 0")
 	}
-	if s.byPairs && isOfCounted(f) { // The class is in the index.
+	if s.byPairs && !f.WithoutLiveTags { // The class is in the index.
 		s.add(" AND t.count_class IN (" + strings.Join(classesOf(f), ", ") + ")")
 		return
 	}
-	if len(states) < len(platform.FindingStates()) {
+	if len(states) < len(platform.FindingStates()) && (f.WithoutLiveTags || !isOfState(states, platform.FindingResolved)) {
 		addAnyOf(s, "state", states)
 	}
 	if len(f.Severities) > 0 {
@@ -143,47 +153,87 @@ func whereClass(f *platform.FindingFilter, s *statement) {
 	}
 }
 
-// isOfCounted reports whether a filter finds only findings that are counted.
-func isOfCounted(f *platform.FindingFilter) bool {
-	return !f.WithoutLiveTags && !slices.Contains(f.WantedStates(), platform.FindingResolved)
+// isOfState reports whether one state is all that is wanted.
+func isOfState(wanted []platform.FindingState, state platform.FindingState) bool {
+	return !slices.ContainsFunc(wanted, func(s platform.FindingState) bool { return s != state }) && len(wanted) > 0
 }
 
-// addAnyEcosystem adds the condition that an ecosystem is one of names, or a release of one.
+// needsAll reports whether a filter finds both resolved findings and others, or those of images that are not live: no
+// partial index has all of them.
+func needsAll(f *platform.FindingFilter) bool {
+	states := f.WantedStates()
+	return f.WithoutLiveTags || slices.Contains(states, platform.FindingResolved) && !isOfState(states, platform.FindingResolved)
+}
+
+// splitFindings returns filters that find together what a filter finds, and each of which one partial index serves. It returns
+// nil if the filter is one of them.
+func splitFindings(f *platform.FindingFilter) []*platform.FindingFilter {
+	if f.WithoutLiveTags || !needsAll(f) {
+		return nil
+	}
+	resolved, others := *f, *f
+	resolved.States = []platform.FindingState{platform.FindingResolved}
+	others.States = slices.DeleteFunc(slices.Clone(f.States), func(s platform.FindingState) bool { return s == platform.FindingResolved })
+	return []*platform.FindingFilter{&others, &resolved}
+}
+
+// addAnyEcosystem adds the condition that an ecosystem is one of names, or a release of one. SQLite allows a depth of 1,000 for
+// an expression, so the names are in groups.
 func addAnyEcosystem(s *statement, names []string) {
 	if len(names) == 0 {
 		return
 	}
+	const perGroup = 50
 	s.add(" AND (t.ecosystem ?", valueList(names))
-	for _, name := range names {
-		if !strings.Contains(name, ":") {
-			s.add(" OR t.ecosystem >= ? AND t.ecosystem < ?", name+":", name+";") // ';' follows ':'
+	for group := range slices.Chunk(names, perGroup) {
+		s.add(" OR (1 = 0")
+		for _, name := range group {
+			if !strings.Contains(name, ":") {
+				s.add(" OR t.ecosystem >= ? AND t.ecosystem < ?", name+":", name+";") // ';' follows ':'
+			}
 		}
+		s.add(")")
 	}
 	s.add(")")
 }
 
-// The class of a finding determines its counter. It is 0 for findings that are not counted. These
-// numbers are stored.
+// The class of a finding determines its counter. It is 0 for findings of images that are not live, and negative for
+// resolved ones. These numbers are stored.
 const (
-	firstFindingClass = 150
-	affectedImages    = 246
-	affectedRepos     = 247
+	firstResolvedClass = 100
+	firstFindingClass  = 150
+	affectedImages     = 246
+	affectedRepos      = 247
+
+	classesOfState  = platform.FindingClasses / 5
+	countedFindings = platform.FindingClasses - classesOfState // The classes of resolved findings follow.
 )
 
 func classOfFinding(f *platform.Finding) int64 {
-	class, isCounted := f.Class()
-	if !isCounted {
+	if !f.IsLive {
 		return 0
 	}
-	return int64(1 + class.Number())
+	return countClass(f.Class().Number())
+}
+
+// countClass returns the count_class of the class with a number.
+func countClass(number int) int64 {
+	if number >= countedFindings {
+		return int64(-1 - number)
+	}
+	return int64(1 + number)
 }
 
 // findingCounters returns the counters of a class, besides that of the kind.
 func findingCounters(class int64) []byte {
-	if class == 0 {
+	switch {
+	case class > 0:
+		return []byte{byte(firstFindingClass + class - 1)}
+	case class < 0:
+		return []byte{byte(firstResolvedClass - 1 - class - countedFindings)}
+	default:
 		return nil
 	}
-	return []byte{byte(firstFindingClass + class - 1)}
 }
 
 // countersOfFindings returns the counters whose sum is the total of a filter.
@@ -191,21 +241,25 @@ func countersOfFindings(f *platform.FindingFilter) counterSum {
 	others := *f
 	others.Severities, others.States, others.Fixable, others.KnownExploited = nil, platform.FindingStates(), nil, nil
 	others.WithoutLiveTags = true
-	if restricts(whereFinding, &others) || !f.ResolvedSince.IsZero() || !isOfCounted(f) {
+	if restricts(whereFinding, &others) || f.WithoutLiveTags {
 		return counterSum{}
 	}
 	var sum counterSum
 	for _, number := range classNumbers(f) {
-		sum.added = append(sum.added, byte(firstFindingClass+number))
+		sum.added = append(sum.added, findingCounters(countClass(number))...)
 	}
 	return sum
 }
 
 // classNumbers lists the numbers of the classes of the findings that a filter finds.
 func classNumbers(f *platform.FindingFilter) (numbers []int) {
+	states := f.WantedStates()
 	for number := range platform.FindingClasses {
 		class := platform.FindingClassOf(number)
-		if (len(f.States) == 0 || slices.Contains(f.States, class.State)) && (len(f.Severities) == 0 || slices.Contains(f.Severities, class.Rating)) &&
+		if len(states) == 0 && class.State == platform.FindingResolved || len(states) > 0 && !slices.Contains(states, class.State) {
+			continue
+		}
+		if (len(f.Severities) == 0 || slices.Contains(f.Severities, class.Rating)) &&
 			(f.Fixable == nil || *f.Fixable == class.Fixable) && (f.KnownExploited == nil || *f.KnownExploited == class.KnownExploited) {
 			numbers = append(numbers, number)
 		}
@@ -217,7 +271,7 @@ func classNumbers(f *platform.FindingFilter) (numbers []int) {
 func classesOf(f *platform.FindingFilter) []string {
 	classes := []string{"0"} // An empty list is no SQL.
 	for _, number := range classNumbers(f) {
-		classes = append(classes, strconv.Itoa(1+number))
+		classes = append(classes, strconv.FormatInt(countClass(number), 10))
 	}
 	return classes
 }

@@ -154,13 +154,13 @@ func (r *reader[T, F]) farPage(ctx context.Context, q platform.Query[F], found p
 func (r *reader[T, F]) page(q platform.Query[F], branches []platform.Branch, into *[]T) *dbconn.Statement {
 	s, p := newStatement(r.dialect), r.project(q.Without)
 	s.plan = dbconn.PlanOnce
-	o, how := r.orderingOf(q), r.accessPath(q.Order.Field, q.Filter)
+	o := r.orderingOf(q)
 	limit, skip := int64(q.MaxRows()), int64(q.Skip)
 	if len(q.Scope.Branches()) > maxBranches {
 		limit, skip = limit+skip, 0 // the skip is counted when all chunks are merged
 	}
-	simple := len(branches) == 1 && skip == 0
-	switch {
+	simple := len(branches) == 1 && skip == 0 && len(r.filters(q.Filter)) == 1
+	switch how := r.pathOf(q); {
 	case simple && p.joins == "":
 		o = o.withTie(r.tie(branches[0], how))
 		s.add("SELECT " + p.selected + " FROM ")
@@ -186,29 +186,51 @@ func (r *reader[T, F]) page(q platform.Query[F], branches []platform.Branch, int
 // pageKeys adds a select of the UIDs of a page from one or several branches. Each
 // branch returns at most as many rows as the page can need.
 func (r *reader[T, F]) pageKeys(s *statement, q platform.Query[F], branches []platform.Branch, o ordering, limit, skip int64) {
-	how := r.accessPath(q.Order.Field, q.Filter)
-	how.keysOnly = true
-	one := func(b platform.Branch, limit int64) {
-		o := o.withTie(r.tie(b, how))
-		s.add("SELECT ").addKeys(o)
-		s.add(" FROM ")
-		r.branch(s, q, b, how, o, limit)
-	}
-	if len(branches) == 1 {
-		one(branches[0], limit)
+	filters := r.filters(q.Filter)
+	if len(branches) == 1 && len(filters) == 1 {
+		q.Filter = filters[0]
+		r.branchKeys(s, q, branches[0], o, limit)
 		s.add(" OFFSET ?", skip)
 		return
 	}
 	s.add("SELECT b.uid FROM (")
 	for i, b := range branches {
-		if i > 0 {
-			s.addUnion()
+		for j, filter := range filters {
+			if i+j > 0 {
+				s.addUnion()
+			}
+			s.add("SELECT * FROM (")
+			q.Filter = filter
+			r.branchKeys(s, q, b, o, limit+skip)
+			s.add(") u")
 		}
-		s.add("SELECT * FROM (")
-		one(b, limit+skip)
-		s.add(") u")
 	}
 	s.add(") b"+o.byKeys()+" LIMIT ? OFFSET ?", limit, skip)
+}
+
+// branchKeys adds a select of the UIDs of a page from one branch.
+func (r *reader[T, F]) branchKeys(s *statement, q platform.Query[F], b platform.Branch, o ordering, limit int64) {
+	how := r.pathOf(q)
+	how.keysOnly = true
+	o = o.withTie(r.tie(b, how))
+	s.add("SELECT ").addKeys(o)
+	s.add(" FROM ")
+	r.branch(s, q, b, how, o, limit)
+}
+
+// filters returns the filters by which the rows of a filter are found.
+func (r *reader[T, F]) filters(f F) []F {
+	if r.split != nil {
+		if parts := r.split(f); parts != nil {
+			return parts
+		}
+	}
+	return []F{f}
+}
+
+// pathOf returns how the rows of a page are found.
+func (r *reader[T, F]) pathOf(q platform.Query[F]) accessPath {
+	return r.accessPath(q.Order.Field, q.Filter)
 }
 
 // branch adds the first rows of one branch.
@@ -229,7 +251,7 @@ func (r *reader[T, F]) branch(s *statement, q platform.Query[F], b platform.Bran
 // counter tells. If a filter matches few rows, its index may be better, and the planner chooses.
 func (r *reader[T, F]) accessPath(order string, f F) accessPath {
 	return accessPath{
-		walk:     order == "uid" && r.keepsMost(f),
+		walk:     order == "uid" && r.keepsMost(f) || r.walks != nil && r.walks(f),
 		byParent: r.byParent != nil && r.byParent(order, f),
 		byWords:  r.looksFor(f),
 		byPairs:  r.words == findByPairs || r.words == countByPairs && order == "",

@@ -7,14 +7,21 @@ import "atrium/platform"
 // reads little more than its rows.
 
 // addTagCondition adds the condition that a repo has such a tag. Few tags have a digest, or are deprecated or new: where
-// the organisation is known, an index of it finds them.
+// the organisation is known, an index of it finds them. For each of many scopes it would find all that are deprecated or new
+// again.
 func addTagCondition(s *statement, c *platform.TagCondition) {
 	if c == nil {
 		return
 	}
-	if isRare := c.Digest != "" || c.Deprecated != nil && *c.Deprecated || !c.UpdatedSince.IsZero(); isRare && c.Name == "" && s.root != "" {
+	isRare := c.Digest != "" || !s.isOfMany && (c.Deprecated != nil && *c.Deprecated || !c.UpdatedSince.IsZero())
+	end := ")"
+	switch {
+	case isRare && c.Name == "" && s.root != "":
 		s.addSlow(" AND t.uid IN (SELECT g.parent FROM tag g WHERE g.root_key = ?", scopeKey(s.root))
-	} else {
+	case s.isOfMany: // CASE keeps PostgreSQL from joining all such tags with the repos of each scope.
+		s.addSlow(" AND CASE WHEN EXISTS (SELECT 1 FROM tag g WHERE g.parent = t.uid")
+		end = ") THEN 1 END IS NOT NULL"
+	default:
 		s.addSlow(" AND EXISTS (SELECT 1 FROM tag g WHERE g.parent = t.uid")
 	}
 	if c.Name != "" {
@@ -31,7 +38,7 @@ func addTagCondition(s *statement, c *platform.TagCondition) {
 		s.add(" AND NOT g.deprecated")
 	}
 	addSinceIn(s, "g.update_time", c.UpdatedSince)
-	s.add(")")
+	s.add(end)
 }
 
 // addLabels adds the condition that the group or repo of a column has all of these labels, each of which table holds as it

@@ -68,8 +68,13 @@ var roleBindings = newTable(&table[*platform.RoleBinding, *platform.RoleBindingF
 		}
 		if f.Capability != "" {
 			// PostgreSQL expects that few roles match. As a join, it would compare each binding with
-			// each role.
-			s.addSlow(" AND "+confirm("t.role IN (SELECT h.uid FROM role h WHERE h.capabilities LIKE ? ESCAPE '\\')"), likePattern(`"`+f.Capability.WireName()+`"`))
+			// each role. Bindings have roles of their organisation, and built-in ones.
+			pattern := likePattern(`"` + f.Capability.WireName() + `"`)
+			if s.root == "" {
+				s.addSlow(" AND "+confirm("t.role IN (SELECT h.uid FROM role h WHERE h.capabilities LIKE ? ESCAPE '\\')"), pattern)
+			} else {
+				s.addSlow(" AND "+confirm("t.role IN (SELECT h.uid FROM role h WHERE (h.root = ? OR h.root = ?) AND h.capabilities LIKE ? ESCAPE '\\')"), s.root, platform.UID(""), pattern)
+			}
 		}
 		if f.Capability != "" || f.Expiring != nil {
 			s.add(" AND ").addUnexpired("t")

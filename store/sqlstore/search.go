@@ -80,7 +80,7 @@ func trigrams(texts []string) string {
 // rare word, the planner would read such an index to the end of the organisation.
 func (r *reader[T, F]) orderingOf(q platform.Query[F]) ordering {
 	o := r.ordering(q.Order, q.Backward)
-	o.unindexed = r.looksFor(q.Filter) || r.words == findByPairs || r.findsFew != nil && r.findsFew(q.Filter)
+	o.unindexed = q.Order.Field == r.sortedBy || r.looksFor(q.Filter) || r.words == findByPairs || r.findsFew != nil && r.findsFew(q.Filter)
 	return o
 }
 

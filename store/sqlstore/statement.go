@@ -19,6 +19,7 @@ type statement struct {
 	isUniform bool
 	byPairs   bool         // whether rows are found by pairs w with the words of a search
 	root      platform.UID // organisation of the branch that is being added; "" means that it is not known
+	isOfMany  bool         // whether the branch is one of many that are read in the same way
 	sql       strings.Builder
 	args      []any
 

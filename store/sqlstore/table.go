@@ -94,6 +94,17 @@ type table[T, F any] struct {
 	// there is no such filter.
 	findsFew func(F) bool
 
+	// sortedBy is an order that no index of a parent has: its rows are sorted. Else PostgreSQL walks the primary key, through
+	// the rows of all parents.
+	sortedBy string
+
+	// walks reports whether no index of a scope has all rows of a filter, so that a range of the primary key is read. nil
+	// means that there is no such filter.
+	walks func(F) bool
+	// split returns filters whose rows are together those of a filter, and which indexes serve better. nil means that
+	// the filter is not split, or none is.
+	split func(F) []F
+
 	// wordsOf returns the words of a filter that are looked for in pairs of values: see finding_words.go. nil
 	// means that there are none.
 	wordsOf func(F) string

@@ -126,6 +126,15 @@ func (b *bigWorld) createFindings(n int) {
 				if at++; at%(n/50) == 0 {
 					f.Package, f.DueTime = "rare", b.timeOf(d)
 				}
+				switch { // In a small world a third is resolved. Few are decided.
+				case at%3 == 0 && n < ordinarySizes.findings: // The bars of the hot reads are without them.
+					f.State, f.ResolvedTime = platform.FindingResolved, b.timeOf(d)
+				case at%500 == 1:
+					f.State = platform.FindingAccepted
+				}
+				if at%10 == 0 {
+					f.FixedVersions = []string{"1.2.3"}
+				}
 				return f
 			}))
 		})

@@ -592,7 +592,8 @@ CREATE INDEX package_use_package ON package_use (root_key, package, rest, versio
 CREATE INDEX package_use_version ON package_use (root_key, version, rest, n);
 
 -- Findings: an advisory affects a version of a package of an image. The last segment of a UID is a hash of these.
--- count_class is the class in which a finding is counted: 0 means that it is resolved or that its image is not live.
+-- count_class is the class in which a finding is counted: 0 means that its image is not live, and it is negative if the
+-- finding is resolved. Above 24 are the classes of findings in triage, accepted or not affected.
 CREATE TABLE finding (
     uid BLOB PRIMARY KEY,
     root BLOB NOT NULL, parent BLOB NOT NULL REFERENCES repo (uid) ON DELETE CASCADE,
@@ -624,6 +625,15 @@ CREATE INDEX finding_root_key_severity ON finding (root_key, severity, rest) WHE
 CREATE INDEX finding_parent_key_severity ON finding (parent_key, severity, local) WHERE count_class > 0;
 CREATE INDEX finding_g2_key_severity ON finding (g2_key, severity, rest) WHERE g2_key IS NOT NULL AND count_class > 0;
 CREATE INDEX finding_g3_key_severity ON finding (g3_key, severity, rest) WHERE g3_key IS NOT NULL AND count_class > 0;
+-- The same of findings that are resolved, and of those that somebody has looked at: each is a small part of all.
+CREATE INDEX finding_root_key_resolved ON finding (root_key, severity, rest) WHERE count_class < 0;
+CREATE INDEX finding_parent_key_resolved ON finding (parent_key, severity, local) WHERE count_class < 0;
+CREATE INDEX finding_g2_key_resolved ON finding (g2_key, severity, rest) WHERE g2_key IS NOT NULL AND count_class < 0;
+CREATE INDEX finding_g3_key_resolved ON finding (g3_key, severity, rest) WHERE g3_key IS NOT NULL AND count_class < 0;
+CREATE INDEX finding_root_key_triaged ON finding (root_key, severity, rest) WHERE count_class > 24;
+CREATE INDEX finding_parent_key_triaged ON finding (parent_key, severity, local) WHERE count_class > 24;
+CREATE INDEX finding_g2_key_triaged ON finding (g2_key, severity, rest) WHERE g2_key IS NOT NULL AND count_class > 24;
+CREATE INDEX finding_g3_key_triaged ON finding (g3_key, severity, rest) WHERE g3_key IS NOT NULL AND count_class > 24;
 CREATE INDEX finding_root_key_first ON finding (root_key, first_seen_time, rest);
 CREATE INDEX finding_root_key_epss ON finding (root_key, epss, rest) WHERE count_class > 0;
 CREATE INDEX finding_root_key_due ON finding (root_key, due_time, rest) WHERE count_class > 0;
@@ -806,6 +816,7 @@ CREATE UNIQUE INDEX subscription_parent_sink ON subscription (parent, sink);
 CREATE INDEX subscription_parent_uid ON subscription (parent, uid);
 CREATE INDEX subscription_root_create ON subscription (root, create_time, uid);
 CREATE INDEX subscription_g2_create ON subscription (g2, create_time, uid) WHERE g2 IS NOT NULL;
+CREATE INDEX subscription_g3_create ON subscription (g3, create_time, uid) WHERE g3 IS NOT NULL;
 
 -- Deliveries: an event on its way to a subscription. Those that have not ended are the queue: stage is 1 until
 -- a delivery has ended, and then 4. A process that claims a delivery holds it until lease_time, and has a

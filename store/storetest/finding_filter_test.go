@@ -1,0 +1,150 @@
+package storetest_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"atrium/platform"
+)
+
+// findingsOf stores findings of all states in repos of all depths, live and not live ones.
+func (w *world) findingsOf(d dice, repos []platform.UID) (all []*platform.Finding) {
+	w.t.Helper()
+	ratings := platform.SeverityRatings()
+	for i := range 300 {
+		repo, chance := pick(d, repos), d.Float64()
+		f := &platform.Finding{
+			UID: d.below(repo), Repo: repo, Digest: "sha256:" + d.hex(32), Advisory: d.below(repo.Root()), VulnerabilityID: fmt.Sprintf("CVE-2026-%d", i%7), Package: fmt.Sprintf("package-%d", i%5),
+			Ecosystem: "npm", Basis: platform.BasisVersion, Severity: platform.AdvisorySeverity{Rating: pick(d, ratings)}, EPSS: &chance, KnownExploited: d.IntN(5) == 0,
+			State: pick(d, platform.FindingStates()), IsLive: d.IntN(4) > 0, FirstSeenTime: platform.At(epoch.Add(moments[i%len(moments)])), UpdateTime: platform.At(epoch),
+		}
+		if d.IntN(2) == 0 {
+			f.FixedVersions = []string{"2"}
+		}
+		if f.State == platform.FindingResolved {
+			f.ResolvedTime = platform.At(epoch.Add(moments[i%len(moments)]))
+		}
+		all = append(all, f)
+	}
+	w.insert(func(tx platform.Tx) error { return tx.ReplaceFindings(w.t.Context(), nil, all) })
+	return all
+}
+
+// findingFilters returns a random filter, and what it means.
+func findingFilters(d dice) (*platform.FindingFilter, func(*platform.Finding) bool) {
+	states := slices.DeleteFunc(platform.FindingStates(), func(platform.FindingState) bool { return d.IntN(2) == 0 })
+	if len(states) == 0 {
+		states = nil
+	}
+	f := &platform.FindingFilter{States: states, WithoutLiveTags: d.IntN(4) == 0}
+	yes, since := d.IntN(2) == 0, platform.At(epoch.Add(moments[2]))
+	switch d.IntN(6) {
+	case 0:
+		f.Fixable = &yes
+	case 1:
+		f.KnownExploited = &yes
+	case 2:
+		f.Severities = []platform.SeverityRating{platform.SeverityHigh, platform.SeverityLow}
+	case 3:
+		f.ResolvedSince = since
+	case 4:
+		f.Query = "package-1"
+	}
+	return f, func(x *platform.Finding) bool {
+		isOfState := slices.Contains(states, x.State)
+		if states == nil {
+			isOfState = (x.State == platform.FindingResolved) == !f.ResolvedSince.IsZero()
+		}
+		return isOfState && (x.IsLive || f.WithoutLiveTags) && (f.Fixable == nil || x.IsFixable() == yes) && (f.KnownExploited == nil || x.KnownExploited == yes) &&
+			(f.Severities == nil || slices.Contains(f.Severities, x.Severity.Rating)) && (f.ResolvedSince.IsZero() || !x.ResolvedTime.Before(since.Time)) &&
+			(f.Query == "" || x.Package == f.Query)
+	}
+}
+
+func TestFiltersOfFindingsMeanTheSameInEveryScope(t *testing.T) {
+	onEachEngine(t, func(t *testing.T, w *world) {
+		d := newDice(5)
+		ctx, org := w.createOrganisation("acme")
+		groups := []platform.UID{org.Group.UID}
+		repos := []platform.UID{w.repo(ctx, groups[0], "r")}
+		for i := range 6 {
+			g := w.group(ctx, groups[i-i%2], fmt.Sprintf("g%d", i))
+			groups, repos = append(groups, g), append(repos, w.repo(ctx, g, "r"))
+		}
+		all := w.findingsOf(d, repos)
+		w.checkCounters(t, 0)
+		scopes := []platform.UIDFilter{}
+		for _, g := range groups {
+			scopes = append(scopes, descendantsOf(g))
+		}
+		for _, r := range repos {
+			scopes = append(scopes, childrenOf(r))
+		}
+		for range 150 {
+			filter, means := findingFilters(d)
+			req := platform.ListRequest[*platform.FindingFilter]{
+				Filter: filter, OrderBy: pick(d, []string{"", "severity", "first_seen_time desc", "first_seen_time", "package", "uid"}), PageSize: 1 + d.IntN(40), Skip: d.IntN(2) * d.IntN(6), Backward: d.IntN(3) == 0,
+				Parts: platform.PartItems | platform.PartMore | platform.PartTotal,
+			}
+			pages, errs := w.p.Findings.ListEach(ctx, req, scopes)
+			if err := errors.Join(errs...); err != nil {
+				t.Fatal(err)
+			}
+			for i, scope := range scopes {
+				asked := fmt.Sprintf("%+v %+v in %+v", req, *filter, scope)
+				var want []string
+				for _, x := range all {
+					if means(x) && (scope.ChildrenOf == x.Repo || scope.DescendantsOf != "" && x.UID.Within(scope.DescendantsOf)) {
+						want = append(want, string(x.UID))
+					}
+				}
+				one := req
+				one.UIDP = scope
+				seen, first := w.walkFindings(t, ctx, one)
+				slices.Sort(want)
+				if first.TotalCount != int64(len(want)) || req.Skip == 0 && !req.Backward && !slices.Equal(seen, want) {
+					t.Fatalf("%s: %d of %d findings, want %d", asked, len(seen), first.TotalCount, len(want))
+				}
+				if pages[i].TotalCount != first.TotalCount || findingUIDs(pages[i].Items) != findingUIDs(first.Items) || pages[i].HasNext != first.HasNext {
+					t.Fatalf("%s: read with other scopes, there are %d of %d, want %d of %d as in the list", asked, len(pages[i].Items), pages[i].TotalCount, len(first.Items), first.TotalCount)
+				}
+			}
+		}
+	})
+}
+
+// walkFindings returns the UIDs on all pages of a list that is read forward, sorted, and the first page.
+func (w *world) walkFindings(t *testing.T, ctx context.Context, req platform.ListRequest[*platform.FindingFilter]) (seen []string, first platform.Page[*platform.Finding]) {
+	t.Helper()
+	for n := 0; ; n++ {
+		page, err := w.p.Findings.List(ctx, req)
+		if err != nil {
+			t.Fatalf("%+v: %v", req, err)
+		}
+		if n == 0 {
+			first = page
+		}
+		for _, f := range page.Items {
+			seen = append(seen, string(f.UID))
+		}
+		token := page.NextPageToken()
+		if token == "" || req.Backward {
+			break
+		}
+		req.PageToken, req.Skip = token, 0
+	}
+	slices.Sort(seen)
+	return seen, first
+}
+
+func findingUIDs(all []*platform.Finding) string {
+	var uids []string
+	for _, f := range all {
+		uids = append(uids, string(f.UID))
+	}
+	return strings.Join(uids, " ")
+}
