@@ -52,7 +52,8 @@ func Limits() analysis.Schema {
 		DefaultPage: platform.DefaultPageSize, MaxPage: platform.MaxPageSize,
 		Parts:             []string{"SeverityCount", "FindingCount"},
 		ListRows:          listRows,
-		IndexedConditions: indexedConditions, SortedOrders: sortedOrders, CountedLists: countedLists, ScannedFields: scannedFields,
+		IndexedConditions: indexedConditions, CountedConditions: countedConditions, RelatedConditions: relatedConditions, ComparedConditions: comparedConditions,
+		SortedOrders: sortedOrders, WholeOrders: wholeOrders, CountedLists: countedLists, ScannedFields: scannedFields,
 		LongFields: withCapabilities(longFields), UniqueNames: uniqueNames, Watched: slices.Collect(maps.Keys(costlyFields)),
 	}
 }
@@ -73,16 +74,28 @@ var uniqueNames = map[string]string{
 
 // indexedConditions names the conditions of lists that an index serves, or a counter.
 var indexedConditions = []string{
-	"uids", "ancestorsOf", "inRoot", "name", "names", "ecosystems", "deprecated", "digest",
-	"advisoryIds", "artifactNames", "severities", "states", "vulnerabilityIds", "documentId", "cves", "fixable", "knownExploited", "digests", "advisories",
+	"uids", "ancestorsOf", "inRoot", "name", "names", "Artifact.ecosystems", "deprecated", "digest",
+	"advisoryIds", "artifactNames", "Finding.severities", "Finding.states", "vulnerabilityIds", "documentId", "cves", "advisories",
 }
+
+// countedConditions names the conditions whose rows counters count, but no index finds.
+var countedConditions = []string{"fixable", "knownExploited", "Advisory.severities", "Advisory.states"}
+
+// relatedConditions names the conditions on other rows.
+var relatedConditions = []string{"tags", "repos"}
+
+// comparedConditions names the conditions with values that each row is compared with.
+var comparedConditions = []string{"eventAuthors", "excludeEventAuthors", "eventReviewers", "Finding.ecosystems", "Package.ecosystems"}
 
 // sortedOrders names the orders that no index has.
 var sortedOrders = []string{
-	"Advisory.DELETE_TIME", "EventSubscription.UPDATE_TIME", "Identity.EMAIL", "Role.UPDATE_TIME",
+	"Advisory.DELETE_TIME", "Delivery.UID", "EventSubscription.UPDATE_TIME", "Identity.EMAIL", "Role.UPDATE_TIME",
 	"RoleBinding.GROUP_NAME", "RoleBinding.IDENTITY_NAME", "RoleBinding.ROLE_NAME", "Tag.DIGEST", "Tag.OPEN_SEVERITY",
 	"Finding.EPSS", "Finding.PACKAGE", "Finding.DUE", "Finding.UPDATE_TIME", "Finding.UID",
 }
+
+// wholeOrders names the orders that an index has for a whole organisation, and not for the groups and repos in it.
+var wholeOrders = []string{"Finding.FIRST_SEEN"}
 
 // countedLists names the lists whose rows have no counter.
 var countedLists = map[string]bool{
@@ -93,7 +106,7 @@ var countedLists = map[string]bool{
 }
 
 // scannedFields has the costs of fields that read more than they show.
-var scannedFields = map[string]int{"Group.effectiveBindings": 200, "Group.whoCan": 200, "Query.search": 400, "Query.resolvedVulnerabilities": 200, "Query.advisoryActivity": 800, "Query.eventActivity": 800, "Query.findingActivity": 800, "Query.accessAt": 800, "Query.accessChanges": 200,
+var scannedFields = map[string]int{"Group.effectiveBindings": 200, "Group.whoCan": 200, "Query.search": 400, "Query.resolvedVulnerabilities": 200, "Query.advisoryActivity": 800, "Query.eventActivity": 800, "Query.findingActivity": 100, "Query.accessAt": 800, "Query.accessChanges": 200,
 	"VulnerabilityExposure.images": 400, "Query.compareImages": 200,
 }
 

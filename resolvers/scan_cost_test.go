@@ -1,11 +1,21 @@
 package resolvers
 
-import "testing"
+import (
+	"fmt"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
 
 // What the database reads and does not answer costs once, for all parents together.
 func TestRowsThatAreOnlyReadCost(t *testing.T) {
 	t.Parallel()
-	w := limitedWorld(t)
+	w, many := limitedWorld(t), make([]string, 1000)
+	for i := range many {
+		many[i] = fmt.Sprintf("%s/%016x", w.org, i)
+	}
 	for query, want := range map[string]int{
 		`{ repos(first: 10, where: {query: "x"}) { nodes { name } } }`:                                                    11 + 400,
 		`{ repos(first: 10, where: {query: "x"}) { totalCount } }`:                                                        1 + 400,
@@ -22,10 +32,51 @@ func TestRowsThatAreOnlyReadCost(t *testing.T) {
 		`{ advisoryDocuments(first: 1) { totalCount } }`:                                                                  1 + 400,
 		`{ advisoryDocuments(first: 2) { nodes { documentId advisories(first: 3) { nodes { advisoryId } } } } }`:          1 + 2*(1+1+3),
 		`{ search(query: "x", first: 1) { edges { node { __typename } } } }`:                                              2 + 400,
+		`{ findings(first: 1, where: {states: [OPEN, RESOLVED]}) { totalCount nodes { uid } } }`:                          2,
+		`{ findings(first: 1, where: {knownExploited: true}) { totalCount } }`:                                            1,
+		`{ findings(first: 1, where: {knownExploited: true, fixable: true}) { totalCount nodes { uid } } }`:               2 + 400,
+		`{ findings(first: 1, where: {ecosystems: ["npm"]}) { totalCount nodes { uid } } }`:                               2 + 800,
+		`{ findings(first: 1, orderBy: {field: FIRST_SEEN}) { nodes { uid } } }`:                                          2,
+		`query($org: ID!) { findings(first: 1, descendantsOf: $org, orderBy: {field: FIRST_SEEN}) { nodes { uid } } }`:    2,
+		`{ repos(first: 10) { nodes { findings(first: 1, orderBy: {field: FIRST_SEEN}) { nodes { uid } } } } }`:           1 + 10*(1+2) + 800,
+		`query($org: ID!) { findingActivity(within: $org) { open { total } } }`:                                           1 + 100,
+		`query($many: [ID!]) { repos(first: 1, where: {uids: $many}) { totalCount } }`:                                    1 + 200,
+		`query($many: [ID!]) { groups(first: 2) { nodes { repos(first: 1, where: {uids: $many}) { totalCount } } } }`:     1 + 2*(1+1+200),
+		`{ repos(first: 1, where: {tags: {name: "x"}}) { totalCount nodes { uid } } }`:                                    2 + 1600,
+		`{ advisories(first: 1, where: {eventAuthors: ["a", "b", "c", "d"]}) { nodes { uid } } }`:                         2 + 800,
+		`{ advisories(first: 1, where: {severities: [HIGH]}) { totalCount nodes { uid } } }`:                              2 + 400,
+		`{ findings(first: 1, where: {vulnerabilityIds: ["a", "b"]}) { totalCount } }`:                                    1,
 		`{ lookupIdentity(issuer: "https://issuer.example.com", subject: "owner-of-acme") }`:                              1,
 	} {
-		if got := w.ask(query, "org", w.org).Extensions.Cost.Requested; got != want {
+		if got := w.ask(query, "org", w.org, "many", many).Extensions.Cost.Requested; got != want {
 			t.Errorf("%s costs %d, want %d", query, got, want)
+		}
+	}
+}
+
+// The guide names the conditions that are free.
+func TestTheGuideNamesTheFreeConditions(t *testing.T) {
+	t.Parallel()
+	guide, err := os.ReadFile("../docs/graphql.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, _ := strings.Cut(string(guide), "index or a counter serves them:")
+	free, rest, _ := strings.Cut(rest, ". ")
+	counted, _, _ := strings.Cut(rest, ".")
+	for _, c := range []struct {
+		told string
+		want []string
+	}{{free, indexedConditions}, {counted, append(slices.Clone(countedConditions), "totalCount")}} {
+		var told, want []string
+		for _, name := range regexp.MustCompile("`(\\w+)`").FindAllStringSubmatch(c.told, -1) {
+			told = append(told, name[1])
+		}
+		for _, name := range c.want {
+			want = append(want, name[strings.LastIndexByte(name, '.')+1:])
+		}
+		if slices.Sort(told); !slices.Equal(told, slices.Sorted(slices.Values(want))) {
+			t.Errorf("the guide says that %q are free, and %q are", told, want)
 		}
 	}
 }

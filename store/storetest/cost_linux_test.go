@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"atrium/store/sqlstore/dbconn"
 	"atrium/store/storetest"
 )
 
@@ -20,26 +21,44 @@ import (
 const maxTimesOfPage = 110
 
 // TestCostsFollowWork measures the CPU that each query takes, of the server and of
-// PostgreSQL. It takes minutes, and an idle machine: `make costs`.
+// PostgreSQL. It takes many minutes: `make costs`.
 func TestCostsFollowWork(t *testing.T) {
 	if os.Getenv("ATRIUM_COSTS") == "" {
-		t.Skip("run `make costs`: it takes minutes, and measures time")
+		t.Skip("run `make costs`: it takes many minutes, and measures time")
 	}
 	n := ordinarySizes
 	n.identities, n.bindings, n.advisories = 100_000, 100_000, 100_000
-	b := newBigWorld(newWorld(t, storetest.Postgres(t)), n)
-	e := b.explainer()
-	all := b.priceReads(t, func(q *pricedQuery, run func(ctx context.Context) error) {
+	t.Run("postgres", func(t *testing.T) {
+		b := newBigWorld(newWorld(t, storetest.Postgres(t)), n)
+		e := b.explainer()
+		b.measureCosts(t, func(q *pricedQuery, s dbconn.Statement) {
+			if _, err := e.explain(t.Context(), s, "auto"); err != nil {
+				t.Errorf("%s: %v", q.text, err)
+			}
+			q.cpu += e.measureCPU(t, s)
+		})
+	})
+	t.Run("sqlite", func(t *testing.T) { // It runs in this process.
+		newBigWorld(newWorld(t, storetest.SQLite(t)), n).measureCosts(t, func(*pricedQuery, dbconn.Statement) {})
+	})
+}
+
+// measureCosts compares the CPU of all queries with their cost. The function add adds what a statement takes outside of
+// this process.
+func (b *bigWorld) measureCosts(t *testing.T, add func(*pricedQuery, dbconn.Statement)) {
+	t.Helper()
+	reads := allReads()
+	for field, texts := range filteredReads(t) {
+		reads[field] = append(reads[field], texts...)
+	}
+	all := b.priceReads(t, reads, func(q *pricedQuery, run func(ctx context.Context) error) {
 		const runs = 3
 		statements, err := recordStatements(t.Context(), run) // It also warms the caches.
 		if err != nil {
 			t.Error(err)
 		}
 		for _, s := range statements {
-			if _, err := e.explain(t.Context(), s, "auto"); err != nil {
-				t.Errorf("%s: %v", q.text, err)
-			}
-			q.cpu += e.measureCPU(t, s)
+			add(q, s)
 		}
 		before := ownTime()
 		for range runs {

@@ -58,7 +58,7 @@ func TestABigDatabaseOnPostgreSQL(t *testing.T) {
 	t.Parallel()
 	b := newBigWorld(newWorld(t, storetest.Postgres(t)), ordinarySizes)
 	t.Run("hot reads cost the same at any size", func(t *testing.T) { b.forTest(t).checkHotReads(t) })
-	t.Run("the work of a query follows its cost", func(t *testing.T) { b.forTest(t).checkPrices(t) })
+	t.Run("the work of a query follows its cost", func(t *testing.T) { b.forTest(t).checkPrices(t, allReads(), maxWorkOfCost) })
 	t.Run("fallbacks answer in time", func(t *testing.T) { b.forTest(t).checkFallbacks(t) })
 	t.Run("counting anew takes what it takes", func(t *testing.T) {
 		hurried := storetest.Open(t, b.url+"&statement_timeout=200")

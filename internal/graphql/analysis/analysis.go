@@ -21,12 +21,18 @@ type Schema struct {
 	ListRows    map[string]int // number of objects in lists that have neither pages nor keys; others count as 1
 	Watched     []string       // fields that Selects can find
 
-	// IndexedConditions are the conditions in `where` by which an index finds rows. For others
+	// IndexedConditions are the conditions in `where` by which an index finds rows, of all kinds or of
+	// one, such as Artifact.ecosystems. For others
 	// the rows of the list are read.
 	IndexedConditions []string
-	SortedOrders      []string        // orders that no index has, named as in Identity.EMAIL
-	CountedLists      map[string]bool // lists whose rows are read to count them, without a condition too
-	ScannedFields     map[string]int  // cost of the rows that fields read and do not show
+	// CountedConditions are those whose rows counters count, but no index finds.
+	CountedConditions  []string
+	RelatedConditions  []string        // those on other rows, which are looked for beside each row
+	ComparedConditions []string        // those with values that each row is compared with
+	SortedOrders       []string        // orders that no index has, named as in Identity.EMAIL
+	WholeOrders        []string        // orders that an index has only for a whole organisation
+	CountedLists       map[string]bool // lists whose rows are read to count them, without a condition too
+	ScannedFields      map[string]int  // cost of the rows that fields read and do not show
 
 	// UniqueNames are lists that contain a name at most once: always (""), or if the
 	// named argument is given. Such a list has one row if it is filtered by a name.

@@ -19,7 +19,7 @@ import (
 // mutation changes. A list without a page has the rows of Schema.ListRows. Scalars cost
 // nothing, except those that are long or read for each object (Schema.LongFields). A
 // connection for which the database reads rows that the answer does not contain costs more,
-// once for all parents: see scan.go. A field
+// once for all parents, and one that looks for many values in each of them: see scan.go. A field
 // that is selected twice counts twice. Scalars are also counted separately (Limits.Values),
 // because each of them needs memory. The guard visits each selection set once, however often
 // a fragment is spread.
@@ -192,7 +192,7 @@ func (p *pricing) field(f *ast.Field) price {
 	case strings.HasSuffix(kind.Name, connection):
 		rows := p.rows(f)
 		return price{
-			flat:   min(1+inside.flat+multiplyCost(rows, inside.row), maxCount),
+			flat:   min(1+p.valueCost(f)+inside.flat+multiplyCost(rows, inside.row), maxCount),
 			once:   min(inside.once+p.scanCost(f), maxCount),
 			values: min(inside.values+multiplyCost(rows, inside.rowValues), maxCount),
 		}

@@ -1,6 +1,7 @@
 package limit
 
 import (
+	"reflect"
 	"slices"
 	"strings"
 
@@ -15,6 +16,8 @@ import (
 // of 100,000 rows: to pass over a row takes a hundredth of the time of answering it.
 const (
 	scanCost    = 400  // of reading all rows of a list
+	freeValues  = 5    // values to look for at the cost of 1
+	onceValues  = 4    // values that each row can be compared with in one more reading of all rows
 	skippedRows = 50   // rows to skip at the cost of 1
 	maxSkipCost = 2000 // as much as a skip costs at most
 )
@@ -22,22 +25,23 @@ const (
 // scanCost returns the cost of the rows that a connection reads and does not show.
 func (p *pricing) scanCost(f *ast.Field) int {
 	scans, name := 0, p.nameOf(f)
-	found := p.hasScannedCondition(f)
+	found, counted := p.conditionScans(f)
 	shows := false
 	for part := range analysis.SelectedFields(f.SelectionSet, p.operation.Variables) {
 		switch part.Name {
 		case "totalCount":
-			if found || p.CountedLists[name] {
-				scans++
+			if p.CountedLists[name] {
+				counted = max(counted, 1)
 			}
+			scans += counted
 		case "facets":
 			scans += 2 // for tiers and for bundles, each of which is read without its own condition
 		default:
 			shows = true
 		}
 	}
-	if shows && found {
-		scans++
+	if shows {
+		scans += found
 	}
 	if shows && p.isSortedBy(f) {
 		scans += 2 // the rows are read and sorted
@@ -49,24 +53,77 @@ func (p *pricing) scanCost(f *ast.Field) int {
 	return cost
 }
 
-// hasScannedCondition reports whether a list is filtered by a condition that no index serves.
-func (p *pricing) hasScannedCondition(f *ast.Field) bool {
+// conditionScans returns how often all rows of a list are as good as read to find those that meet its conditions, and to
+// count them: not at all if an index serves them.
+func (p *pricing) conditionScans(f *ast.Field) (found, counted int) {
 	if p.isNamed(f) {
-		return false
+		return 0, 0
 	}
 	where, _ := p.argument(f, "where").(map[string]any)
 	for name, value := range where {
-		if value != nil && !slices.Contains(p.IndexedConditions, name) {
-			return true
+		if value == nil || isAmong(p.IndexedConditions, f, name) {
+			continue
+		}
+		scans := 1
+		switch {
+		case isAmong(p.RelatedConditions, f, name):
+			scans = 2
+		case isAmong(p.ComparedConditions, f, name):
+			scans += countValues(value) / onceValues
+		}
+		if found = max(found, scans); !isAmong(p.CountedConditions, f, name) {
+			counted = max(counted, scans)
 		}
 	}
-	return false
+	return found, counted
+}
+
+// isAmong reports whether a condition of a list is among those with its name, or with its name and that of the kind, such as
+// Artifact.ecosystems.
+func isAmong(conditions []string, list *ast.Field, name string) bool {
+	return slices.Contains(conditions, name) || slices.Contains(conditions, kindOf(list)+"."+name)
+}
+
+// kindOf returns the name of the type of the nodes of a list.
+func kindOf(list *ast.Field) string {
+	return strings.TrimSuffix(list.Definition.Type.Name(), connection)
+}
+
+// valueCost returns the cost of the values that a list looks for, in each of its parents.
+func (p *pricing) valueCost(f *ast.Field) int {
+	values := 0
+	for _, argument := range f.Definition.Arguments {
+		values += countValues(p.argument(f, argument.Name))
+	}
+	return min(values/freeValues, maxCount)
+}
+
+// countValues counts the values in the lists of an argument.
+func countValues(given any) (n int) {
+	if object, ok := given.(map[string]any); ok {
+		for _, value := range object {
+			n += countValues(value)
+		}
+		return n
+	}
+	if list := reflect.ValueOf(given); list.Kind() == reflect.Slice {
+		for i := range list.Len() {
+			n += 1 + countValues(list.Index(i).Interface())
+		}
+	}
+	return n
 }
 
 // isSortedBy reports whether a list has an order that no index has.
 func (p *pricing) isSortedBy(f *ast.Field) bool {
 	order, _ := p.argument(f, "orderBy").(map[string]any)
 	field, _ := order["field"].(string)
-	kind := strings.TrimSuffix(f.Definition.Type.Name(), connection)
-	return field != "" && slices.Contains(p.SortedOrders, kind+"."+field)
+	by := kindOf(f) + "." + field
+	return slices.Contains(p.SortedOrders, by) || slices.Contains(p.WholeOrders, by) && !p.isWhole(f)
+}
+
+// isWhole reports whether a list has the rows of whole organisations, whose uids have no slash.
+func (p *pricing) isWhole(f *ast.Field) bool {
+	within, _ := p.argument(f, "descendantsOf").(string)
+	return f.ObjectDefinition == p.schema.Query && p.argument(f, "childrenOf") == nil && !strings.Contains(within, "/")
 }
