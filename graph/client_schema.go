@@ -8,13 +8,30 @@ import (
 	"compress/gzip"
 	"encoding/json"
 	"maps"
+	"slices"
 	"strings"
 	"sync"
 
+	"github.com/vektah/gqlparser/v2"
 	"github.com/vektah/gqlparser/v2/ast"
 )
 
-// unpackSources reads the text of the schema, which `make generate` has packed.
+// onDirectives is a location of directives that no published version of the specification has. gqlparser
+// adds it to what it parses, and clients that check locations then refuse the whole schema.
+const onDirectives = ast.DirectiveLocation("DIRECTIVE_DEFINITION")
+
+// loadSchema parses the schema, which `make generate` has packed.
+func loadSchema(packed []byte) *ast.Schema {
+	schema := gqlparser.MustLoadSchema(unpackSources(packed)...)
+	locations := schema.Types["__DirectiveLocation"]
+	locations.EnumValues = slices.DeleteFunc(locations.EnumValues, func(v *ast.EnumValueDefinition) bool { return v.Name == string(onDirectives) })
+	for _, directive := range schema.Directives {
+		directive.Locations = slices.DeleteFunc(directive.Locations, func(l ast.DirectiveLocation) bool { return l == onDirectives })
+	}
+	return schema
+}
+
+// unpackSources reads the text of the schema.
 func unpackSources(packed []byte) (sources []*ast.Source) {
 	r, err := gzip.NewReader(bytes.NewReader(packed))
 	if err == nil {
