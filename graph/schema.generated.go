@@ -15,7 +15,6 @@ import (
 
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/99designs/gqlgen/graphql/introspection"
-	gqlparser "github.com/vektah/gqlparser/v2"
 	"github.com/vektah/gqlparser/v2/ast"
 )
 
@@ -799,7 +798,7 @@ func (ec *executionContext) IntrospectType(name string) (*introspection.Type, er
 var errIntrospection = errors.New("introspection disabled")
 
 // parsedSchema parses the schema once, and only if it is needed: most commands of the program do not serve it.
-var parsedSchema = sync.OnceValue(func() *ast.Schema { return gqlparser.MustLoadSchema(unpackSources(packedSources)...) })
+var parsedSchema = sync.OnceValue(func() *ast.Schema { return loadSchema(packedSources) })
 
 //go:embed schema.json.gz
 var packedSources []byte
