@@ -14,12 +14,20 @@ import (
 	"atrium/internal/graphql/analysis"
 )
 
+// newerDirectives defines what the specification has had only since 2021 and 2025: older readers of the
+// schema do not know it by themselves.
+const newerDirectives = `"Exposes a URL that specifies the behavior of this scalar."
+directive @specifiedBy("The URL that specifies the behavior of this scalar." url: String!) on SCALAR
+"Indicates exactly one field must be supplied and this field must not be null."
+directive @oneOf on INPUT_OBJECT
+`
+
 // SDL returns the schema that clients need, as a complete document. It omits the
 // directives that only gateways need, which read them from `_service { sdl }`.
 func SDL() string {
 	schema := *graph.Schema()
 	schema.SchemaDirectives = nil
-	return formatSchema(schema, func(_ string, own ast.DirectiveList) ast.DirectiveList {
+	return newerDirectives + formatSchema(schema, func(_ string, own ast.DirectiveList) ast.DirectiveList {
 		return slices.DeleteFunc(own, func(d *ast.Directive) bool { return d.Name == "key" || d.Name == "shareable" })
 	})
 }
