@@ -355,7 +355,7 @@ var advisoryKind = Kind[*Advisory]{
 	Name: "Advisory", Plural: "advisories", Area: areaVulnerabilities, Number: 7, Event: "vulnerabilities.advisory", Parent: "Group", LevelsInside: 1,
 	List: CapAdvisoriesList, Hidden: AdvisoryAffected,
 	Orders: []OrderField[*Advisory]{
-		{"advisory_id", []string{"advisoryId"}, func(a *Advisory) any { return a.AdvisoryID }},
+		{"advisory_id", []string{"advisoryId", "name"}, func(a *Advisory) any { return a.AdvisoryID }},
 		{"artifact_name", []string{"artifactName"}, func(a *Advisory) any { return a.ArtifactName }},
 		{"create_time", createTimeSpellings, func(a *Advisory) any { return a.CreateTime }},
 		{"update_time", updateTimeSpellings, func(a *Advisory) any { return a.UpdateTime }},

@@ -133,7 +133,7 @@ func (AdvisoryDocuments) Kind() *Kind[*AdvisoryDocument] { return &documentKind 
 var documentKind = Kind[*AdvisoryDocument]{
 	Name: "AdvisoryDocument", Plural: "documents", Area: areaAdvisory,
 	Orders: []OrderField[*AdvisoryDocument]{
-		{"uid", []string{"id", "document_id", "documentId"}, func(d *AdvisoryDocument) any { return d.ID }},
+		{"uid", append([]string{"id", "document_id", "documentId", "name"}, createTimeSpellings...), func(d *AdvisoryDocument) any { return d.ID }},
 	},
 	DefaultOrder: Order{Field: "uid"},
 	UID:          func(d *AdvisoryDocument) UID { return UID(d.ID) },

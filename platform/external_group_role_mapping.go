@@ -56,7 +56,7 @@ var externalGroupRoleMappingKind = Kind[*ExternalGroupRoleMapping]{
 	Orders: []OrderField[*ExternalGroupRoleMapping]{
 		{"uid", nil, func(m *ExternalGroupRoleMapping) any { return string(m.UID) }},
 		{"create_time", createTimeSpellings, func(m *ExternalGroupRoleMapping) any { return m.CreateTime }},
-		{"external_group_id", []string{"externalGroupId"}, func(m *ExternalGroupRoleMapping) any { return m.ExternalGroupID }},
+		{"external_group_id", []string{"externalGroupId", "name"}, func(m *ExternalGroupRoleMapping) any { return m.ExternalGroupID }},
 	},
 	DefaultOrder: Order{Field: "uid"},
 	UID:          func(m *ExternalGroupRoleMapping) UID { return m.UID },

@@ -66,7 +66,7 @@ var groupInviteKind = Kind[*GroupInvite]{
 		{"uid", nil, func(i *GroupInvite) any { return string(i.UID) }},
 		{"create_time", createTimeSpellings, func(i *GroupInvite) any { return i.CreateTime }},
 		{"expiration_time", []string{"expirationTime"}, func(i *GroupInvite) any { return i.ExpirationTime }},
-		{"email", nil, func(i *GroupInvite) any { return i.Email }},
+		{"email", []string{"name"}, func(i *GroupInvite) any { return i.Email }},
 		{"role_name", roleNameSpellings, func(i *GroupInvite) any { return i.Role.Name }},
 	},
 	DefaultOrder: Order{Field: "uid"},

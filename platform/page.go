@@ -203,8 +203,10 @@ type Order struct {
 // An OrderField is a field by which rows of a kind can be sorted: a time, or a
 // text of at most 255 bytes, because page tokens contain the value.
 type OrderField[T any] struct {
-	Name      string      // name in snake_case
-	Spellings []string    // other names that order_by accepts
+	Name string // name in snake_case
+	// Spellings are other names that order_by accepts. Every kind accepts name and created_at: rows without a
+	// name or a time are sorted by what identifies them.
+	Spellings []string
 	Value     func(T) any // returns a string or a Time
 }
 

@@ -115,7 +115,7 @@ var roleBindingKind = Kind[*RoleBinding]{
 	Orders: []OrderField[*RoleBinding]{
 		{"create_time", createTimeSpellings, func(b *RoleBinding) any { return b.CreateTime }},
 		{"uid", nil, func(b *RoleBinding) any { return string(b.UID) }},
-		{"identity_name", []string{"identityName", "identity.name"}, func(b *RoleBinding) any { return b.Identity.Name }},
+		{"identity_name", []string{"identityName", "identity.name", "name"}, func(b *RoleBinding) any { return b.Identity.Name }},
 		{"group_name", []string{"groupName", "group.name"}, func(b *RoleBinding) any { return b.Group.Name }},
 		{"role_name", roleNameSpellings, func(b *RoleBinding) any { return b.Role.Name }},
 	},

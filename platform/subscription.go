@@ -61,7 +61,7 @@ var subscriptionKind = Kind[*Subscription]{
 	Required: []string{"sink"},
 	Unique:   []string{"sink"},
 	Orders: []OrderField[*Subscription]{
-		{"uid", nil, func(s *Subscription) any { return string(s.UID) }},
+		{"uid", []string{"name"}, func(s *Subscription) any { return string(s.UID) }},
 		{"create_time", createTimeSpellings, func(s *Subscription) any { return s.CreateTime }},
 		{"update_time", updateTimeSpellings, func(s *Subscription) any { return s.UpdateTime }},
 	},

@@ -46,7 +46,7 @@ var termsKind = Kind[*TermsAcceptance]{
 	Verbs: []string{"accepted"}, EventBody: "iam.AcceptedTerms", // one event for all documents; the body is the response
 	List: CapTermsList, Create: CapTermsAccept,
 	Orders: []OrderField[*TermsAcceptance]{
-		{"doc_id", []string{"docId"}, func(t *TermsAcceptance) any { return t.DocID }},
+		{"doc_id", []string{"docId", "name"}, func(t *TermsAcceptance) any { return t.DocID }},
 		{"create_time", createTimeSpellings, func(t *TermsAcceptance) any { return t.CreateTime }},
 		{"uid", nil, func(t *TermsAcceptance) any { return string(t.UID) }},
 	},

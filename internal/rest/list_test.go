@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
 
@@ -194,6 +195,11 @@ func TestEveryListAcceptsItsParametersInBothSpellings(t *testing.T) {
 			twice := w.do(http.MethodGet, list+p.name+"="+value+"&"+apierror.SnakeCase(p.name)+"="+value, "")
 			if p.repeated != isAccepted(twice) || !p.repeated && twice.violations() != p.name {
 				t.Errorf("%s: %d %s", twice.asked, twice.status, twice.raw)
+			}
+		}
+		for _, order := range []string{"name", "name desc", "created_at desc"} { // the forms that the specification shows for every list
+			if got := w.do(http.MethodGet, list+query("order_by", order)[1:], ""); slices.ContainsFunc(r.query, func(p parameter) bool { return p.name == "order_by" || p.name == "orderBy" }) && !isAccepted(got) {
+				t.Errorf("%s: status %d, want 200: %s", got.asked, got.status, got.raw)
 			}
 		}
 		unknown := w.do(http.MethodGet, list+query("page_sise", "5")[1:], "").expectStatus(http.StatusBadRequest)
