@@ -188,6 +188,31 @@ func (s AdvisoryDocuments) List(ctx context.Context, req ListRequest[*DocumentFi
 	return page, inArea(areaAdvisory, err)
 }
 
+// ListAll reads all documents of List, whatever the page of the request. It returns INVALID_ARGUMENT if they have more
+// than 10,000 advisories together.
+func (s AdvisoryDocuments) ListAll(ctx context.Context, req ListRequest[*DocumentFilter]) ([]*AdvisoryDocument, error) {
+	var all []*AdvisoryDocument
+	advisories := 0
+	for req.PageSize = MaxPageSize; ; {
+		page, err := s.List(ctx, req)
+		if err != nil {
+			return nil, err
+		}
+		for _, d := range page.Items {
+			advisories += len(d.Advisories)
+		}
+		if advisories > maxDocumentAdvisories {
+			return nil, inArea(areaAdvisory, Invalid(fieldmask.Violation{
+				Field: "page_size", Description: fmt.Sprintf("must be given: all documents have more than %d advisories", maxDocumentAdvisories),
+			}))
+		}
+		all = append(all, page.Items...)
+		if req.PageToken = page.NextPageToken(); req.PageToken == "" {
+			return all, nil
+		}
+	}
+}
+
 func (s AdvisoryDocuments) list(ctx context.Context, req ListRequest[*DocumentFilter]) (Page[*AdvisoryDocument], error) {
 	if err := requireIdentity(ctx); err != nil {
 		return Page[*AdvisoryDocument]{}, err

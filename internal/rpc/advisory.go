@@ -22,8 +22,19 @@ type securityAdvisory struct {
 	resolved        platform.ResolvedVulnerabilities
 }
 
+// isWhole reports whether a request has none of the fields for paging. The first version of the contract had no such
+// fields and answered everything, and its clients would not see that there is another page.
+func isWhole(r listing) bool {
+	return r.GetPageSize() == 0 && r.GetPageToken() == "" && r.GetSkip() == 0 && r.GetOrderBy() == ""
+}
+
 func (s securityAdvisory) ListDocuments(ctx context.Context, r *advisoryv2.ListDocumentsRequest) (*advisoryv2.ListDocumentsResponse, error) {
-	page, err := s.documents.List(ctx, list(r, &platform.DocumentFilter{ID: r.GetId(), CVEs: texts[string](r.GetCves())}))
+	request := list(r, &platform.DocumentFilter{ID: r.GetId(), CVEs: texts[string](r.GetCves())})
+	if isWhole(r) {
+		all, err := s.documents.ListAll(ctx, request)
+		return &advisoryv2.ListDocumentsResponse{Documents: convertEach(all, document), TotalCount: new(int64(len(all)))}, err
+	}
+	page, err := s.documents.List(ctx, request)
 	return &advisoryv2.ListDocumentsResponse{
 		Documents:     convertEach(page.Items, document),
 		NextPageToken: page.NextPageToken(), TotalCount: &page.TotalCount, Skipped: int32(page.Skipped),
@@ -41,7 +52,12 @@ func (s securityAdvisory) ListVulnerabilityMetadata(ctx context.Context, r *advi
 func (s securityAdvisory) ListResolvedVulnsReports(ctx context.Context, r *advisoryv2.ListResolvedVulnsReportsRequest) (*advisoryv2.ListResolvedVulnsReportsResponse, error) {
 	start, badStart := parseTime("start_time", r.GetStartTime())
 	end, badEnd := parseTime("end_time", r.GetEndTime())
-	page, err := s.resolved.List(ctx, list(r, &platform.ResolvedVulnerabilityFilter{ImageRefs: imageRefs(r.GetImageRefs()), StartTime: start, EndTime: end}, badStart, badEnd))
+	filter := platform.ResolvedVulnerabilityFilter{ImageRefs: imageRefs(r.GetImageRefs()), StartTime: start, EndTime: end}
+	if isWhole(r) && badStart == nil && badEnd == nil {
+		all, err := s.resolved.ListAll(ctx, filter)
+		return &advisoryv2.ListResolvedVulnsReportsResponse{ResolvedVulnsReports: convertEach(all, resolvedReport), TotalCount: new(int64(len(all)))}, err
+	}
+	page, err := s.resolved.List(ctx, list(r, &filter, badStart, badEnd))
 	return &advisoryv2.ListResolvedVulnsReportsResponse{
 		ResolvedVulnsReports: convertEach(page.Items, resolvedReport),
 		NextPageToken:        page.NextPageToken(), TotalCount: &page.TotalCount, Skipped: int32(page.Skipped),

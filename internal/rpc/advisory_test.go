@@ -79,6 +79,28 @@ func TestDocumentsAreListedByIDAndByVulnerability(t *testing.T) {
 	}
 }
 
+// The first version of the contract had no pages, and its clients do not see a token of the next one.
+func TestARequestWithoutFieldsForPagingGetsAllDocuments(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	const many = 2*platform.MaxPageSize + 1
+	var advisories []*platform.Advisory
+	for i := range many {
+		advisories = append(advisories, &platform.Advisory{AdvisoryID: fmt.Sprintf("GO-%d", i), ArtifactName: fmt.Sprintf("library-%d", i)})
+	}
+	ctx := platform.WithActor(t.Context(), platform.NewOperator("import"))
+	must[platform.Imported](t)(w.p.Advisories.Import(ctx, platform.UID(w.org), advisories))
+	for asked, want := range map[string]int{`{}`: many, `{"cves": ["GO-1"]}`: 1, `{"pageSize": 7}`: 7, `{"orderBy": "name desc"}`: platform.DefaultPageSize, `{"skip": 400}`: 1} {
+		status, _, got := w.post(theOwner, advisoryService+"ListDocuments", asked)
+		if n := strings.Count(got, `"advisories"`); status != http.StatusOK || n != want {
+			t.Errorf("%s: %d, %d documents, want %d", asked, status, n, want)
+		}
+	}
+	if status, _, got := w.post("stranger", advisoryService+"ListDocuments", `{}`); status == http.StatusOK {
+		t.Errorf("a stranger gets %s", got)
+	}
+}
+
 // compact removes the spaces that protojson inserts at random.
 func compact(text string) string { return strings.ReplaceAll(text, " ", "") }
 
