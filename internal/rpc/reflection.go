@@ -6,6 +6,7 @@ import (
 
 	"connectrpc.com/grpchealth"
 	"connectrpc.com/grpcreflect"
+	"google.golang.org/protobuf/encoding/prototext"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protodesc"
 	"google.golang.org/protobuf/reflect/protoreflect"
@@ -16,14 +17,20 @@ import (
 // newReflector returns what reflection tells clients. It lists the services by their own names
 // and by those of the aliases, and describes them by every name at which they answer.
 func newReflector(served []string, aliases Aliases) *grpcreflect.Reflector {
+	listed := listServices(served, aliases)
+	return grpcreflect.NewReflector(grpcreflect.NamerFunc(func() []string { return listed }),
+		grpcreflect.WithDescriptorResolver(&descriptors{all: sync.OnceValues(func() (*protoregistry.Files, error) { return describe(aliases) })}))
+}
+
+// listServices lists the services that reflection names.
+func listServices(served []string, aliases Aliases) []string {
 	listed := append([]string{grpchealth.HealthV1ServiceName}, served...)
 	for _, alias := range aliases {
 		for _, name := range served {
 			listed = append(listed, contract{alias, "v2"}.rename(name))
 		}
 	}
-	return grpcreflect.NewReflector(grpcreflect.NamerFunc(func() []string { return listed }),
-		grpcreflect.WithDescriptorResolver(&descriptors{all: sync.OnceValues(func() (*protoregistry.Files, error) { return describe(aliases) })}))
+	return listed
 }
 
 // descriptors finds the descriptors of all contracts. They are made when the first client asks.
@@ -60,6 +67,9 @@ func describe(aliases Aliases) (*protoregistry.Files, error) {
 	protoregistry.GlobalFiles.RangeFiles(func(file protoreflect.FileDescriptor) bool {
 		own := protodesc.ToFileDescriptorProto(file)
 		all.File = append(all.File, own)
+		if own.GetPackage() == "connectext."+healthPackage {
+			all.File = append(all.File, restoreHealth(own))
+		}
 		if strings.HasPrefix(own.GetPackage(), ownPackage+".") {
 			for _, c := range contracts {
 				all.File = append(all.File, c.renameFile(own))
@@ -68,6 +78,19 @@ func describe(aliases Aliases) (*protoregistry.Files, error) {
 		return true
 	})
 	return protodesc.NewFiles(all)
+}
+
+const healthPackage = "grpc.health.v1"
+
+// restoreHealth returns the file of the health service with the names at which it is served. grpchealth registers it
+// in a package of its own, so as not to collide with the one of gRPC for Go.
+func restoreHealth(registered *descriptorpb.FileDescriptorProto) *descriptorpb.FileDescriptorProto {
+	text := strings.NewReplacer("connectext.grpc.", "grpc.", "connectext/grpc/", "grpc/").Replace(prototext.Format(registered))
+	file := new(descriptorpb.FileDescriptorProto)
+	if err := prototext.Unmarshal([]byte(text), file); err != nil {
+		panic(err) // cannot happen: it was written just now
+	}
+	return file
 }
 
 // A contract is the contract of v2 under other names.
