@@ -2,6 +2,7 @@ package platform
 
 import (
 	"errors"
+	"strings"
 	"time"
 	_ "time/tzdata" // the zones, for machines that have no files of them
 )
@@ -11,11 +12,15 @@ const maxTimeZone = 64
 
 var errTimeZone = errors.New("must be the name of a time zone of the IANA database, such as Europe/Berlin")
 
+var errBrowserZone = errors.New("must be the name of a time zone of the IANA database: `browser` means that of the viewer, which the server does not know, so choose the zone by its name in the dashboard")
+
 // loadTimeZone returns the time zone with a name; nil means UTC. Local, the zone of this machine, is no name.
 func loadTimeZone(name *string) (*time.Location, error) {
 	switch {
-	case name == nil:
+	case name == nil || strings.EqualFold(*name, "UTC"):
 		return time.UTC, nil
+	case *name == "browser": // what Grafana has for the zone of the viewer
+		return nil, errBrowserZone
 	case *name == "" || *name == "Local" || len(*name) > maxTimeZone:
 		return nil, errTimeZone
 	}

@@ -21,7 +21,7 @@ func TestEachLimitAcceptsItsValueAndRejectsMore(t *testing.T) {
 		n      int
 	}{
 		{"tokens", limit.Limits{Tokens: 100}, func(n int) string { return "{" + strings.Repeat("ping ", n-2) + "}" }, 100},
-		{"nameBytes", limit.Limits{NameBytes: 30}, func(n int) string { return "{" + strings.Repeat("a", n) + ":ping}" }, 30},
+		{"name-bytes", limit.Limits{NameBytes: 30}, func(n int) string { return "{" + strings.Repeat("a", n) + ":ping}" }, 30},
 		{"definitions", limit.Limits{Definitions: 3}, func(n int) string {
 			document := "{ping"
 			for i := range n - 1 {
@@ -48,8 +48,8 @@ func TestEachLimitAcceptsItsValueAndRejectsMore(t *testing.T) {
 		{"depth", limit.Limits{Depth: 6}, func(n int) string {
 			return "{item{...F}} fragment F on Item {... on Item " + nested(n-1) + "}"
 		}, 6},
-		{"rootFields", limit.Limits{RootFields: 4}, func(n int) string { return "{" + strings.Repeat("ping ", n) + "}" }, 4},
-		{"rootFields", limit.Limits{RootFields: 4}, func(n int) string {
+		{"root-fields", limit.Limits{RootFields: 4}, func(n int) string { return "{" + strings.Repeat("ping ", n) + "}" }, 4},
+		{"root-fields", limit.Limits{RootFields: 4}, func(n int) string {
 			return "{ping ...F} fragment F on Query {... on Query {" + strings.Repeat("ping ", n-1) + "}}"
 		}, 4},
 		{"cost", limit.Limits{Cost: 60}, func(n int) string { return fmt.Sprintf("{items(first: %d){nodes{id}}}", n-1) }, 60},

@@ -76,7 +76,7 @@ func (l Limits) checkTokens(source *ast.Source) *gqlerror.Error {
 			return NewExceeded("tokens", l.Tokens, tokens)
 		}
 		if token.Kind == lexer.Name && exceeds(len(token.Value), l.NameBytes) {
-			return NewExceeded("nameBytes", l.NameBytes, len(token.Value))
+			return NewExceeded("name-bytes", l.NameBytes, len(token.Value))
 		}
 		if token.Kind == lexer.String && strings.ContainsRune(token.Value, utf8.RuneError) {
 			if text == nil {
@@ -133,7 +133,7 @@ func (l Limits) check(document *ast.QueryDocument) *gqlerror.Error {
 		{"fields", l.Fields, m.fields},
 		{"aliases", l.Aliases, m.aliases},
 		{"depth", l.Depth, most.depth},
-		{"rootFields", l.RootFields, most.width},
+		{"root-fields", l.RootFields, most.width},
 		{"expandedFields", maxExpanded, m.widest},
 	} {
 		if exceeds(c.count, c.limit) {
