@@ -51,8 +51,8 @@ type EventRequest struct {
 	Actor         string   // the only actor, as in an AuditRequest
 	// Findings restricts events about findings, and no others; nil means all.
 	Findings *FindingConditions
-	// After is the id of the event after which the feed continues. "" means from the
-	// oldest event, and nil means only new events.
+	// After is the id of the event after which the feed continues, or a position that Position
+	// has returned. "" means from the oldest event, and nil means only new events.
 	After *string
 	First int // number of events after which the feed ends; 0 means no limit
 }
@@ -124,9 +124,48 @@ func (s Events) open(ctx context.Context, req EventRequest) (*Feed, error) {
 		feed.at, _, err = s.p.store.EventPosition(ctx, "")
 		return feed, err
 	}
-	feed.after = *req.After
+	if feed.after, err = s.eventOf(ctx, *req.After); err != nil {
+		return nil, err
+	}
 	feed.at, err = s.positionAfter(ctx, feed.after)
 	return feed, err
+}
+
+// feedTokens is the associated data of positions of the feed.
+var feedTokens = []byte("feed")
+
+// Position returns where the feed is now, as an After that loses nothing: what the caller reads later
+// has all events up to there. It is sealed, because the newest event can belong to an organisation that
+// the caller does not see. A caller needs any grant.
+func (s Events) Position(ctx context.Context) (string, error) {
+	actor, err := requireCaller(ctx)
+	if err == nil && !actor.mayOpenFeed("") {
+		err = actor.permissionError(CapGroupsList, "")
+	}
+	if err != nil {
+		return "", inArea(areaEvents, err)
+	}
+	at, found, err := s.p.store.EventPosition(ctx, "")
+	if err != nil || !found {
+		return "", inArea(areaEvents, err)
+	}
+	newest, err := s.p.store.EventsUpTo(ctx, nil, EventPosition{at.Transaction, at.Number - 1}, at, 1)
+	if err != nil || len(newest) == 0 { // Retention may have deleted it; "" is before all that is stored.
+		return "", inArea(areaEvents, err)
+	}
+	return s.p.sealer.Load().seal(token{Position: Position{Value: "", UID: UID(newest[0].ID)}}, feedTokens), nil
+}
+
+// eventOf returns the id of the event that an After names.
+func (s Events) eventOf(ctx context.Context, after string) (string, error) {
+	if IsEventID(after) || !looksSealed(after) {
+		return after, nil
+	}
+	t, err := s.p.openToken(ctx, after, feedTokens)
+	if errors.Is(err, errToken) {
+		return "", Invalid(fieldmask.Violation{Field: "after", Description: "is neither the id of an event nor a feedPosition"})
+	}
+	return string(t.UID), err
 }
 
 // positionAfter returns the position from which a feed misses no event that is not stored

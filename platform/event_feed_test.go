@@ -306,3 +306,62 @@ func TestAFeedGoesOnWithoutAMappingOfItsGroups(t *testing.T) {
 		f.hears(w, "without it", acme.uid)
 	})
 }
+
+// A page reads the position and then a list. What changes after the position is in the feed, whatever the list had of it.
+func TestAFeedContinuesAtAPosition(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, s *sqlstore.Store) {
+		p, err := platform.New(t.Context(), s, platform.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		operator := platform.WithActor(t.Context(), platform.NewOperator("test"))
+		org, err := p.Groups.Bootstrap(operator, "acme", "https://issuer.example.com", "owner")
+		if err != nil {
+			t.Fatal(err)
+		}
+		actors := map[string]*platform.Actor{}
+		for subject, role := range map[string]platform.UID{"reader": platform.ViewerRole, "stranger": ""} {
+			identity, err := p.Identities.Create(operator, org.Group.UID, fieldmask.TypedInput(&platform.Identity{
+				Name: subject, ClaimMatch: &platform.ClaimMatch{Issuer: "https://issuer.example.com", Subject: subject},
+			}, "name", "claimMatch"))
+			if err == nil && role != "" {
+				_, err = p.RoleBindings.Create(operator, org.Group.UID, fieldmask.TypedInput(&platform.RoleBinding{IdentityUID: identity.UID, RoleUID: role}, "identityUid", "roleUid"))
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			actor, err := p.Authenticate(t.Context(), platform.Claims{Issuer: "https://issuer.example.com", Subject: subject, ServiceAudience: true})
+			if err != nil {
+				t.Fatal(err)
+			}
+			actors[subject] = actor
+		}
+		reader := platform.WithActor(t.Context(), actors["reader"])
+		var refused *platform.Error
+		if _, err := p.Events.Position(platform.WithActor(t.Context(), actors["stranger"])); !errors.As(err, &refused) || refused.Code != platform.CodePermissionDenied {
+			t.Errorf("a caller without a role gets %v, want PERMISSION_DENIED", err)
+		}
+		position, err := p.Events.Position(reader)
+		if err != nil || platform.IsEventID(position) {
+			t.Fatalf("the position is %q, %v; want a sealed one, which tells nothing of other organisations", position, err)
+		}
+		made, err := p.Groups.Create(operator, org.Group.UID, fieldmask.TypedInput(&platform.Group{Name: "team"}, "name"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = follow(reader, p, platform.EventRequest{After: &position, First: 1}, func(e *platform.Event) error {
+			if e.Subject != made.UID {
+				t.Errorf("the first event is %s of %s, want that of the group", e.Type, e.Subject)
+			}
+			return nil
+		})
+		if err != nil {
+			t.Error(err)
+		}
+		forged := strings.ToLower(position)
+		if _, err := p.Events.Open(reader, platform.EventRequest{After: &forged}); !errors.As(err, &refused) || len(refused.Violations) != 1 || refused.Violations[0].Field != "after" {
+			t.Errorf("a forged position gives %v, want a violation of after", err)
+		}
+	})
+}

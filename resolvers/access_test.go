@@ -108,6 +108,8 @@ func TestWithoutATokenOnlyPingAnswers(t *testing.T) {
 			got.expectSuccess()
 		case "nodes":
 			got.expectErrors("UNAUTHENTICATED nodes.0")
+		case "feedPosition": // asked together with the viewer
+			got.expectErrors("UNAUTHENTICATED viewer", "UNAUTHENTICATED feedPosition")
 		default:
 			got.expectErrors("UNAUTHENTICATED " + c.field)
 		}

@@ -30,7 +30,11 @@ func NewEngine(p *platform.Platform, around Around) execute.Engine {
 // them.
 func Connect(p *platform.Platform) (graph.ResolverRoot, execute.EngineOptions) {
 	return root{p}, execute.EngineOptions{
-		Start:  func(ctx context.Context) context.Context { return withReads(ctx, p) },
+		Start: func(ctx context.Context) context.Context {
+			ctx = withReads(ctx, p)
+			readsOf(ctx).readFeedPosition(ctx)
+			return ctx
+		},
 		IsHeld: isHeld, Gather: p.Gather, Count: countBytes,
 		StartEvent: func(ctx context.Context, event any) context.Context { return withBurst(ctx, p, event) },
 		Share:      shareEvent,
@@ -54,7 +58,7 @@ func Limits() analysis.Schema {
 		ListRows:          listRows,
 		IndexedConditions: indexedConditions, CountedConditions: countedConditions, RelatedConditions: relatedConditions, ComparedConditions: comparedConditions,
 		SortedOrders: sortedOrders, WholeOrders: wholeOrders, CountedLists: countedLists, ScannedFields: scannedFields,
-		LongFields: withCapabilities(longFields), UniqueNames: uniqueNames, Watched: slices.Collect(maps.Keys(costlyFields)),
+		LongFields: withCapabilities(longFields), UniqueNames: uniqueNames, Watched: append(slices.Collect(maps.Keys(costlyFields)), feedPosition),
 	}
 }
 

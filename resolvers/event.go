@@ -4,7 +4,10 @@ import (
 	"cmp"
 	"context"
 
+	"github.com/99designs/gqlgen/graphql"
+
 	"atrium/graph/scalar"
+	"atrium/internal/graphql/analysis"
 	"atrium/internal/graphql/execute"
 	"atrium/platform"
 )
@@ -33,6 +36,26 @@ func (f feeds) Events(ctx context.Context, descendantsOf *platform.UID, types, k
 		}
 	}()
 	return events, nil
+}
+
+// feedPosition is the field of which readFeedPosition reads the value.
+const feedPosition = "Query.feedPosition"
+
+// readFeedPosition reads the position of the feed if a query selects it, before the query reads anything
+// else: an event up to the position must be in the rest of the response.
+func (r *reads) readFeedPosition(ctx context.Context) {
+	if graphql.HasOperationContext(ctx) && analysis.Selects(graphql.GetOperationContext(ctx), feedPosition) {
+		position, err := r.p.Events.Position(ctx)
+		r.feedPosition = func() (string, error) { return position, err }
+	}
+}
+
+func (q queries) FeedPosition(ctx context.Context) (*string, error) {
+	position, err := readsOf(ctx).feedPosition()
+	if err != nil {
+		return nil, err
+	}
+	return &position, nil
 }
 
 // The edges of events are read for a whole page at once, and for all events that

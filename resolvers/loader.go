@@ -24,6 +24,8 @@ type reads struct {
 	burst    *platform.Burst       // the events that a live feed delivers together; nil outside of live feeds
 	reported sync.Map              // the messages of hidden errors that have been logged
 
+	feedPosition func() (string, error) // what was read at the start of a query that selects it
+
 	lock    sync.Mutex
 	loaders []any // each a *loader, made when it is first asked for
 }

@@ -25,6 +25,7 @@ var everyQuery = []struct {
 	{"groups", `query($org: ID!) { groups(childrenOf: $org) { nodes { name } } }`, "groups.nodes.*.name", "team"},
 	{"identity", `query($owner: ID!) { identity(uid: $owner) { name claimMatch { issuer subject audience claims } staticKeys { issuer } lastSeenTime } }`, "identity.claimMatch.subject", theOwner},
 	{"identities", `{ identities(where: {name: "ann"}) { nodes { name } } }`, "identities.nodes.*.name", "ann"},
+	{"feedPosition", `{ viewer { identities { name } } feedPosition }`, "viewer.identities.*.name", "owner"},
 	{"lookupIdentity", `{ lookupIdentity(issuer: "https://issuer.example.com", subject: "ann") }`, "lookupIdentity", nil},
 	{"role", `{ role(uid: "7872e984573b3a80d1d5dcf9ac7fd799d10a760c") { name createTime group { name } } }`, "role.name", "owner"},
 	{"roles", `{ roles(where: {inRoot: true, name: "editor"}) { nodes { name capabilities } } }`, "roles.nodes.*.name", "editor"},

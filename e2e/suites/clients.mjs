@@ -23,10 +23,13 @@ const must = async (program, ...args) => {
 
 write('package.json', '{"type": "commonjs"}');
 write('codegen.ts', block('codegen'));
+write('src/feed.ts', block('feed')); // compiled here; the suite restart runs it
+write('src/retry.ts', block('retry'));
 write('src/apollo.ts', block('apollo'));
 write('src/urql.ts', block('urql'));
 mkdirSync(join(folder, 'relay'));
 write('relay.config.json', block('relay', 'json'));
+write('relay/retry.ts', block('retry'));
 write('relay/environment.ts', block('relay'));
 write('relay/pages.ts', `
 import { createOperationDescriptor, fetchQuery, getRequest, graphql, type GraphQLTaggedNode } from 'relay-runtime';

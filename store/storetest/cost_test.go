@@ -95,6 +95,7 @@ var pricedReads = map[string][]string{
 	"Query.groupInvites":               {`groupInvites(first: 200) { totalCount nodes { uid } }`, readFiltered("groupInvites", `expired: true`)},
 	"Query.identity":                   {`identity(uid: $person) { name }`},
 	"Query.identities":                 {pageOf("identities", "", "uid name"), readFiltered("identities", `query: "person"`), readFiltered("identities", `query: "no such text"`), readSkipping("identities"), `identities(first: 1) { facets { kind { value } group { value } } }`},
+	"Query.feedPosition":               {`feedPosition`},
 	"Query.lookupIdentity":             {`lookupIdentity(issuer: "https://issuer.example.com", subject: "owner")`},
 	"Identity.roleBindings":            {`identity(uid: $person) { roleBindings(first: 200) { totalCount nodes { uid } } }`},
 	"Query.identityProvider":           {`identityProvider(uid: $absent) { uid }`},
