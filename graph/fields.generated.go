@@ -3785,6 +3785,14 @@ func fieldsQuery(resolvers ResolverRoot) *execute.Object {
 				return execute.One(values, err, execute.Pointer)
 			},
 		},
+		"feedPosition": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
+			values, err := resolvers.Query().FeedPosition(ctx)
+			return execute.One(values, err, execute.Value)
+		},
+			AppendValue: func(b []byte, value any) []byte {
+				return execute.AppendPointer(b, value.(*string), func(b []byte, v string) []byte { return scalar.AppendString(b, v, true) })
+			},
+		},
 		"externalGroupRoleMapping": {Arguments: field_Query_externalGroupRoleMapping_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
 				values, err := resolvers.Query().ExternalGroupRoleMapping(ctx, arguments["uid"].(platform.UID))

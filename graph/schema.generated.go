@@ -632,6 +632,7 @@ type QueryResolver interface {
 	Artifacts(ctx context.Context, where platform.ArtifactFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) (*scalar.Connection[*platform.Artifact], error)
 	ArtifactCounts(ctx context.Context, ecosystems []platform.Ecosystem) ([]*platform.EcosystemCount, error)
 	AuditLog(ctx context.Context, descendantsOf *platform.UID, actor *string, subject *platform.UID, target *platform.UID, types []string, kinds []string, since *platform.Time, until *platform.Time, denied *bool, first *int, after *string, last *int, before *string) (*scalar.RecordConnection[*platform.Event], error)
+	FeedPosition(ctx context.Context) (*string, error)
 	ExternalGroupRoleMapping(ctx context.Context, uid platform.UID) (*platform.ExternalGroupRoleMapping, error)
 	ExternalGroupRoleMappings(ctx context.Context, descendantsOf *platform.UID, childrenOf *platform.UID, where *scalar.ExternalGroupRoleMappingFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) (*scalar.Connection[*platform.ExternalGroupRoleMapping], error)
 	Finding(ctx context.Context, uid platform.UID) (*platform.Finding, error)
