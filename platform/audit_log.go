@@ -208,9 +208,7 @@ func (r AuditRequest) buildQuery(v *violations) AuditQuery {
 	}
 	v.checkEventTypes("types", r.Types)
 	v.checkEventTypes("kinds", r.Kinds)
-	if !r.Since.IsZero() && !r.Until.IsZero() && r.Until.Before(r.Since.Time) {
-		v.add("until", "must not be before since")
-	}
+	v.checkTimes("since", r.Since, "until", r.Until)
 	if r.After != "" && !IsEventID(r.After) {
 		v.add("page_token", "is not a cursor of this log")
 	}

@@ -159,6 +159,13 @@ func checkOneOf[E ~string](v *violations, field string, value E, values []E) {
 	v.add(field, "must be one of %s", strings.Join(fieldmask.Texts(values), ", "))
 }
 
+// checkTimes checks two optional times, of which the second must not be before the first.
+func (v *violations) checkTimes(firstField string, first Time, secondField string, second Time) {
+	if !first.IsZero() && !second.IsZero() && second.Before(first.Time) {
+		v.add(secondField, "must not be before %s", firstField)
+	}
+}
+
 func (v *violations) checkUID(field string, u UID) {
 	if !u.Valid() {
 		v.add(field, "must be a UID: 40 lower-case hex digits, then /-separated segments of 16")

@@ -2,7 +2,9 @@ package platform_test
 
 import (
 	"reflect"
+	"strings"
 	"testing"
+	"time"
 
 	"atrium/platform"
 )
@@ -53,3 +55,58 @@ func TestNoFilterAndAnEmptyOneAreTheSameList(t *testing.T) {
 		}
 	})
 }
+
+// An interval that ends before it begins matches nothing, which looks as if there were nothing to find.
+func TestAFilterWhoseTimesMatchNothingIsRefused(t *testing.T) {
+	onEachEngine(t, func(t *testing.T, w *world) {
+		acme := w.found("acme")
+		early, late := platform.Time{Time: epoch}, platform.Time{Time: epoch.Add(time.Hour)}
+		expectFault := func(err error, want string) {
+			t.Helper()
+			got := ""
+			if err != nil && len(platform.AsError(err).Violations) > 0 {
+				got = platform.AsError(err).Violations[0].Field + " " + platform.AsError(err).Violations[0].Description
+			}
+			if got != want {
+				t.Errorf("the error is %v, want the violation %q", err, want)
+			}
+		}
+		_, err := w.p.RoleBindings.List(acme.owner, platform.ListRequest[*platform.RoleBindingFilter]{
+			Filter: &platform.RoleBindingFilter{CreatedSince: late, UnreviewedSince: early},
+		})
+		expectFault(err, "unreviewedSince must not be before createdSince")
+
+		found := 0
+		operations := reflect.ValueOf(w.p.Operations)
+		for i := range operations.NumField() {
+			list := operations.Field(i).MethodByName("List")
+			requestType := list.Type().In(1)
+			field, _ := requestType.FieldByName("Filter")
+			filterType := field.Type.Elem()
+			for _, since := range reflect.VisibleFields(filterType) {
+				subject, isStart := strings.CutSuffix(since.Name, "Since")
+				before, hasEnd := filterType.FieldByName(subject + "Before")
+				if !isStart || !hasEnd {
+					continue
+				}
+				found++
+				for _, times := range [][2]platform.Time{{early, late}, {early, early}, {late, early}} {
+					req, filter, want := reflect.New(requestType).Elem(), reflect.New(filterType), ""
+					filter.Elem().FieldByIndex(since.Index).Set(reflect.ValueOf(times[0]))
+					filter.Elem().FieldByIndex(before.Index).Set(reflect.ValueOf(times[1]))
+					req.FieldByName("Filter").Set(filter)
+					if times[1].Before(times[0].Time) {
+						want = lowerFirst(before.Name) + " must not be before " + lowerFirst(since.Name)
+					}
+					err, _ := list.Call([]reflect.Value{reflect.ValueOf(acme.owner), req})[1].Interface().(error)
+					expectFault(err, want)
+				}
+			}
+		}
+		if found == 0 {
+			t.Error("no filter has both ends of an interval")
+		}
+	})
+}
+
+func lowerFirst(name string) string { return strings.ToLower(name[:1]) + name[1:] }

@@ -176,6 +176,7 @@ func (f *FindingFilter) check(v *violations) {
 	for i, u := range f.Advisories {
 		v.checkUID(fmt.Sprintf("advisories[%d]", i), u)
 	}
+	v.checkTimes("firstSeenSince", f.FirstSeenSince, "firstSeenBefore", f.FirstSeenBefore)
 }
 
 var findingKind = Kind[*Finding]{

@@ -85,6 +85,8 @@ func (f *RoleBindingFilter) check(v *violations) {
 	for i, kind := range f.IdentityKinds {
 		checkOneOf(v, fmt.Sprintf("identityKinds[%d]", i), kind, identityKinds)
 	}
+	v.checkTimes("createdSince", f.CreatedSince, "createdBefore", f.CreatedBefore)
+	v.checkTimes("createdSince", f.CreatedSince, "unreviewedSince", f.UnreviewedSince)
 }
 
 // checkNamed implements naming.
