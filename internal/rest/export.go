@@ -35,10 +35,10 @@ func exportRoutes(p *platform.Platform, o Options) []route {
 	)
 	return []route{
 		exportRoute(o, "ExportFindings", export.Findings, p.Findings.Export,
-			textsFilter("severities", func(f *finding) *[]platform.SeverityRating { return &f.Severities }),
+			enumsFilter("severities", func(f *finding) *[]platform.SeverityRating { return &f.Severities }),
 			numberFilter("minScore", func(f *finding) **float64 { return &f.MinScore }),
-			textsFilter("states", func(f *finding) *[]platform.FindingState { return &f.States }),
-			textsFilter("basis", func(f *finding) *[]platform.FindingBasis { return &f.Basis }),
+			enumsFilter("states", func(f *finding) *[]platform.FindingState { return &f.States }),
+			enumsFilter("basis", func(f *finding) *[]platform.FindingBasis { return &f.Basis }),
 			choiceFilter("fixable", func(f *finding) **bool { return &f.Fixable }),
 			choiceFilter("knownExploited", func(f *finding) **bool { return &f.KnownExploited }),
 			numberFilter("minEpss", func(f *finding) **float64 { return &f.MinEPSS }),
@@ -97,6 +97,21 @@ func choiceFilter[F any](name string, at func(F) **bool) filter[platform.ListReq
 		*at(l.Filter) = &is
 		return err
 	}}
+}
+
+// enumsFilter is a filter by any of several values of an enum, in full or as a CSV file has them.
+func enumsFilter[F any, E interface {
+	~string
+	Values() []string
+}](name string, at func(F) *[]E) filter[platform.ListRequest[F]] {
+	parse := func(s string) (E, error) {
+		value, err := parseText[E](s)
+		if whole := fieldmask.EnumPrefix(value.Values()) + s; slices.Contains(value.Values(), whole) {
+			return E(whole), nil
+		}
+		return value, err
+	}
+	return values(name, parse, func(l *platform.ListRequest[F]) *[]E { return at(l.Filter) })
 }
 
 // An exportBody is the body of a file. Its headers are set when its first part is sent.

@@ -8,10 +8,12 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"reflect"
 	"strings"
 	"testing"
 
 	"atrium/platform"
+	"atrium/platform/fieldmask"
 	"atrium/store/storetest"
 )
 
@@ -105,6 +107,41 @@ func TestListsAreExportedAsFiles(t *testing.T) {
 	}
 	if head := w.do(http.MethodHead, "/export/findings?format=csv", ""); head.status != http.StatusOK || head.header.Get("Content-Type") != "text/csv" {
 		t.Errorf("HEAD: %d %v", head.status, head.header)
+	}
+}
+
+// A value can be copied from a file into the query.
+func TestAnExportTakesEnumsAsItsFilesHaveThem(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.crowd()
+	for query, lines := range map[string]int{
+		"states=OPEN&severities=CRITICAL&severities=UNKNOWN&basis=VERSION": crowdImages * crowdPackages, "states=ACCEPTED&states=NOT_AFFECTED": 0,
+	} {
+		if _, text, err := w.file("/export/findings?" + query); err != nil || strings.Count(text, "\n") != lines {
+			t.Errorf("%s: %v, %d lines, want %d: %.300s", query, err, strings.Count(text, "\n"), lines, text)
+		}
+	}
+	enums := 0
+	for _, r := range exportRoutes(w.p, Options{}) {
+		for _, p := range r.query {
+			enum, isEnum := reflect.Zero(p.valueType).Interface().(interface{ Values() []string })
+			if !isEnum {
+				continue
+			}
+			enums++
+			for _, value := range enum.Values() {
+				last := strings.TrimPrefix(value, fieldmask.EnumPrefix(enum.Values()))
+				for _, spelled := range []string{last, value} {
+					if answer, text, err := w.file(r.pattern + "?packages=none&" + p.name + "=" + spelled); err != nil || answer.StatusCode != http.StatusOK {
+						t.Errorf("%s=%s: %v %d %.300s", p.name, spelled, err, answer.StatusCode, text)
+					}
+				}
+			}
+		}
+	}
+	if enums == 0 {
+		t.Error("no parameter of an export is an enum")
 	}
 }
 

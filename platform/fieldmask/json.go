@@ -112,6 +112,16 @@ func EnumName(text string, values []string) string {
 	return text
 }
 
+// EnumPrefix returns what all values of an enum begin with, such as FINDING_STATE_.
+func EnumPrefix(values []string) string {
+	first, last := slices.Min(values), slices.Max(values)
+	same := 0
+	for same < min(len(first), len(last)) && first[same] == last[same] {
+		same++
+	}
+	return first[:strings.LastIndexByte(first[:same], '_')+1]
+}
+
 // Texts returns the values of an enum as texts.
 func Texts[E ~string](values []E) []string {
 	all := make([]string, len(values))
