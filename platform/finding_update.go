@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"atrium/platform/fieldmask"
 )
@@ -199,9 +200,9 @@ func (f *Finding) checkState(now Time, v *violations) {
 	justifications := FindingJustifications()
 	switch {
 	case f.State == "":
-		v.add("state", "must be one of %v", fieldmask.Texts(decidableStates))
+		v.add("state", "must be one of %s", strings.Join(fieldmask.Texts(decidableStates), ", "))
 	case f.State == FindingNotAffected && f.Justification == "":
-		v.add("justification", "is required with %s: give one of %v", FindingNotAffected, justifications)
+		v.add("justification", "is required with %s: give one of %s", FindingNotAffected, strings.Join(justifications, ", "))
 	case f.State != FindingNotAffected && f.Justification != "":
 		v.add("justification", "can be given only with %s", FindingNotAffected)
 	default:

@@ -112,8 +112,8 @@ func recoverPanics[K, V any](read func(context.Context, []K) ([]V, []error)) fun
 	}
 }
 
-// spellFields replaces the REST names of fields, which the core uses, by the
-// names of the GraphQL arguments.
+// spellFields replaces the REST names of fields and of values of enums, which the core uses,
+// by those of GraphQL.
 func spellFields(ctx context.Context, e *platform.Error) *platform.Error {
 	field := graphql.GetFieldContext(ctx)
 	if len(e.Violations) == 0 || field == nil {
@@ -162,8 +162,8 @@ func isBackward(arguments map[string]any) bool {
 }
 
 var (
-	spellings         = strings.NewReplacer(slices.Concat(commonSpellings, []string{"page_size", "first", "page_token", "after"})...)
-	spellingsBackward = strings.NewReplacer(slices.Concat(commonSpellings, []string{"page_size", "last", "page_token", "before"})...)
+	spellings         = strings.NewReplacer(slices.Concat(commonSpellings, enumSpellings(), []string{"page_size", "first", "page_token", "after"})...)
+	spellingsBackward = strings.NewReplacer(slices.Concat(commonSpellings, enumSpellings(), []string{"page_size", "last", "page_token", "before"})...)
 )
 
 var commonSpellings = []string{
@@ -172,5 +172,19 @@ var commonSpellings = []string{
 	"relationship_type", "relationshipType",
 	"sync_config", "syncConfig", "cuda_version", "cudaVersion",
 	"identity_provider_uid", "identityProvider", "external_group_id", "externalGroupId", "key_id", "keyId",
-	"event_id", "event", "imageRefs", "images", "start_time", "startTime", "end_time", "endTime",
+	"a page token of", "a cursor of", "event_id", "event", "imageRefs", "images", "start_time", "startTime", "end_time", "endTime",
+}
+
+// enumSpellings returns the name of each value of an enum in the core, followed by its name in the graph.
+func enumSpellings() (spellings []string) {
+	for _, enum := range []interface{ Values() []string }{
+		platform.OrgKind(""), platform.OrgStatus(""), platform.CatalogTier(""), platform.CorrelationRule(""), platform.RelationshipType(""),
+		platform.IdentityKind(""), platform.ReviewState(""), platform.EventType(""), platform.AdvisoryState(""), platform.SeverityRating(""),
+		platform.SeveritySource(""), platform.Ecosystem(""), platform.FindingBasis(""), platform.FindingState(""),
+	} {
+		for _, value := range enum.Values() {
+			spellings = append(spellings, value, strings.TrimPrefix(value, fieldmask.EnumPrefix(enum.Values())))
+		}
+	}
+	return spellings
 }

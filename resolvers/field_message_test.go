@@ -2,6 +2,9 @@ package resolvers
 
 import (
 	"fmt"
+	"os"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -60,4 +63,42 @@ func TestARejectedInputExplainsEachInvalidField(t *testing.T) {
 	if !strings.HasPrefix(fmt.Sprint(first.Extensions.Fields), "[{name Name must be made of lower-case letters and digits, ") {
 		t.Errorf("it says %v", first.Extensions.Fields)
 	}
+}
+
+// Clients know the names of the graph, and not those of the other protocols.
+func TestErrorsNameTheValuesOfTheGraph(t *testing.T) {
+	source, err := os.ReadFile("../graph/scalar/enum.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	prefixes := regexp.MustCompile(`appendEnum\(b, "([A-Z_]+)", v\)`).FindAllSubmatch(source, -1)
+	if len(prefixes) == 0 {
+		t.Fatal("the source has no enums")
+	}
+	for _, found := range prefixes {
+		prefix := string(found[1])
+		isValue := func(s string) bool { return strings.HasPrefix(s, prefix) }
+		if prefix != "TYPE_" && !slices.ContainsFunc(enumSpellings(), isValue) { // no input of the graph has such a type
+			t.Errorf("values with the prefix %s are in errors as they are", prefix)
+		}
+	}
+	eachShop(t, func(t *testing.T, w *shop) {
+		one := w.ask(`{ findings { nodes { uid } } }`).value("findings.nodes.0.uid")
+		const update = `mutation($input: UpdateFindingsInput!) { updateFindings(input: $input) { updatedCount } }`
+		for want, change := range map[string]map[string]any{
+			"State must be one of OPEN, IN_TRIAGE, ACCEPTED, NOT_AFFECTED.":                                                 {"state": "RESOLVED"},
+			"Expire time cannot be given with OPEN.":                                                                        {"state": "OPEN", "expireTime": "2030-01-01T00:00:00Z"},
+			"Justification can be given only with NOT_AFFECTED.":                                                            {"state": "OPEN", "justification": "component_not_present"},
+			"Justification is required with NOT_AFFECTED: give one of component_not_present, vulnerable_code_not_present, ": {"state": "NOT_AFFECTED"},
+		} {
+			change["uids"] = []any{one}
+			if got := fmt.Sprint(w.askAs(theOwner, update, "input", change).Errors); !strings.Contains(got, want) || strings.Contains(got, "FINDING_STATE_") {
+				t.Errorf("%v gives %s, want %q", change, got, want)
+			}
+		}
+		got := fmt.Sprint(w.askAs(theOwner, `{ findings(after: "x") { totalCount } }`).Errors)
+		if !strings.Contains(got, "After is not a cursor of this list.") {
+			t.Errorf("a wrong cursor gives %s", got)
+		}
+	})
 }
