@@ -167,7 +167,12 @@ func (v *violations) checkTimes(firstField string, first Time, secondField strin
 }
 
 func (v *violations) checkUID(field string, u UID) {
-	if !u.Valid() {
+	if u.Valid() {
+		return
+	}
+	if typeName, isGlobal := u.globalType(); isGlobal {
+		v.add(field, "must be a UID, and this is the global id of a %s: give its uid, not its id", typeName)
+	} else {
 		v.add(field, "must be a UID: 40 lower-case hex digits, then /-separated segments of 16")
 	}
 }

@@ -2,8 +2,10 @@ package platform
 
 import (
 	"crypto/rand"
+	"encoding/base64"
 	"encoding/binary"
 	"encoding/hex"
+	"regexp"
 	"strings"
 )
 
@@ -33,6 +35,21 @@ func (u UID) Valid() bool {
 		}
 	}
 	return true
+}
+
+var globalID = regexp.MustCompile(`^([A-Z][A-Za-z]+):[!-~]+$`)
+
+// globalType returns the type of an object if u is its global id in GraphQL, which clients confuse with its UID.
+func (u UID) globalType() (typeName string, isGlobal bool) {
+	decoded, err := base64.RawURLEncoding.Strict().DecodeString(string(u))
+	if err != nil {
+		return "", false
+	}
+	parts := globalID.FindSubmatch(decoded)
+	if parts == nil || len(parts[1]) > maxNameBytes {
+		return "", false
+	}
+	return string(parts[1]), true
 }
 
 // Packed returns u as bytes: 20 for the root segment and 8 for each further one.

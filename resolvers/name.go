@@ -2,6 +2,8 @@ package resolvers
 
 import (
 	"context"
+	"errors"
+	"slices"
 
 	"atrium/graph"
 	"atrium/platform"
@@ -18,6 +20,9 @@ func readReferred[V any](ctx context.Context, l *loader[platform.UID, V], get fu
 		return readReferred(ctx, l, get, by.UID, by.Path, nil)
 	case uid != nil && path != nil:
 		return none, platform.Invalid(fieldmask.Violation{Field: "path", Description: "cannot be given together with uid"})
+	case uid != nil && !uid.Valid():
+		_, err := l.load(ctx, *uid)
+		return none, mentionPath(err)
 	case uid != nil:
 		return l.load(ctx, *uid)
 	case path != nil:
@@ -25,6 +30,19 @@ func readReferred[V any](ctx context.Context, l *loader[platform.UID, V], get fu
 	default:
 		return none, platform.Invalid(fieldmask.Violation{Field: "uid", Description: "is required, or path"})
 	}
+}
+
+// mentionPath adds to the violations of an error about a uid that a path names the object too.
+func mentionPath(err error) error {
+	var e *platform.Error
+	if !errors.As(err, &e) || len(e.Violations) == 0 {
+		return err
+	}
+	violations := slices.Clone(e.Violations)
+	for i := range violations {
+		violations[i].Description += "; or give its path"
+	}
+	return withViolations(violations, e)
 }
 
 // readByName reads, for each scope, the one object that matches a filter by name. An
