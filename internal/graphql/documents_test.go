@@ -212,6 +212,12 @@ func TestAHiddenSchemaIsNotSuggested(t *testing.T) {
 			t.Errorf("%s gives %s, want it without 'Did you mean'", query, r.body)
 		}
 	}
+	for _, variables := range []string{`{"where": {"nam": "x"}}`, `{"where": {"color": "red"}}`} {
+		r := send(t, stageHandler(stageOptions{HideSchema: true}), "POST", "/", `{"query": "query($where: ItemFilter){items(where: $where){totalCount}}", "variables": `+variables+`}`)
+		if len(r.Errors) == 0 || strings.Contains(r.body, "Did you mean") {
+			t.Errorf("%s gives %s, want it without 'Did you mean'", variables, r.body)
+		}
+	}
 	if r := post(t, stageHandler(stageOptions{}), "{pin}"); !strings.Contains(r.body, "Did you mean") {
 		t.Errorf("without hiding: %s, want it to contain 'Did you mean'", r.body)
 	}

@@ -31,7 +31,10 @@ func TestAVariableHasTheJSONOfItsType(t *testing.T) {
 		{`{"where": {"name": "x"}}`, ""},
 		{`{"where": {"name": 5}}`, "where.name: String cannot represent a non string value: 5"},
 		{`{"where": {"within": {"ids": ["x", true]}}}`, "where.within.ids[1]: ID cannot represent a non-string and non-integer value: true"},
-		{`{"where": {"nam": "x"}}`, "where.nam: unknown field"},
+		{`{"where": {"nam": "x"}}`, `where.nam: Field "nam" is not defined by type "ItemFilter". Did you mean "name"?`},
+		{`{"where": {"Name": "x"}}`, `where.Name: Field "Name" is not defined by type "ItemFilter". Did you mean "name"?`},
+		{`{"where": {"within": {"qqqqqqqq": "x"}}}`, `where.within.qqqqqqqq: Field "qqqqqqqq" is not defined by type "ItemFilter".`},
+		{`{"where": {"__typename": "ItemFilter"}}`, ""},
 		{`{"n": "` + strings.Repeat("x", 200) + `"}`, `n: Int cannot represent non-integer value: "` + strings.Repeat("x", 99) + "..."},
 	} {
 		r := send(t, h, "POST", "/", fmt.Sprintf(`{"query": %q, "variables": %s}`, query, c.variables))

@@ -2,6 +2,7 @@ package limit
 
 import (
 	"encoding/json"
+	"fmt"
 	"math"
 	"strconv"
 	"strings"
@@ -51,11 +52,39 @@ func (g *Guard) coerce(value any, declared *ast.Type, path ast.Path) (any, *gqle
 		return g.coerceObject(value, definition, path)
 	default:
 		coerced, fault := coerceLeaf(value, definition)
-		if fault != "" {
-			return nil, gqlerror.ErrorPathf(path, fault, show(value))
+		if fault == "" {
+			return coerced, nil
 		}
-		return coerced, nil
+		name, _ := value.(string)
+		return nil, gqlerror.ErrorPathf(path, "%s", fmt.Sprintf(fault, show(value))+g.suggest("Did you mean the enum value", name, valueNames(definition)))
 	}
+}
+
+// suggest returns the end of an error: which of the names that exist may be meant. The texts are those of
+// errors about literals. It is empty if the schema is hidden, or if the name is longer than any that exists.
+func (g *Guard) suggest(question, name string, names []string) string {
+	if g.introspection.off || len(name) > maxShown {
+		return ""
+	}
+	var e gqlerror.Error
+	core.SuggestListQuoted(question, name, names)(&e)
+	return e.Message
+}
+
+func fieldNames(definition *ast.Definition) []string {
+	names := make([]string, len(definition.Fields))
+	for i, field := range definition.Fields {
+		names[i] = field.Name
+	}
+	return names
+}
+
+func valueNames(definition *ast.Definition) []string {
+	names := make([]string, len(definition.EnumValues))
+	for i, value := range definition.EnumValues {
+		names[i] = value.Name
+	}
+	return names
 }
 
 // coerceList coerces the elements of a list. A single value counts as a list of one.
@@ -74,7 +103,7 @@ func (g *Guard) coerceList(value any, element *ast.Type, path ast.Path) (any, *g
 	return coerced, nil
 }
 
-// coerceObject coerces the members of an input. gqlparser refuses those that are unknown.
+// coerceObject coerces the members of an input.
 func (g *Guard) coerceObject(value any, definition *ast.Definition, path ast.Path) (any, *gqlerror.Error) {
 	members, isObject := value.(map[string]any)
 	if !isObject {
@@ -83,6 +112,10 @@ func (g *Guard) coerceObject(value any, definition *ast.Definition, path ast.Pat
 	coerced := make(map[string]any, len(members))
 	for name, member := range members {
 		field := definition.Fields.ForName(name)
+		if field == nil && name != "__typename" { // gqlparser permits it
+			fault := fmt.Sprintf("Field %s is not defined by type %q.", show(name), definition.Name)
+			return nil, gqlerror.ErrorPathf(append(path, ast.PathName(name)), "%s", fault+g.suggest("Did you mean", name, fieldNames(definition)))
+		}
 		if field == nil {
 			coerced[name] = member
 			continue
