@@ -370,7 +370,7 @@ func (s Findings) newTriage(ctx context.Context, tx Tx, chosen []*Finding, c *fi
 	return t, err
 }
 
-// decideAll decides about findings, and notes what changes in each repo.
+// decideAll decides about findings, and notes what changes in each repo. It returns them in the order of their UIDs.
 func (t *triage) decideAll(chosen []*Finding) (updated []*Finding, changes []*findingChanges) {
 	byImage, byRepo := map[ImageKey][]*Finding{}, map[UID]*findingChanges{}
 	for _, f := range chosen {
@@ -393,6 +393,7 @@ func (t *triage) decideAll(chosen []*Finding) (updated []*Finding, changes []*fi
 		c.note(verbChanged, changed)
 		c.statuses = append(c.statuses, status)
 	}
+	slices.SortFunc(updated, func(a, b *Finding) int { return strings.Compare(string(a.UID), string(b.UID)) })
 	for _, repo := range slices.Sorted(maps.Keys(byRepo)) { // in the same order as others, so that nobody waits in a circle
 		changes = append(changes, byRepo[repo])
 	}

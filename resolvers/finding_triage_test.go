@@ -1,6 +1,10 @@
 package resolvers
 
-import "testing"
+import (
+	"fmt"
+	"slices"
+	"testing"
+)
 
 func TestFindingsAreUpdatedManyAtOnce(t *testing.T) {
 	eachShop(t, func(t *testing.T, w *shop) {
@@ -49,6 +53,25 @@ func TestFindingsAreUpdatedManyAtOnce(t *testing.T) {
 			}
 		}
 		w.askAs("shopper", update, "input", input("uids", []any{one}, "state", "OPEN")).expectErrors("PERMISSION_DENIED updateFindings")
+	})
+}
+
+func TestUpdatedFindingsAreInTheOrderOfTheirUIDs(t *testing.T) {
+	eachShop(t, func(t *testing.T, w *shop) {
+		for n := 5; n < 13; n++ { // the UIDs of each batch begin anywhere
+			w.sbom(w.checkout, n, "", "left-pad@1.1.0")
+			w.point(w.checkout, fmt.Sprintf("older-%d", n), n)
+			w.settle()
+		}
+		updated := w.ask(`mutation($input: UpdateFindingsInput!) { updateFindings(input: $input) { findings { uid } } }`,
+			"input", map[string]any{"within": w.org, "where": map[string]any{}, "state": "ACCEPTED"}).value("updateFindings.findings").([]any)
+		var uids []string
+		for _, finding := range updated {
+			uids = append(uids, finding.(map[string]any)["uid"].(string))
+		}
+		if len(uids) < 3 || !slices.IsSorted(uids) {
+			t.Errorf("the findings are %v, want them sorted", uids)
+		}
 	})
 }
 
