@@ -177,7 +177,11 @@ func (v *violations) checkLabels(field string, m map[string]string) {
 }
 
 func (a *GitHubAccount) check(v *violations) {
-	if len(a.AppInstallations) > maxAccounts {
+	switch {
+	case len(a.AppInstallations) == 0:
+		v.add("github.appInstallations", "is required")
+		return
+	case len(a.AppInstallations) > maxAccounts:
 		v.add("github.appInstallations", "must be at most %d", maxAccounts)
 		return
 	}

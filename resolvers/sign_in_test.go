@@ -93,10 +93,15 @@ func TestGitHubAppsAreListedInTheirOrder(t *testing.T) {
 		expect("updateAccountAssociation.accountAssociation.github.appInstallations", want)
 	w.ask(`mutation($org: ID!) { updateAccountAssociation(input: {uid: $org, github: {appInstallations: [{appId: 5, installations: [{installationId: 1}]}]}}) { `+selected+` } }`, "org", w.org).
 		expect("updateAccountAssociation.accountAssociation.github.appInstallations.*.appId", "5")
-	for _, nothing := range []string{`null`, `{}`, `{appInstallations: null}`, `{appInstallations: []}`} {
-		w.ask(`mutation($org: ID!) { updateAccountAssociation(input: {uid: $org, github: `+nothing+`}) { `+selected+` } }`, "org", w.org).
-			expect("updateAccountAssociation.accountAssociation.github", nil)
+	update := func(github string) answer {
+		return w.askAs(theOwner, `mutation($org: ID!) { updateAccountAssociation(input: {uid: $org, github: `+github+`}) { `+selected+` } }`, "org", w.org)
 	}
+	for _, without := range []string{`{}`, `{appInstallations: null}`, `{appInstallations: []}`} {
+		if got := update(without); got.expectErrors("INVALID_ARGUMENT updateAccountAssociation").violations() != "github.appInstallations" {
+			t.Errorf("%s names %q, want github.appInstallations", without, got.violations())
+		}
+	}
+	update(`null`).expect("updateAccountAssociation.accountAssociation.github", nil)
 }
 
 func TestABatchOfMappingsIsDeletedWholeOrNotAtAll(t *testing.T) {

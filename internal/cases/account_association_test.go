@@ -26,6 +26,7 @@ var _ = newKind(kind{
 		{name: "no services", fields: fields{"platform": fields{"serviceBindings": fields{}}}, violations: "platform.serviceBindings"},
 		{name: "a service without an identity", fields: fields{"platform": fields{"serviceBindings": fields{"builds": ""}}}, violations: "platform.serviceBindings.builds"},
 		{name: "a tenant without members", fields: fields{"azure": fields{"tenantId": "", "clientIds": fields{}}}, violations: "azure.tenantId azure.clientIds"},
+		{name: "no apps", fields: fields{"github": fields{"appInstallations": fields{}}}, violations: "github.appInstallations"},
 		{name: "an app that is no number", fields: fields{"github": fields{"appInstallations": fields{"x": fields{}}}}, violations: "github.appInstallations", typeErrors: typeError},
 		{name: "an unknown member", fields: fields{"amazon": fields{"account": "1", "nope": 1}}, violations: "amazon.nope", typeErrors: typeError},
 		{name: "a text as an account", fields: fields{"amazon": "1"}, violations: "amazon", typeErrors: typeError},
