@@ -177,10 +177,14 @@ func TestAllThatIsWrongWithABodyIsReportedAtOnceInFieldOrder(t *testing.T) {
 	}
 }
 
-func TestEachKeyOfAMapIsGivenOnceInOneSpelling(t *testing.T) {
+func TestEachKeyOfAMapIsGivenOnceInOneSpellingWithAValue(t *testing.T) {
 	t.Parallel()
 	identity := func(body string, mask ...string) violations {
 		_, v := fieldmask.JSONInput[*Identity]([]byte(body), mask).DecodeUpdate(identityKind.Fields)
+		return v
+	}
+	repo := func(body string, mask ...string) violations {
+		_, v := fieldmask.JSONInput[*Repo]([]byte(body), mask).DecodeUpdate(repoKind.Fields)
 		return v
 	}
 	association := func(body string, mask ...string) violations {
@@ -213,6 +217,15 @@ func TestEachKeyOfAMapIsGivenOnceInOneSpelling(t *testing.T) {
 		{identity, `{"claimMatch": {"claims": {"b": 5}}}`, "claimMatch.claims.a", ""},
 		{association, `{"github": {"appInstallations": {"05": {}}}}`, "github.appInstallations.05", `updateMask "github.appInstallations.05" is not a field`},
 		{association, `{"github": {"appInstallations": {"5": {}}}}`, "github.appInstallations.+5", `updateMask "github.appInstallations.+5" is not a field`},
+		{identity, `{"claimMatch": {"claims": {"a": null}}}`, "", "claimMatch.claims.a must not be null"},
+		{identity, `{"claimMatch": {"claims": {"a": null}}}`, "claimMatch.claims", "claimMatch.claims.a must not be null"},
+		{identity, `{"claimMatch": {"claims": {"a": null}}}`, "claimMatch.claims.a", ""},
+		{association, `{"github": {"appInstallations": {"5": null}}}`, "", "github.appInstallations.5 must not be null"},
+		{repo, `{"labels": {"team": null}}`, "", "labels.team must not be null"},
+		{repo, `{"labels": {"team": null}}`, "labels", "labels.team must not be null"},
+		{repo, `{"labels": {"team": null}}`, "labels.team", ""},
+		{repo, `{"labels": {"team": "a", "team": "b"}}`, "", "labels.team is given twice"},
+		{repo, `{"labels": null}`, "", ""},
 		{association, `{}`, "github.appInstallations.x", `updateMask "github.appInstallations.x" is not a field`},
 	} {
 		var got string

@@ -163,7 +163,7 @@ func UnmarshalObject(b []byte, targets map[string]any) error {
 			faults.add(TruncateForMessage(m.name), "is not a field of this object")
 		case seen[name]:
 			faults.add(name, "is given twice")
-		case checkMapKeys(&faults, name, target, m.value):
+		case checkMap(&faults, name, reflect.TypeOf(target).Elem(), m.value):
 			decodeMember(&faults, name, target, m.value)
 		}
 		seen[name] = true
@@ -187,10 +187,10 @@ func decodeMember(v *violations, name string, target any, value json.RawMessage)
 	}
 }
 
-// checkMapKeys checks the keys of a member that is a map, and reports whether they are valid.
-// Package json would keep the last value of a key that is given twice.
-func checkMapKeys(v *violations, name string, target any, value json.RawMessage) bool {
-	t := reflect.TypeOf(target).Elem()
+// checkMap checks the keys of a value of type t that is a map, and that each has a value. It
+// reports whether they are valid. Package json would keep the last value of a key that is given
+// twice, and an empty one for null.
+func checkMap(v *violations, name string, t reflect.Type, value json.RawMessage) bool {
 	if t.Kind() != reflect.Map || bytes.TrimSpace(value)[0] != '{' {
 		return true // a value that is not an object is null, or package json refuses it
 	}
@@ -206,6 +206,8 @@ func checkMapKeys(v *violations, name string, target any, value json.RawMessage)
 			v.add(name+"."+shown, "is given twice")
 		case !isKey(t.Key(), key.name):
 			v.add(name, "has the key %q, which must be a whole number of 64 bits without leading zeros or plus", shown)
+		case IsNull(key.value):
+			v.add(name+"."+shown, "must not be null")
 		}
 	}
 	return len(*v) == before

@@ -314,6 +314,9 @@ func SameField[T any](a, b T, name string) bool {
 // decodeField decodes the value of one field into a resource. It adds a violation if the
 // value does not fit.
 func decodeField(resource any, name string, value json.RawMessage, v *violations) {
+	if _, t, _ := memberOf(reflect.TypeOf(resource).Elem(), name); t != nil && !checkMap(v, name, t, value) {
+		return
+	}
 	one, _ := json.Marshal(map[string]json.RawMessage{name: value}) // value is valid JSON
 	err := json.Unmarshal(one, resource)
 	var wrongType *json.UnmarshalTypeError
