@@ -54,6 +54,35 @@ func TestTheAnswerToAChangeEqualsTheReadAfterIt(t *testing.T) {
 	}
 }
 
+func TestNullAndAnEmptyTextMeanThatAnOptionalFieldIsAbsent(t *testing.T) {
+	t.Parallel()
+	w := newPopulated(t)
+	requests := w.requests()
+	n := 0
+	for _, r := range routes(w.p) {
+		request := requests[r.name]
+		if r.kind == nil || r.name != "Create"+r.kind.name || request == nil {
+			continue
+		}
+		prefix, _, _ := strings.Cut(r.pattern, "{")
+		for _, given := range emptyFields(r.kind.resource, r.kind.fields) {
+			n++
+			parent, _, body := request(n)
+			name, value, _ := strings.Cut(strings.Trim(given, "{}"), ":")
+			if (value != "null" && value != `""`) || strings.Contains(body, name) {
+				continue
+			}
+			if made := w.do(http.MethodPost, prefix+parent, mergeObjects(t, body, given)); made.status != http.StatusOK {
+				t.Errorf("%s with %s: %s, want an absent field", r.name, given, made.raw)
+			}
+		}
+	}
+	const said = "null means that an optional field is absent"
+	if text := describe(routes(w.p)).Info.Description; !strings.Contains(text, said) {
+		t.Errorf("the description of the API does not say %q", said)
+	}
+}
+
 // emptyFields returns bodies, each of which has one field that is empty or contains only
 // what is empty. The first has no field.
 func emptyFields(resource reflect.Type, fields []fieldmask.Field) []string {
