@@ -77,15 +77,24 @@ func (c counterSum) sql(column, condition string) string {
 		value = fmt.Sprintf("CASE c.kind WHEN %d THEN -%s ELSE %[2]s END", c.subtracted, value)
 		numbers = append(slices.Clone(numbers), c.subtracted)
 	}
-	kinds := "= " + strconv.Itoa(int(numbers[0]))
-	if len(numbers) > 1 {
-		texts := make([]string, len(numbers))
-		for i, number := range numbers {
-			texts[i] = strconv.Itoa(int(number))
-		}
-		kinds = "IN (" + strings.Join(texts, ", ") + ")"
+	return "COALESCE((SELECT CAST(SUM(" + value + ") AS BIGINT) FROM counter c WHERE c.kind " + selectKinds(numbers) + " AND " + condition + "), 0)"
+}
+
+// selectKinds returns the condition on the kind of counters. Those of successive numbers lie together in the index, where a
+// list would be searched for one after the other.
+func selectKinds(numbers []byte) string {
+	first, last := int(slices.Min(numbers)), int(slices.Max(numbers))
+	switch {
+	case len(numbers) == 1:
+		return "= " + strconv.Itoa(first)
+	case last-first == len(numbers)-1:
+		return fmt.Sprintf("BETWEEN %d AND %d", first, last)
 	}
-	return "COALESCE((SELECT CAST(SUM(" + value + ") AS BIGINT) FROM counter c WHERE c.kind " + kinds + " AND " + condition + "), 0)"
+	texts := make([]string, len(numbers))
+	for i, number := range numbers {
+		texts[i] = strconv.Itoa(int(number))
+	}
+	return "IN (" + strings.Join(texts, ", ") + ")"
 }
 
 // total builds a statement that counts what a query finds over all pages.

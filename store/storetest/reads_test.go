@@ -184,7 +184,7 @@ func (r *readList) addFindings() {
 	type request = platform.ListRequest[*platform.FindingFilter]
 	all := descendantsOf(r.b.root)
 	for _, order := range []string{"severity desc", "first_seen_time desc", "epss desc", "due_time", "package"} {
-		r.add("findings by "+order, pageBuffers, askList(r.p.Findings.List, request{UIDP: all, OrderBy: order})).maxTotalBuffers = 2 * totalBuffers // There is a counter for each class.
+		r.add("findings by "+order, pageBuffers, askList(r.p.Findings.List, request{UIDP: all, OrderBy: order})).maxTotalBuffers = 4 * totalBuffers // There is a counter for each class of four states, in a page of its own at worst.
 	}
 	named := &platform.FindingFilter{VulnerabilityIDs: []string{"none"}}
 	r.add("findings of a vulnerability that nothing has", pageBuffers, func(ctx context.Context) error {
