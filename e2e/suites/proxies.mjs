@@ -195,9 +195,8 @@ for (const [name, launch] of Object.entries(proxies)) {
       servers[i].kill('SIGTERM');
       await new Promise((exited) => servers[i].once('exit', exited));
       await serve(i);
-      const answered = () => servers[i].said.split('"msg":"request"').length;
-      const before = answered();
-      await until(() => answered() > before + 20, servers[i]); // The proxy uses it again.
+      // The proxy uses it again, for both kinds of requests.
+      await until(() => ['"/registry/v2/repos', `"/${list}`].every((path) => servers[i].said.split(path).length > 10), servers[i]);
     }
     const sent = await running.end();
     // A request that is sent at the very moment at which the server closes its connection is lost, and no proxy may repeat it. A server that
