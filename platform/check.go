@@ -13,7 +13,9 @@ import (
 
 // Limits of texts.
 const (
-	maxNameBytes        = 255
+	maxNameBytes        = 512 // of groups, identities, roles and identity providers
+	maxRepoBytes        = 255 // which clients of OCI registries accept
+	maxLineBytes        = 255
 	maxDescriptionChars = 512
 	maxReadmeBytes      = 256 << 10
 )
@@ -50,9 +52,13 @@ func DescribeViolation(v fieldmask.Violation) string {
 // checkName checks the name of a resource against a pattern. The text of the
 // violation is the one in the published tutorial.
 func (v *violations) checkName(s string, pattern *regexp.Regexp) {
+	most := maxNameBytes
+	if pattern == repoPattern {
+		most = maxRepoBytes
+	}
 	switch {
-	case len(s) > maxNameBytes:
-		v.add("name", "must be at most %d bytes", maxNameBytes)
+	case len(s) > most:
+		v.add("name", "must be at most %d bytes", most)
 	case !pattern.MatchString(s):
 		v.add("name", `name must match "%s"`, pattern)
 	}
@@ -83,8 +89,8 @@ func (v *violations) checkRequiredLine(field, s string) {
 	switch {
 	case s == "":
 		v.add(field, "is required")
-	case len(s) > maxNameBytes:
-		v.add(field, "must be at most %d bytes", maxNameBytes)
+	case len(s) > maxLineBytes:
+		v.add(field, "must be at most %d bytes", maxLineBytes)
 	default:
 		v.checkLine(field, s)
 	}

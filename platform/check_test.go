@@ -23,8 +23,8 @@ func TestNamesFollowTheirGrammars(t *testing.T) {
 		}
 	}
 	check("name", func(s string, v *violations) { v.checkName(s, namePattern) },
-		[]string{"a", "0", "-", ".", " ", "my ci.runner_1-b", long(255)},
-		[]string{"", "A", "é", "a/b", "a\n", "a\tb", "a,b", "a\x00", long(256)})
+		[]string{"a", "0", "-", ".", " ", "my ci.runner_1-b", long(512)},
+		[]string{"", "A", "é", "a/b", "a\n", "a\tb", "a,b", "a\x00", long(513)})
 	check("repo", func(s string, v *violations) { v.checkName(s, repoPattern) },
 		[]string{"a", "go", "library/golang", "a.b_c__d-e--f", "0/1/2", "a---b", long(255)},
 		[]string{"", "A", "a/", "/a", "a//b", "a..b", "a._b", "a___b", "-a", "a-", ".a", "a.", "a b", "é", "a:b", "a@b", "a/-b", "a\n", long(256)})

@@ -81,7 +81,7 @@ var groupInviteKind = Kind[*GroupInvite]{
 			v.checkRequiredUID("roleUid", i.RoleUID)
 		}
 		if changed("email") && i.Email != "" {
-			if v.checkLine("email", i.Email); !strings.Contains(i.Email, "@") || len(i.Email) > maxNameBytes {
+			if v.checkLine("email", i.Email); !strings.Contains(i.Email, "@") || len(i.Email) > maxLineBytes {
 				v.add("email", "must be an email address")
 			}
 		}

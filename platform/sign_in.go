@@ -292,7 +292,7 @@ func (s Identities) insertRecorded(ctx context.Context, tx Tx, group UID, i *Ide
 }
 
 func (i *Identity) setEmail(email string, verified bool) {
-	if isUnstorable(email) || len(email) > maxNameBytes {
+	if isUnstorable(email) || len(email) > maxLineBytes {
 		return
 	}
 	if verified {

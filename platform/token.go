@@ -93,8 +93,8 @@ func parseToken(b []byte) (t token, err error) {
 	return t, nil
 }
 
-// packUID halves the length of a UID, so that a token with the longest name stays
-// below 512 bytes. Rows without a UID (vulnerability metadata) use their natural
+// packUID halves the length of a UID, so that a token with the longest name of a repo
+// stays below 512 bytes. Rows without a UID (vulnerability metadata) use their natural
 // key instead; a length byte distinguishes the two.
 func packUID(u UID) []byte {
 	if packed, ok := u.Packed(); ok {

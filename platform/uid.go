@@ -46,7 +46,7 @@ func (u UID) globalType() (typeName string, isGlobal bool) {
 		return "", false
 	}
 	parts := globalID.FindSubmatch(decoded)
-	if parts == nil || len(parts[1]) > maxNameBytes {
+	if parts == nil || len(parts[1]) > maxLineBytes {
 		return "", false
 	}
 	return string(parts[1]), true

@@ -267,7 +267,7 @@ func TestAnIdentityIsCheckedAsAWhole(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		for in, want := range map[string]string{
-			`{}`: "name", ``: "name", `{"name": ""}`: "name", `{"name": "Upper"}`: "name", `{"name": "` + strings.Repeat("a", 256) + `"}`: "name",
+			`{}`: "name", ``: "name", `{"name": ""}`: "name", `{"name": "Upper"}`: "name", `{"name": "` + strings.Repeat("a", 513) + `"}`: "name",
 			`{"name": "A", "description": "a\nb", "company": "\t", "claimMatch": {}, "staticKeys": {}}`:            "name description company claimMatch.issuer claimMatch.subject staticKeys.issuer staticKeys.subject staticKeys.issuerKeys staticKeys",
 			`{"name": "a", "staticKeys": {"issuer": "https://i.example.com", "subject": "s", "issuerKeys": "{}"}}`: "staticKeys.issuerKeys",
 			`{"name": "a", "claimMatch": {"issuer": "x"}}`:                                                         "claimMatch.issuer claimMatch.subject",

@@ -60,7 +60,7 @@ var badNames = []badInput{
 	{name: "an empty name", fields: fields{"name": ""}, violations: "name"},
 	{name: "a name of capitals", fields: fields{"name": "Team"}, violations: "name"},
 	{name: "a name of two lines", fields: fields{"name": "a\nb"}, violations: "name"},
-	{name: "a name of 256 letters", fields: fields{"name": strings.Repeat("n", 256)}, violations: "name"},
+	{name: "a name of 513 letters", fields: fields{"name": strings.Repeat("n", 513)}, violations: "name"},
 	{name: "null as the name", fields: fields{"name": nil}, violations: "name", typeErrors: typeErrorInCreate},
 	{name: "a number as the name", fields: fields{"name": 7}, violations: "name", typeErrors: typeError},
 }
