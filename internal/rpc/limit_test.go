@@ -135,6 +135,21 @@ func TestReflectionListsWhatIsServed(t *testing.T) {
 	if err != nil || len(files) == 0 || files[0].GetName() != "platform/registry/v2/repos.proto" {
 		t.Errorf("a repo is in %v (%v), want Name 'platform/registry/v2/repos.proto'", files, err)
 	}
+	for _, name := range names {
+		files, err := stream.FileContainingSymbol(name)
+		if err != nil {
+			t.Errorf("%s is in no file: %s", name, err)
+			continue
+		}
+		for _, service := range files[0].GetService() {
+			for _, method := range service.GetMethod() {
+				path := "/" + files[0].GetPackage() + "." + service.GetName() + "/" + method.GetName()
+				if status, _, text := w.post(nobody, path, `{}`); status == http.StatusNotFound || strings.Contains(text, "unimplemented") {
+					t.Errorf("%s is described, and its call gives %d %s", path, status, text)
+				}
+			}
+		}
+	}
 }
 
 // A call that waits for a locked row must end at its deadline and release its connection.
