@@ -58,7 +58,7 @@ func Limits() analysis.Schema {
 		ListRows:          listRows,
 		IndexedConditions: indexedConditions, CountedConditions: countedConditions, RelatedConditions: relatedConditions, ComparedConditions: comparedConditions,
 		SortedOrders: sortedOrders, WholeOrders: wholeOrders, CountedLists: countedLists, ScannedFields: scannedFields,
-		LongFields: withCapabilities(longFields), UniqueNames: uniqueNames, Watched: append(slices.Collect(maps.Keys(costlyFields)), feedPosition),
+		NestedLists: nestedLists(), LongFields: withCapabilities(longFields), UniqueNames: uniqueNames, Watched: append(slices.Collect(maps.Keys(costlyFields)), feedPosition),
 	}
 }
 
@@ -74,6 +74,18 @@ var listRows = map[string]int{
 var uniqueNames = map[string]string{
 	"Query.groups": "childrenOf", "Query.repos": "childrenOf", "Query.tags": "childrenOf",
 	"Group.children": "", "Group.repos": "directOnly", "Repo.tags": "",
+}
+
+// nestedLists returns the lists of a group that have what is in the groups below too, unless an argument excludes it.
+func nestedLists() map[string]string {
+	const without = "directOnly"
+	lists := map[string]string{}
+	for _, field := range Schema().Types["Group"].Fields {
+		if field.Arguments.ForName(without) != nil {
+			lists["Group."+field.Name] = without
+		}
+	}
+	return lists
 }
 
 // indexedConditions names the conditions of lists that an index serves, or a counter.

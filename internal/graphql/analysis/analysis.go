@@ -34,6 +34,9 @@ type Schema struct {
 	CountedLists       map[string]bool // lists whose rows are read to count them, without a condition too
 	ScannedFields      map[string]int  // cost of the rows that fields read and do not show
 
+	// NestedLists are lists with the rows of all that is below their parent, unless the named argument is true.
+	NestedLists map[string]string
+
 	// UniqueNames are lists that contain a name at most once: always (""), or if the
 	// named argument is given. Such a list has one row if it is filtered by a name.
 	UniqueNames map[string]string

@@ -91,18 +91,24 @@ func (g *Guard) Extensions(operation *graphql.OperationContext) map[string]any {
 type price struct {
 	flat, row         int
 	once              int // cost of reading rows for all parents together
+	nested            int // cost of reading rows for each parent, of which some have the rows of others
 	values, rowValues int // number of scalars, because each needs memory
 }
 
 func (p price) add(q price) price {
 	return price{
-		min(p.flat+q.flat, maxCount), min(p.row+q.row, maxCount), min(p.once+q.once, maxCount),
+		min(p.flat+q.flat, maxCount), min(p.row+q.row, maxCount), min(p.once+q.once, maxCount), min(p.nested+q.nested, maxCount),
 		min(p.values+q.values, maxCount), min(p.rowValues+q.rowValues, maxCount),
 	}
 }
 
 // total returns the cost of a selection set that belongs to no connection.
-func (p price) total() int { return min(p.flat+p.once, maxCount) }
+func (p price) total() int { return min(p.flat+p.readFor(1), maxCount) }
+
+// readFor returns the cost of what is read and not shown for a number of parents.
+func (p price) readFor(parents int) int {
+	return min(p.once+multiplyCost(min(parents, maxNested), p.nested), maxCount)
+}
 
 func multiplyCost(n, cost int) int { return min(n*cost, maxCount) }
 
@@ -176,31 +182,41 @@ func (p *pricing) field(f *ast.Field) price {
 	parent := f.ObjectDefinition.Name
 	switch {
 	case strings.HasSuffix(parent, payload) && f.Definition.Type.Elem != nil:
-		return price{row: 1 + inside.flat, once: inside.once, rowValues: inside.values}
+		return price{row: 1 + inside.flat, once: inside.once, nested: inside.nested, rowValues: inside.values}
 	case strings.HasSuffix(kind.Name, payload):
 		changed := p.countChanged(f)
 		return price{
 			flat:   min(1+inside.flat+multiplyCost(changed, inside.row), maxCount),
-			once:   inside.once,
+			once:   inside.readFor(changed),
 			values: min(inside.values+multiplyCost(changed, inside.rowValues), maxCount),
 		}
 	case strings.HasSuffix(parent, connection) && (f.Name == "nodes" || f.Name == "edges"):
-		return price{row: 1 + inside.flat, once: inside.once, rowValues: inside.values}
+		return price{row: 1 + inside.flat, once: inside.once, nested: inside.nested, rowValues: inside.values}
 	case strings.HasSuffix(parent, connection), strings.HasSuffix(parent, "Edge") && f.Name == "node":
 		// The field is pageInfo, or the node of an edge, which has been counted already.
-		return price{flat: inside.flat, once: inside.once, values: inside.values}
+		return price{flat: inside.flat, once: inside.once, nested: inside.nested, values: inside.values}
 	case strings.HasSuffix(kind.Name, connection):
 		rows := p.rows(f)
-		return price{
+		cost := price{
 			flat:   min(1+p.valueCost(f)+inside.flat+multiplyCost(rows, inside.row), maxCount),
-			once:   min(inside.once+p.scanCost(f), maxCount),
+			once:   inside.readFor(rows),
 			values: min(inside.values+multiplyCost(rows, inside.rowValues), maxCount),
 		}
+		if p.isNested(f) {
+			cost.nested = p.scanCost(f)
+		} else {
+			cost.once = min(cost.once+p.scanCost(f), maxCount)
+		}
+		return cost
 	case slices.Contains(p.Parts, kind.Name):
-		return price{flat: inside.flat, once: inside.once, values: inside.values}
+		return price{flat: inside.flat, once: inside.once, nested: inside.nested, values: inside.values}
 	default:
 		keys := p.keys(f)
-		return price{flat: multiplyCost(keys, 1+inside.flat), once: min(inside.once+p.ScannedFields[name], maxCount), values: multiplyCost(keys, inside.values)}
+		cost := price{flat: multiplyCost(keys, 1+inside.flat), once: min(inside.once+p.ScannedFields[name], maxCount), nested: inside.nested, values: multiplyCost(keys, inside.values)}
+		if keys > 1 {
+			cost.once, cost.nested = min(inside.readFor(keys)+p.ScannedFields[name], maxCount), 0
+		}
+		return cost
 	}
 }
 

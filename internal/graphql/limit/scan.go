@@ -20,6 +20,7 @@ const (
 	onceValues  = 4    // values that each row can be compared with in one more reading of all rows
 	skippedRows = 50   // rows to skip at the cost of 1
 	maxSkipCost = 2000 // as much as a skip costs at most
+	maxNested   = 5    // readings of a row for parents that contain one another, as groups do
 )
 
 // scanCost returns the cost of the rows that a connection reads and does not show.
@@ -76,6 +77,12 @@ func (p *pricing) conditionScans(f *ast.Field) (found, counted int) {
 		}
 	}
 	return found, counted
+}
+
+// isNested reports whether a list has the rows of those below its parent too.
+func (p *pricing) isNested(f *ast.Field) bool {
+	argument := p.NestedLists[p.nameOf(f)]
+	return argument != "" && p.argument(f, argument) != true
 }
 
 // isAmong reports whether a condition of a list is among those with its name, or with its name and that of the kind, such as
