@@ -1,5 +1,5 @@
-// This script starts a server with the given program, runs the suites one after the other, and prints a line for each. `run` calls
-// it.
+// This script starts a server with the given program, runs the suites, and prints a line for each. `run` calls it. The suites that
+// use this server run one after the other, and beside them those that start servers of their own.
 
 import { spawn, spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, readdirSync, rmSync, openSync } from 'node:fs';
@@ -9,13 +9,15 @@ import { join } from 'node:path';
 const [program, ...chosen] = process.argv.slice(2);
 const suites = readdirSync(new URL('suites', import.meta.url)).filter((file) => chosen.length === 0 || chosen.includes(file.replace('.mjs', '')));
 if (suites.length === 0) throw new Error(`no such suite: ${chosen}`);
+const apart = new Set(['console-answers', 'console-failures', 'console-imported', 'console-sign-in', 'domains', 'image', 'overload', 'packages', 'pooler', 'proxies', 'replicas', 'restart', 'sign-in', 'soak', 'traces'].map((name) => `${name}.mjs`));
 const suiteSeconds = 3600; // A suite takes less than three minutes, unless the machine is busy.
 
 const folder = mkdtempSync(join(tmpdir(), 'atrium-e2e-'));
 const database = ['--database-url', `sqlite:${folder}/atrium.db`];
-// The sinks of the suites listen on these ports, which are below those that the kernel gives to connections.
-const sinkPorts = Array.from({ length: 4 }, (_, n) => 11000 + process.pid % 250 * 4 + n);
-const sinks = sinkPorts.flatMap((port) => ['--private-sink', `127.0.0.1:${port}`]);
+// The sinks of the suites listen on these ports, which are below those that the kernel gives to connections: four of the suites that
+// use this server, four of the others.
+const sinkPorts = Array.from({ length: 8 }, (_, n) => 11000 + process.pid % 250 * 8 + n);
+const sinks = sinkPorts.slice(0, 4).flatMap((port) => ['--private-sink', `127.0.0.1:${port}`]);
 const output = join(folder, 'output'), log = join(folder, 'log');
 const server = spawn(program, ['serve', '--dev', '--addr', '127.0.0.1:0', '--metrics-addr', '127.0.0.1:0', ...sinks, ...database], { stdio: ['ignore', openSync(output, 'w'), openSync(log, 'w')] });
 
@@ -49,15 +51,22 @@ const token = spawnSync(program, ['token', ...database], { encoding: 'utf8' });
 if (token.status !== 0) throw new Error('no token: ' + token.stderr);
 
 let failed = 0;
-for (const suite of suites) {
-  const started = Date.now();
-  const { passed, text } = await run(suite, { ATRIUM_URL: site, ATRIUM_TOKEN: token.stdout.trim(), ATRIUM_TEST_METRICS: metrics, ATRIUM_TEST_PROGRAM: program, ATRIUM_DATABASE_URL: database[1], ATRIUM_TEST_SINK_PORTS: sinkPorts.join() });
-  const [result] = text.match(/^(\d+ passed, \d+ failed|skipped: .*)$/m) ?? ['it ended early'];
-  console.log(`${passed ? 'ok  ' : 'FAIL'}  ${suite.replace('.mjs', '').padEnd(16)} ${result.padEnd(22)} ${((Date.now() - started) / 1000).toFixed(1)} s`);
-  if (passed) continue;
-  failed++;
-  // Only the failed checks are printed.
-  console.log(text.split('\n').filter((line) => !/^(ok {4}|\d+ passed)/.test(line)).join('\n').trimEnd().replace(/^/gm, '      '));
+/** Runs suites one after the other. */
+async function runInTurn(suites, ports) {
+  for (const suite of suites) {
+    const started = Date.now();
+    const { passed, text } = await run(suite, { ATRIUM_URL: site, ATRIUM_TOKEN: token.stdout.trim(), ATRIUM_TEST_METRICS: metrics, ATRIUM_TEST_PROGRAM: program, ATRIUM_DATABASE_URL: database[1], ATRIUM_TEST_SINK_PORTS: ports.join() });
+    const [result] = text.match(/^(\d+ passed, \d+ failed|skipped: .*)$/m) ?? ['it ended early'];
+    console.log(`${passed ? 'ok  ' : 'FAIL'}  ${suite.replace('.mjs', '').padEnd(16)} ${result.padEnd(22)} ${((Date.now() - started) / 1000).toFixed(1)} s`);
+    if (passed) continue;
+    failed++;
+    // Only the failed checks are printed.
+    console.log(text.split('\n').filter((line) => !/^(ok {4}|\d+ passed)/.test(line)).join('\n').trimEnd().replace(/^/gm, '      '));
+  }
 }
+await Promise.all([
+  runInTurn(suites.filter((suite) => !apart.has(suite)), sinkPorts.slice(0, 4)),
+  runInTurn(suites.filter((suite) => apart.has(suite)), sinkPorts.slice(4)),
+]);
 console.log(`${suites.length - failed} passed, ${failed} failed`);
 process.exit(failed === 0 ? 0 : 1);
