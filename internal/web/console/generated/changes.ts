@@ -110,9 +110,9 @@ export const changes: Record<string, Change> = {
    "name": {
     "type": "text",
     "required": true,
-    "about": "1 to 255 of lower-case letters, digits, space, `.`, `_` and `-`; unique in the parent.",
+    "about": "1 to 512 of lower-case letters, digits, space, `.`, `_` and `-`; unique in the parent.",
     "least": 1,
-    "most": 255,
+    "most": 512,
     "pattern": "[a-z0-9 ._\\-]*",
     "words": "lower-case letters, digits, space, ., _ and -"
    },
@@ -169,9 +169,9 @@ export const changes: Record<string, Change> = {
    "name": {
     "type": "text",
     "required": true,
-    "about": "1 to 255 of lower-case letters, digits, space, `.`, `_` and `-`.",
+    "about": "1 to 512 of lower-case letters, digits, space, `.`, `_` and `-`.",
     "least": 1,
-    "most": 255,
+    "most": 512,
     "pattern": "[a-z0-9 ._\\-]*",
     "words": "lower-case letters, digits, space, ., _ and -"
    },
@@ -259,9 +259,9 @@ export const changes: Record<string, Change> = {
    "name": {
     "type": "text",
     "required": true,
-    "about": "1 to 255 of lower-case letters, digits, space, `.`, `_` and `-`; unique in the group.",
+    "about": "1 to 512 of lower-case letters, digits, space, `.`, `_` and `-`; unique in the group.",
     "least": 1,
-    "most": 255,
+    "most": 512,
     "pattern": "[a-z0-9 ._\\-]*",
     "words": "lower-case letters, digits, space, ., _ and -"
    },
@@ -397,9 +397,9 @@ export const changes: Record<string, Change> = {
    "name": {
     "type": "text",
     "required": true,
-    "about": "1 to 255 of lower-case letters, digits, space, `.`, `_` and `-`; unique in the group.",
+    "about": "1 to 512 of lower-case letters, digits, space, `.`, `_` and `-`; unique in the group.",
     "least": 1,
-    "most": 255,
+    "most": 512,
     "pattern": "[a-z0-9 ._\\-]*",
     "words": "lower-case letters, digits, space, ., _ and -"
    },
@@ -782,10 +782,10 @@ export const changes: Record<string, Change> = {
    },
    "name": {
     "type": "text",
-    "about": "1 to 255 of lower-case letters, digits, space, `.`, `_` and `-`; unique in the parent.",
+    "about": "1 to 512 of lower-case letters, digits, space, `.`, `_` and `-`; unique in the parent.",
     "required": true,
     "least": 1,
-    "most": 255,
+    "most": 512,
     "pattern": "[a-z0-9 ._\\-]*",
     "words": "lower-case letters, digits, space, ., _ and -"
    },
@@ -808,10 +808,10 @@ export const changes: Record<string, Change> = {
    },
    "name": {
     "type": "text",
-    "about": "1 to 255 of lower-case letters, digits, space, `.`, `_` and `-`.",
+    "about": "1 to 512 of lower-case letters, digits, space, `.`, `_` and `-`.",
     "required": true,
     "least": 1,
-    "most": 255,
+    "most": 512,
     "pattern": "[a-z0-9 ._\\-]*",
     "words": "lower-case letters, digits, space, ., _ and -"
    },
@@ -898,10 +898,10 @@ export const changes: Record<string, Change> = {
    },
    "name": {
     "type": "text",
-    "about": "1 to 255 of lower-case letters, digits, space, `.`, `_` and `-`; unique in the group.",
+    "about": "1 to 512 of lower-case letters, digits, space, `.`, `_` and `-`; unique in the group.",
     "required": true,
     "least": 1,
-    "most": 255,
+    "most": 512,
     "pattern": "[a-z0-9 ._\\-]*",
     "words": "lower-case letters, digits, space, ., _ and -"
    },
@@ -1053,10 +1053,10 @@ export const changes: Record<string, Change> = {
    },
    "name": {
     "type": "text",
-    "about": "1 to 255 of lower-case letters, digits, space, `.`, `_` and `-`; unique in the group.",
+    "about": "1 to 512 of lower-case letters, digits, space, `.`, `_` and `-`; unique in the group.",
     "required": true,
     "least": 1,
-    "most": 255,
+    "most": 512,
     "pattern": "[a-z0-9 ._\\-]*",
     "words": "lower-case letters, digits, space, ., _ and -"
    },

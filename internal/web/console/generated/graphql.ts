@@ -568,7 +568,7 @@ export type OrgStatus =
 export type CreateGroupInput = {
   /** Uid of the group to create it in. Without it a root group is made: only where the service allows sign-up; the caller becomes its owner. */
   parent?: string | number | null | undefined;
-  /** 1 to 255 of lower-case letters, digits, space, `.`, `_` and `-`; unique in the parent. */
+  /** 1 to 512 of lower-case letters, digits, space, `.`, `_` and `-`; unique in the parent. */
   name: string;
   /** One line of at most 512 characters. */
   description?: string | null | undefined;
@@ -721,7 +721,7 @@ export type IdentityOrderField =
 export type CreateIdentityInput = {
   /** Uid of the group it will live under. */
   parent: string | number;
-  /** 1 to 255 of lower-case letters, digits, space, `.`, `_` and `-`. */
+  /** 1 to 512 of lower-case letters, digits, space, `.`, `_` and `-`. */
   name: string;
   /** One line of at most 512 characters. */
   description?: string | null | undefined;
@@ -806,7 +806,7 @@ export type CorrelationRule =
 export type CreateIdentityProviderInput = {
   /** Uid of the group that users sign in to. */
   parent: string | number;
-  /** 1 to 255 of lower-case letters, digits, space, `.`, `_` and `-`; unique in the group. */
+  /** 1 to 512 of lower-case letters, digits, space, `.`, `_` and `-`; unique in the group. */
   name: string;
   /** One line of at most 512 characters. */
   description?: string | null | undefined;
@@ -1081,7 +1081,7 @@ export type UpdateRepoReadmeInput = {
 export type CreateRoleInput = {
   /** Uid of the group it will live in. */
   parent: string | number;
-  /** 1 to 255 of lower-case letters, digits, space, `.`, `_` and `-`; unique in the group. */
+  /** 1 to 512 of lower-case letters, digits, space, `.`, `_` and `-`; unique in the group. */
   name: string;
   /** One line of at most 512 characters. */
   description?: string | null | undefined;
