@@ -188,7 +188,7 @@ func (s AuditLog) readSomeGrants(ctx context.Context, q PastBindingQuery) (grant
 	for _, g := range q.Groups {
 		asked.Scope.branches = append(asked.Scope.branches, Branch{Relation: Children, UID: g})
 	}
-	now, err := s.p.store.RoleBindings().List(ctx, asked)
+	now, err := s.p.tables.RoleBindings.List(ctx, s.p.store, asked)
 	if err != nil {
 		return nil, "", err
 	}

@@ -201,16 +201,6 @@ func (a *GitHubAccount) check(v *violations) {
 	}
 }
 
-// AccountAssociationReads reads account associations.
-type AccountAssociationReads interface {
-	AccountAssociations() Table[*AccountAssociation, *AccountAssociationFilter]
-}
-
-// AccountAssociationWrites changes account associations in a transaction.
-type AccountAssociationWrites interface {
-	AccountAssociationWriter() RowWriter[*AccountAssociation]
-}
-
 // AccountAssociations are the operations on account associations.
 type AccountAssociations struct {
 	*resources[*AccountAssociation, *AccountAssociationFilter]
@@ -255,7 +245,7 @@ func (s AccountAssociations) checkServiceBindings(ctx context.Context, tx Tx, gr
 	if err := v.err(); err != nil || len(identities) == 0 {
 		return err
 	}
-	caller, bound, err := readCallerAndBound(ctx, tx, identities...)
+	caller, bound, err := s.p.readCallerAndBound(ctx, tx, identities...)
 	if err != nil {
 		return err
 	}

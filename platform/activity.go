@@ -210,7 +210,7 @@ func (s Advisories) activityScope(ctx context.Context, within UID) (Scope, error
 	if err != nil || within.IsRoot() {
 		return q.Scope, err
 	}
-	repos, err := s.p.store.Repos().Get(ctx, Keys{uids: []UID{within}})
+	repos, err := s.p.tables.Repos.Get(ctx, s.p.store, Keys{uids: []UID{within}})
 	if err != nil || len(repos) == 0 {
 		return q.Scope, err
 	}

@@ -157,7 +157,7 @@ func (p *Platform) Authenticate(ctx context.Context, c Claims) (*Actor, error) {
 		return p.recognise(c, nil, nil).actor, nil // no stored rule can contain such texts
 	}
 	bearer := p.bearer(c)
-	candidates, options, err := p.store.Candidates(ctx, bearer)
+	candidates, options, err := p.tables.Candidates(ctx, p.store, bearer)
 	if err != nil {
 		return nil, err
 	}
@@ -180,8 +180,8 @@ func (p *Platform) identify(ctx context.Context, c Claims) (*Actor, error) {
 }
 
 // identifyIn is identify for a transaction.
-func (p *Platform) identifyIn(ctx context.Context, r Reader, c Claims) (*Actor, error) {
-	candidates, options, err := r.Candidates(ctx, p.bearer(c))
+func (p *Platform) identifyIn(ctx context.Context, r Conn, c Claims) (*Actor, error) {
+	candidates, options, err := p.tables.Candidates(ctx, r, p.bearer(c))
 	if err != nil {
 		return nil, err
 	}
@@ -262,16 +262,16 @@ func (a *Actor) addIdentity(c Candidate) {
 // KnowsIssuer reports whether an identity or an identity provider names exactly
 // this issuer. Only then may the keys of the issuer be fetched.
 func (p *Platform) KnowsIssuer(ctx context.Context, issuer string) (bool, error) {
-	return p.store.KnowsIssuer(ctx, issuer)
+	return p.tables.KnowsIssuer(ctx, p.store, issuer)
 }
 
 // withCurrentGrants returns the actor with grants that are read again, inside a
 // transaction.
-func (a *Actor) withCurrentGrants(ctx context.Context, r Reader) (*Actor, error) {
+func (a *Actor) withCurrentGrants(ctx context.Context, t IAMTables, r Conn) (*Actor, error) {
 	if a.operator != "" {
 		return a, nil
 	}
-	held, err := readGrants(ctx, r, []*Actor{a})
+	held, err := readGrants(ctx, t, r, []*Actor{a})
 	if err != nil {
 		return nil, err
 	}

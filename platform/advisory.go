@@ -369,39 +369,33 @@ var advisoryKind = Kind[*Advisory]{
 	Stamp:        func(a *Advisory, uid UID, now Time) { a.UID, a.CreateTime, a.UpdateTime = uid, now, now },
 }
 
-// AdvisoryReads reads advisories.
-type AdvisoryReads interface {
-	Advisories() Table[*Advisory, *AdvisoryFilter]
-
+// AdvisoryQueries read and write advisories in other ways than a Table does.
+type AdvisoryQueries interface {
 	// SummarizeAdvisories counts the advisories of each scope, without withdrawn
 	// ones, with one statement.
-	SummarizeAdvisories(ctx context.Context, scopes []Scope) ([]*AdvisorySummary, error)
+	SummarizeAdvisories(ctx context.Context, on Conn, scopes []Scope) ([]*AdvisorySummary, error)
 
 	// AdvisoriesInheriting reads the advisories of all groups that have one of the
 	// names as id or alias and no CVSS severity of their own.
-	AdvisoriesInheriting(ctx context.Context, names []string) ([]*Advisory, error)
+	AdvisoriesInheriting(ctx context.Context, on Conn, names []string) ([]*Advisory, error)
 
 	// AdvisoriesByName reads the advisories of a group by (advisory id, artifact
 	// name) pairs; missing ones are left out.
-	AdvisoriesByName(ctx context.Context, names AdvisoryNames) ([]*Advisory, error)
+	AdvisoriesByName(ctx context.Context, on Conn, names AdvisoryNames) ([]*Advisory, error)
 
 	// ListDocuments reads one page of documents, without their advisories.
-	ListDocuments(ctx context.Context, q Query[*DocumentFilter]) (Rows[*AdvisoryDocument], error)
+	ListDocuments(ctx context.Context, on Conn, q Query[*DocumentFilter]) (Rows[*AdvisoryDocument], error)
 
 	// FindAdvisories finds the advisories of documents, sorted by artifact name and
 	// advisory id. If there are more than the limit, it returns one more than that, and
 	// ErrTooMany.
-	FindAdvisories(ctx context.Context, q FeedQuery) ([]FeedPlace, error)
-}
-
-// AdvisoryWrites changes advisories in a transaction.
-type AdvisoryWrites interface {
-	AdvisoryWriter() RowWriter[*Advisory]
+	FindAdvisories(ctx context.Context, on Conn, q FeedQuery) ([]FeedPlace, error)
 
 	// RaiseAdvisoryTimes and RaiseVulnerabilityTimes replace the source times of rows by later
 	// ones. They keep times that are later already, and everything else of the rows.
-	RaiseAdvisoryTimes(ctx context.Context, times []SourceTime) error
-	RaiseVulnerabilityTimes(ctx context.Context, times []SourceTime) error
+	RaiseAdvisoryTimes(ctx context.Context, tx Tx, times []SourceTime) error
+
+	RaiseVulnerabilityTimes(ctx context.Context, tx Tx, times []SourceTime) error
 }
 
 // Advisories are the operations on advisories.
@@ -425,7 +419,7 @@ func (s Advisories) AffectedVersions(ctx context.Context, uids []UID) (map[UID]*
 	if _, err := requireCaller(ctx); err != nil {
 		return nil, s.kind.addArea(err)
 	}
-	found, err := s.p.store.Advisories().Get(ctx, Keys{uids: uids, without: AdvisoryEvents})
+	found, err := s.p.tables.Advisories.Get(ctx, s.p.store, Keys{uids: uids, without: AdvisoryEvents})
 	sets := make(map[UID]*AffectedVersions, len(found))
 	for _, a := range found {
 		sets[a.UID] = a.Affected

@@ -224,7 +224,7 @@ func (s AdvisoryDocuments) list(ctx context.Context, req ListRequest[*DocumentFi
 	q.Scope = documentScope(ActorOf(ctx))
 	var rows Rows[*AdvisoryDocument]
 	if !q.isEmpty() {
-		rows, err = s.p.store.ListDocuments(ctx, q)
+		rows, err = s.p.tables.ListDocuments(ctx, s.p.store, q)
 	}
 	if err == nil && !q.Without.HasAny(DocumentAdvisories) {
 		err = s.addAdvisories(ctx, q, &rows)
@@ -244,7 +244,7 @@ func (s AdvisoryDocuments) list(ctx context.Context, req ListRequest[*DocumentFi
 
 // findNamed returns NOT_FOUND if the caller can see no document of an artifact.
 func (s AdvisoryDocuments) findNamed(ctx context.Context, id string) error {
-	found, err := s.p.store.ListDocuments(ctx, Query[*DocumentFilter]{
+	found, err := s.p.tables.ListDocuments(ctx, s.p.store, Query[*DocumentFilter]{
 		Scope: documentScope(ActorOf(ctx)), Filter: &DocumentFilter{ID: id}, Order: documentKind.DefaultOrder, Limit: 1, Parts: PartItems,
 	})
 	if err == nil && len(found.Items) == 0 {
@@ -260,7 +260,7 @@ func (s AdvisoryDocuments) addAdvisories(ctx context.Context, q Query[*DocumentF
 		return nil
 	}
 	feed := FeedQuery{scope: q.Scope, documents: documentIDs(rows.Items), names: q.Filter.CVEs, desc: q.Order.Desc != q.Backward, limit: maxPageAdvisories}
-	places, err := s.p.store.FindAdvisories(ctx, feed)
+	places, err := s.p.tables.FindAdvisories(ctx, s.p.store, feed)
 	if errors.Is(err, ErrTooMany) {
 		places, err = s.findFitting(ctx, feed, places)
 	}
@@ -289,7 +289,7 @@ func (s AdvisoryDocuments) findFitting(ctx context.Context, feed FeedQuery, foun
 		return found[:complete], nil
 	}
 	feed.documents, feed.limit = []string{last}, maxDocumentAdvisories
-	found, err := s.p.store.FindAdvisories(ctx, feed)
+	found, err := s.p.tables.FindAdvisories(ctx, s.p.store, feed)
 	if errors.Is(err, ErrTooMany) {
 		err = Invalid(feed.tooManyViolation(last))
 	}
@@ -305,7 +305,7 @@ func (s AdvisoryDocuments) readAdvisories(ctx context.Context, places []FeedPlac
 	for _, place := range places {
 		keys.uids = append(keys.uids, place.UID)
 	}
-	found, err := s.p.store.Advisories().Get(ctx, keys)
+	found, err := s.p.tables.Advisories.Get(ctx, s.p.store, keys)
 	slices.SortFunc(found, func(x, y *Advisory) int {
 		return cmp.Or(cmp.Compare(x.AdvisoryID, y.AdvisoryID), cmp.Compare(x.ArtifactType, y.ArtifactType), cmp.Compare(x.ArtifactName, y.ArtifactName))
 	})
@@ -336,7 +336,7 @@ func (s AdvisoryDocuments) GetMany(ctx context.Context, ids []string) ([]*Adviso
 	byID := map[string]*AdvisoryDocument{}
 	if wanted := slices.DeleteFunc(slices.Clone(ids), isUnstorable); err == nil && len(wanted) > 0 {
 		var found Rows[*AdvisoryDocument]
-		found, err = s.p.store.ListDocuments(ctx, Query[*DocumentFilter]{
+		found, err = s.p.tables.ListDocuments(ctx, s.p.store, Query[*DocumentFilter]{
 			Scope: documentScope(ActorOf(ctx)), Filter: &DocumentFilter{ids: wanted},
 			Order: documentKind.DefaultOrder, Limit: noLimit, Parts: PartItems,
 		})

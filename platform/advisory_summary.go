@@ -55,11 +55,11 @@ func (s Advisories) Summarize(ctx context.Context, group UID) (*AdvisorySummary,
 // SummarizeGroups counts the advisories below each group with one read of the
 // counters. The groups must exist.
 func (s Advisories) SummarizeGroups(ctx context.Context, groups []UID) ([]*AdvisorySummary, []error) {
-	return summarizeEach(ctx, s.resources, groups, s.p.store.SummarizeAdvisories)
+	return summarizeEach(ctx, s.resources, groups, s.p.tables.SummarizeAdvisories)
 }
 
 // summarizeEach summarizes what the caller may see of the rows within each UID, with one read.
-func summarizeEach[T, V any, F filter](ctx context.Context, r *resources[T, F], within []UID, read func(context.Context, []Scope) ([]*V, error)) ([]*V, []error) {
+func summarizeEach[T, V any, F filter](ctx context.Context, r *resources[T, F], within []UID, read func(context.Context, Conn, []Scope) ([]*V, error)) ([]*V, []error) {
 	summaries, errs := make([]*V, len(within)), make([]error, len(within))
 	var scopes []Scope
 	var indices []int
@@ -78,7 +78,7 @@ func summarizeEach[T, V any, F filter](ctx context.Context, r *resources[T, F], 
 	if len(scopes) == 0 {
 		return summaries, errs
 	}
-	found, err := read(ctx, scopes)
+	found, err := read(ctx, r.p.store, scopes)
 	for n, i := range indices {
 		if errs[i] = r.kind.addArea(err); err == nil {
 			summaries[i] = found[n]

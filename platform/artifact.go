@@ -116,16 +116,6 @@ var artifactKind = Kind[*Artifact]{
 	UID:          func(a *Artifact) UID { return a.UID },
 }
 
-// ArtifactReads reads artifacts.
-type ArtifactReads interface {
-	Artifacts() Table[*Artifact, *ArtifactFilter]
-}
-
-// ArtifactWrites changes artifacts in a transaction.
-type ArtifactWrites interface {
-	ArtifactWriter() RowWriter[*Artifact]
-}
-
 // Artifacts are the operations on artifacts. A caller who may list artifacts on
 // any group can read all of them.
 type Artifacts struct {
@@ -181,7 +171,7 @@ func (s Artifacts) counts(ctx context.Context, asked []Ecosystem) ([]*EcosystemC
 	for i, e := range asked {
 		scopes[i] = newScope(ecosystemBranch(e))
 	}
-	found, err := s.table(s.p.store).ListEach(ctx, Query[*ArtifactFilter]{Order: s.kind.DefaultOrder, Parts: PartTotal}, scopes)
+	found, err := s.table.ListEach(ctx, s.p.store, Query[*ArtifactFilter]{Order: s.kind.DefaultOrder, Parts: PartTotal}, scopes)
 	if err != nil {
 		return nil, err
 	}

@@ -36,16 +36,6 @@ var artifactVersionKind = Kind[*ArtifactVersion]{
 	UID:          func(v *ArtifactVersion) UID { return v.UID },
 }
 
-// ArtifactVersionReads reads versions of artifacts.
-type ArtifactVersionReads interface {
-	ArtifactVersions() Table[*ArtifactVersion, *ArtifactVersionFilter]
-}
-
-// ArtifactVersionWrites changes versions of artifacts in a transaction.
-type ArtifactVersionWrites interface {
-	ArtifactVersionWriter() RowWriter[*ArtifactVersion]
-}
-
 // ArtifactVersions are the operations on versions of artifacts. They need the
 // same capability as Artifacts.
 type ArtifactVersions struct {

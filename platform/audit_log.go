@@ -228,7 +228,7 @@ func (r AuditRequest) buildQuery(v *violations) AuditQuery {
 // checkRecorded fails if there is neither a group nor an event of it. The events of a deleted
 // group stay in the log.
 func (s AuditLog) checkRecorded(ctx context.Context, group UID, scope Scope) error {
-	groups, err := s.p.store.Groups().Get(ctx, Keys{uids: []UID{group}})
+	groups, err := s.p.tables.Groups.Get(ctx, s.p.store, Keys{uids: []UID{group}})
 	if err != nil || len(groups) > 0 {
 		return err
 	}

@@ -223,7 +223,7 @@ func (r *resources[T, F]) insertAllInTx(ctx context.Context, tx Tx, rows []T) er
 	for i, row := range rows {
 		created[i] = r.creationEvent(ctx, row)
 	}
-	if err := r.rows(tx).InsertShown(ctx, rows...); err != nil {
+	if err := r.table.InsertShown(ctx, tx, rows...); err != nil {
 		return err
 	}
 	tx.Record(created...)
@@ -306,7 +306,7 @@ func (r *resources[T, F]) removeBatch(ctx context.Context, uids []UID) error {
 // removeAllInTx deletes resources, and records their events. After an error, it returns the index of the resource that
 // caused it, or noRow.
 func (r *resources[T, F]) removeAllInTx(ctx context.Context, tx Tx, sorted []UID) (failing int, _ error) {
-	rows, err := r.rows(tx).DeleteAll(ctx, sorted)
+	rows, err := r.table.DeleteAll(ctx, tx, sorted)
 	switch {
 	case errors.Is(err, ErrNotFound), errors.Is(err, ErrReferenced):
 		return len(rows), err

@@ -99,16 +99,6 @@ var deliveryKind = Kind[*Delivery]{
 	Group:        func(d *Delivery) UID { return d.UID.Parent().Parent() },
 }
 
-// DeliveryReads reads deliveries.
-type DeliveryReads interface {
-	Deliveries() Table[*Delivery, *DeliveryFilter]
-}
-
-// DeliveryWrites changes deliveries in a transaction.
-type DeliveryWrites interface {
-	DeliveryWriter() RowWriter[*Delivery]
-}
-
 // Deliveries are the operations on deliveries. Ended deliveries are kept for
 // Options.DeliveryRetention.
 type Deliveries struct {
@@ -136,7 +126,7 @@ func (s Deliveries) redeliver(ctx context.Context, uids []UID) ([]*Delivery, err
 	again := make([]*Delivery, len(uids))
 	err := s.p.store.Write(ctx, func(tx Tx) error {
 		lockSubscriptions(tx, parentsOf(uids))
-		found, err := tx.Deliveries().Get(ctx, Keys{uids: uids})
+		found, err := s.p.tables.Deliveries.Get(ctx, tx, Keys{uids: uids})
 		if err != nil {
 			return err
 		}
@@ -153,7 +143,7 @@ func (s Deliveries) redeliver(ctx context.Context, uids []UID) ([]*Delivery, err
 				continue
 			}
 			again[i].restart(now)
-			if err := tx.DeliveryWriter().Update(ctx, again[i], deliveryProgress...); err != nil {
+			if err := s.p.tables.Deliveries.Update(ctx, tx, again[i], deliveryProgress...); err != nil {
 				return err
 			}
 			tx.Record(s.p.event(ctx, subscriptionKind.Event, verbRedelivered, uid, s.kind.Group(again[i]), again[i]))

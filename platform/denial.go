@@ -157,7 +157,7 @@ func (d *denials) locateEntries(ctx context.Context, batch []denial) ([]*Event, 
 		asked = append(append(asked, one.entry.Subject.Ancestors()...), one.entry.Subject)
 	}
 	slices.Sort(asked)
-	groups, err := d.p.store.Groups().Get(ctx, Keys{uids: slices.Compact(asked)})
+	groups, err := d.p.tables.Groups.Get(ctx, d.p.store, Keys{uids: slices.Compact(asked)})
 	if err != nil {
 		return nil, err
 	}

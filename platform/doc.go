@@ -186,14 +186,14 @@
 //	                        name, area, capabilities, fields, what is required, orders,
 //	                        the verbs of its events; widgetKeyFilter, which finds the widget
 //	                        with the same unique key; type Widgets of its operations, and before
-//	                        it WidgetReads and WidgetWrites, which are what it needs of the store
+//	                        it WidgetQueries, if it reads or writes in other ways than a Table does
 //	platform/kinds.go       Widgets in Operations, &widgetKind in the list of kinds
-//	platform/store.go       WidgetReads in Reader, WidgetWrites in Tx
+//	platform/tables.go      Widgets in InventoryTables, and WidgetQueries
 //	platform/capability.go  its capabilities, with names and numbers; role.go has the
 //	                        built-in roles: owner holds all, viewer those that only read
 //	store/sqlstore/widget.go          var widgets = newTable(&table[*platform.Widget, *platform.WidgetFilter]{...}),
 //	                                  and the methods that the platform needs
-//	store/sqlstore/store.go           widgets in the list of tables
+//	store/sqlstore/store.go           widgets in the list of tables; tables.go: in Tables
 //	store/sqlstore/migrations/        its DDL for both engines, the next number: a unique index
 //	                                  of what is unique in a group, and for each order of its
 //	                                  lists an index by root and by parent, for the default

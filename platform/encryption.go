@@ -76,8 +76,8 @@ func (e *encryption) check(now Time) Key {
 
 // findCurrent returns which of all a store is encrypted with, or nil if it is none of them. present is
 // false if the store has no check yet.
-func findCurrent(ctx context.Context, r Reader, all []*encryption) (current *encryption, present bool, err error) {
-	checks, err := r.Keys(ctx, checkKeys)
+func findCurrent(ctx context.Context, t KeyQueries, on Conn, all []*encryption) (current *encryption, present bool, err error) {
+	checks, err := t.Keys(ctx, on, checkKeys)
 	if err != nil || len(checks) == 0 {
 		return nil, false, err
 	}
@@ -109,7 +109,7 @@ func (p *Platform) openEncryption(ctx context.Context) error {
 // establishEncryptions returns the encryptions that this process knows. It fails unless the store has one of
 // them. A new store has no check yet and gets that of the first.
 func (p *Platform) establishEncryptions(ctx context.Context, tx Tx) ([]*encryption, error) {
-	own, err := tx.Keys(ctx, ownKeys)
+	own, err := p.tables.Keys(ctx, tx, ownKeys)
 	if err != nil {
 		return nil, err
 	}
@@ -121,12 +121,12 @@ func (p *Platform) establishEncryptions(ctx context.Context, tx Tx) ([]*encrypti
 	if err != nil {
 		return nil, err
 	}
-	current, present, err := findCurrent(ctx, tx, known)
+	current, present, err := findCurrent(ctx, p.tables, tx, known)
 	switch {
 	case err != nil || current != nil:
 		return known, err
 	case !present:
-		return known, tx.PutKey(ctx, known[0].check(p.now()))
+		return known, p.tables.PutKey(ctx, tx, known[0].check(p.now()))
 	case len(own) > 0:
 		return nil, wrongKey("the database has its own encryption key, which differs from --encryption-key; start without --encryption-key, or run `atrium change-encryption-key` first")
 	case len(known) == 0:
@@ -158,7 +158,7 @@ func (p *Platform) encryptionKeys(ctx context.Context, tx Tx, own []Key) ([]Key,
 
 // makeOwnKey gives a new store a key of its own. It does nothing to a store that has been encrypted.
 func (p *Platform) makeOwnKey(ctx context.Context, tx Tx) ([]Key, error) {
-	if checks, err := tx.Keys(ctx, checkKeys); err != nil || len(checks) > 0 {
+	if checks, err := p.tables.Keys(ctx, tx, checkKeys); err != nil || len(checks) > 0 {
 		return nil, err
 	}
 	made, err := newAESKey()
@@ -166,7 +166,7 @@ func (p *Platform) makeOwnKey(ctx context.Context, tx Tx) ([]Key, error) {
 		return nil, err
 	}
 	key := Key{ID: 1, Purpose: ownKeys, Material: made, CreateTime: p.now()}
-	return []Key{key}, tx.PutKey(ctx, key)
+	return []Key{key}, p.tables.PutKey(ctx, tx, key)
 }
 
 func wrongKey(description string) error {
@@ -186,9 +186,9 @@ func encryptions(keys []Key) ([]*encryption, error) {
 	return all, nil
 }
 
-func deleteKeys(ctx context.Context, tx Tx, keys []Key) error {
+func deleteKeys(ctx context.Context, t KeyQueries, tx Tx, keys []Key) error {
 	for _, k := range keys {
-		if err := tx.DeleteKey(ctx, k.Purpose, k.ID); err != nil {
+		if err := t.DeleteKey(ctx, tx, k.Purpose, k.ID); err != nil {
 			return err
 		}
 	}
@@ -197,8 +197,8 @@ func deleteKeys(ctx context.Context, tx Tx, keys []Key) error {
 
 // currentEncryption returns the encryption of the store, which is one of those that this process
 // knows. In a transaction that holds encryptionLock, the result stays valid.
-func (p *Platform) currentEncryption(ctx context.Context, r Reader) (*encryption, error) {
-	current, _, err := findCurrent(ctx, r, p.secrets)
+func (p *Platform) currentEncryption(ctx context.Context, r Conn) (*encryption, error) {
+	current, _, err := findCurrent(ctx, p.tables, r, p.secrets)
 	if err == nil && current == nil {
 		err = Unavailable("the encryption key of the database was changed: restart this server with the new one", nil)
 	}
@@ -206,7 +206,7 @@ func (p *Platform) currentEncryption(ctx context.Context, r Reader) (*encryption
 }
 
 // checkEncryption fails if this process no longer knows the key with which the store is encrypted.
-func (p *Platform) checkEncryption(ctx context.Context, r Reader) error {
+func (p *Platform) checkEncryption(ctx context.Context, r Conn) error {
 	if p.secrets == nil {
 		return nil
 	}

@@ -9,21 +9,21 @@ import (
 // reseal encrypts with e all keys and secrets that e does not decrypt, using the
 // former encryptions to decrypt them. It returns how many none of them decrypts;
 // if discard is set, it removes these.
-func reseal(ctx context.Context, tx Tx, e *encryption, former []*encryption, discard bool) (unread int, err error) {
+func reseal(ctx context.Context, t KeyQueries, tx Tx, e *encryption, former []*encryption, discard bool) (unread int, err error) {
 	for _, purpose := range sealedKeys {
-		keys, err := tx.Keys(ctx, purpose)
+		keys, err := t.Keys(ctx, tx, purpose)
 		if err != nil {
 			return 0, err
 		}
 		for _, k := range keys {
-			n, err := resealKey(ctx, tx, k, e, former, discard)
+			n, err := resealKey(ctx, t, tx, k, e, former, discard)
 			if err != nil {
 				return 0, err
 			}
 			unread += n
 		}
 	}
-	secrets, err := tx.Secrets(ctx)
+	secrets, err := t.Secrets(ctx, tx)
 	if err != nil {
 		return 0, err
 	}
@@ -45,13 +45,13 @@ func reseal(ctx context.Context, tx Tx, e *encryption, former []*encryption, dis
 			}
 		}
 	}
-	return unread, tx.PutSecrets(ctx, changed)
+	return unread, t.PutSecrets(ctx, tx, changed)
 }
 
 // resealKey encrypts one key with e, as reseal does.
-func resealKey(ctx context.Context, tx Tx, k Key, e *encryption, former []*encryption, discard bool) (unread int, err error) {
+func resealKey(ctx context.Context, t KeyQueries, tx Tx, k Key, e *encryption, former []*encryption, discard bool) (unread int, err error) {
 	if !k.Sealed {
-		return 0, tx.PutKey(ctx, e.sealKey(k))
+		return 0, t.PutKey(ctx, tx, e.sealKey(k))
 	}
 	if e.opens(k) {
 		return 0, nil
@@ -60,9 +60,9 @@ func resealKey(ctx context.Context, tx Tx, k Key, e *encryption, former []*encry
 	switch {
 	case ok:
 		k.Material = plain
-		return 0, tx.PutKey(ctx, e.sealKey(k))
+		return 0, t.PutKey(ctx, tx, e.sealKey(k))
 	case discard:
-		return 1, tx.DeleteKey(ctx, k.Purpose, k.ID)
+		return 1, t.DeleteKey(ctx, tx, k.Purpose, k.ID)
 	default:
 		return 1, nil
 	}
@@ -92,14 +92,14 @@ type KeyChange struct {
 func ChangeEncryptionKey(ctx context.Context, store Store, c KeyChange) (discarded int, err error) {
 	err = store.Write(ctx, func(tx Tx) error {
 		tx.Lock(encryptionLock)
-		discarded, err = c.apply(ctx, tx)
+		discarded, err = c.apply(ctx, store.Tables(), tx)
 		return err
 	})
 	return discarded, err
 }
 
-func (c KeyChange) apply(ctx context.Context, tx Tx) (discarded int, err error) {
-	own, err := tx.Keys(ctx, ownKeys)
+func (c KeyChange) apply(ctx context.Context, t KeyQueries, tx Tx) (discarded int, err error) {
+	own, err := t.Keys(ctx, tx, ownKeys)
 	if err != nil {
 		return 0, err
 	}
@@ -115,22 +115,22 @@ func (c KeyChange) apply(ctx context.Context, tx Tx) (discarded int, err error) 
 	if err != nil {
 		return 0, err
 	}
-	current, present, err := findCurrent(ctx, tx, append(opened, next))
+	current, present, err := findCurrent(ctx, t, tx, append(opened, next))
 	if err != nil {
 		return 0, err
 	}
 	if present && current == nil && !c.Discard {
 		return 0, wrongKey("the database was encrypted with another key than --encryption-key; if that key is lost, use --discard to remove the secrets that cannot be decrypted")
 	}
-	unread, err := reseal(ctx, tx, next, opened, c.Discard)
+	unread, err := reseal(ctx, t, tx, next, opened, c.Discard)
 	if err != nil {
 		return 0, err
 	}
 	if unread > 0 && !c.Discard {
 		return 0, wrongKey(fmt.Sprintf("%d secrets are encrypted with neither key; use --discard to remove them", unread))
 	}
-	if err := deleteKeys(ctx, tx, own); err != nil {
+	if err := deleteKeys(ctx, t, tx, own); err != nil {
 		return 0, err
 	}
-	return unread, tx.PutKey(ctx, next.check(c.Now))
+	return unread, t.PutKey(ctx, tx, next.check(c.Now))
 }

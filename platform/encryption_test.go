@@ -301,13 +301,26 @@ type flaky struct {
 	broken func(ctx context.Context) error
 }
 
-func (f *flaky) Keys(ctx context.Context, purpose string) ([]platform.Key, error) {
-	if f.broken != nil {
-		if err := f.broken(ctx); err != nil {
+// flakyQueries are the queries of a flaky.
+type flakyQueries struct {
+	platform.KeyQueries
+	store *flaky
+}
+
+func (s *flaky) Tables() platform.Tables {
+	all := s.Store.Tables()
+	queries := flakyQueries{all.KeyQueries, s}
+	all.KeyQueries = queries
+	return all
+}
+
+func (q flakyQueries) Keys(ctx context.Context, on platform.Conn, purpose string) ([]platform.Key, error) {
+	if q.store.broken != nil {
+		if err := q.store.broken(ctx); err != nil {
 			return nil, err
 		}
 	}
-	return f.Store.Keys(ctx, purpose)
+	return q.KeyQueries.Keys(ctx, on, purpose)
 }
 
 func TestAFailedReadOfKeysMakesNoPageTokenInvalid(t *testing.T) {

@@ -13,6 +13,7 @@ import (
 // read, before they use what they have read.
 type eventAnchor struct {
 	store     Store
+	tables    EventQueries
 	retention time.Duration
 	clock     func() time.Time
 
@@ -32,7 +33,7 @@ func (a *eventAnchor) note(e *Event) {
 // noteAt reads the event at a position, and remembers it instead of an earlier one.
 func (a *eventAnchor) noteAt(ctx context.Context, at EventPosition) error {
 	a.forget()
-	found, err := a.store.EventsUpTo(ctx, nil, EventPosition{at.Transaction, at.Number - 1}, at, 1)
+	found, err := a.tables.EventsUpTo(ctx, a.store, nil, EventPosition{at.Transaction, at.Number - 1}, at, 1)
 	if err == nil && len(found) == 1 {
 		a.note(found[0])
 	}

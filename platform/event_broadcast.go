@@ -34,6 +34,7 @@ const (
 // their organisation.
 type broadcast struct {
 	store        Store
+	tables       EventQueries
 	logger       *slog.Logger
 	observer     Observer
 	clock        func() time.Time
@@ -52,9 +53,9 @@ type broadcast struct {
 
 func newBroadcast(store Store, o Options) *broadcast {
 	logger := o.Logger
-	b := &broadcast{store: store, logger: logger, observer: o.Observer, clock: o.Clock, catchUpSlots: make(chan struct{}, maxCatchUps), listeners: map[UID]map[*listener]struct{}{}}
-	b.anchor = eventAnchor{store: store, retention: o.AuditRetention, clock: o.Clock}
-	b.callers = feedCallers{store: store, trouble: chore{logger: logger, warning: "reading grants failed; live feeds wait for a retry"}, reads: &b.reads, open: map[string]*feedCaller{}}
+	b := &broadcast{store: store, tables: store.Tables(), logger: logger, observer: o.Observer, clock: o.Clock, catchUpSlots: make(chan struct{}, maxCatchUps), listeners: map[UID]map[*listener]struct{}{}}
+	b.anchor = eventAnchor{store: store, tables: b.tables, retention: o.AuditRetention, clock: o.Clock}
+	b.callers = feedCallers{store: store, tables: store.Tables().IAMTables, trouble: chore{logger: logger, warning: "reading grants failed; live feeds wait for a retry"}, reads: &b.reads, open: map[string]*feedCaller{}}
 	return b
 }
 
@@ -165,7 +166,7 @@ func (b *broadcast) run(ctx context.Context, at EventPosition) {
 	reading := chore{logger: b.logger, warning: "reading new events failed; live feeds wait for a retry"}
 	for ctx.Err() == nil {
 		changed := b.store.Changed()
-		events, err := b.store.EventsAfter(ctx, nil, at, broadcastBatch)
+		events, err := b.tables.EventsAfter(ctx, b.store, nil, at, broadcastBatch)
 		if err == nil {
 			at, events, err = b.checkAnchor(ctx, at, events)
 		}
@@ -370,7 +371,7 @@ func (b *broadcast) readUpTo(ctx context.Context, roots []UID, after, upTo Event
 		return nil, 0, ctx.Err()
 	}
 	ctx = InBackground(ctx)
-	events, err = b.store.EventsUpTo(ctx, roots, after, upTo, feedBatch)
+	events, err = b.tables.EventsUpTo(ctx, b.store, roots, after, upTo, feedBatch)
 	if err != nil {
 		return nil, 0, err
 	}

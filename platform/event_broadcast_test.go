@@ -20,25 +20,39 @@ type countingStore struct {
 	events, grants, own atomic.Int64 // The counter own counts reads of events by a single feed.
 }
 
-func (s *countingStore) EventsAfter(ctx context.Context, roots []platform.UID, after platform.EventPosition, limit int) ([]*platform.Event, error) {
-	s.events.Add(1)
-	if len(roots) > 0 {
-		s.own.Add(1)
-	}
-	return s.Store.EventsAfter(ctx, roots, after, limit)
+// countingQueries are the queries of a countingStore.
+type countingQueries struct {
+	platform.EventQueries
+	platform.SignInQueries
+	store *countingStore
 }
 
-func (s *countingStore) EventsUpTo(ctx context.Context, roots []platform.UID, after, upTo platform.EventPosition, limit int) ([]*platform.Event, error) {
-	s.events.Add(1)
-	if len(roots) > 0 {
-		s.own.Add(1)
-	}
-	return s.Store.EventsUpTo(ctx, roots, after, upTo, limit)
+func (s *countingStore) Tables() platform.Tables {
+	all := s.Store.Tables()
+	queries := countingQueries{all.EventQueries, all.SignInQueries, s}
+	all.EventQueries, all.SignInQueries = queries, queries
+	return all
 }
 
-func (s *countingStore) Grants(ctx context.Context, identities []platform.UID) ([]platform.Grant, error) {
-	s.grants.Add(1)
-	return s.Store.Grants(ctx, identities)
+func (q countingQueries) EventsAfter(ctx context.Context, on platform.Conn, roots []platform.UID, after platform.EventPosition, limit int) ([]*platform.Event, error) {
+	q.store.events.Add(1)
+	if len(roots) > 0 {
+		q.store.own.Add(1)
+	}
+	return q.EventQueries.EventsAfter(ctx, on, roots, after, limit)
+}
+
+func (q countingQueries) EventsUpTo(ctx context.Context, on platform.Conn, roots []platform.UID, after, upTo platform.EventPosition, limit int) ([]*platform.Event, error) {
+	q.store.events.Add(1)
+	if len(roots) > 0 {
+		q.store.own.Add(1)
+	}
+	return q.EventQueries.EventsUpTo(ctx, on, roots, after, upTo, limit)
+}
+
+func (q countingQueries) Grants(ctx context.Context, on platform.Conn, identities []platform.UID) ([]platform.Grant, error) {
+	q.store.grants.Add(1)
+	return q.SignInQueries.Grants(ctx, on, identities)
 }
 
 // An audience is a number of open feeds.
@@ -276,8 +290,16 @@ func TestAFeedSkipsNothingWhenAReadIsShort(t *testing.T) {
 // A hesitantStore reads one new event at a time.
 type hesitantStore struct{ platform.Store }
 
-func (s hesitantStore) EventsAfter(ctx context.Context, roots []platform.UID, after platform.EventPosition, _ int) ([]*platform.Event, error) {
-	return s.Store.EventsAfter(ctx, roots, after, 1)
+type hesitantQueries struct{ platform.EventQueries }
+
+func (s hesitantStore) Tables() platform.Tables {
+	all := s.Store.Tables()
+	all.EventQueries = hesitantQueries{all.EventQueries}
+	return all
+}
+
+func (q hesitantQueries) EventsAfter(ctx context.Context, on platform.Conn, roots []platform.UID, after platform.EventPosition, _ int) ([]*platform.Event, error) {
+	return q.EventQueries.EventsAfter(ctx, on, roots, after, 1)
 }
 
 type failingStore struct {
@@ -286,13 +308,26 @@ type failingStore struct {
 	failed chan struct{}
 }
 
-func (s *failingStore) EventsAfter(ctx context.Context, roots []platform.UID, after platform.EventPosition, limit int) ([]*platform.Event, error) {
-	if s.away.Load() {
+// failingQueries are the queries of a failingStore.
+type failingQueries struct {
+	platform.EventQueries
+	store *failingStore
+}
+
+func (s *failingStore) Tables() platform.Tables {
+	all := s.Store.Tables()
+	queries := failingQueries{all.EventQueries, s}
+	all.EventQueries = queries
+	return all
+}
+
+func (q failingQueries) EventsAfter(ctx context.Context, on platform.Conn, roots []platform.UID, after platform.EventPosition, limit int) ([]*platform.Event, error) {
+	if q.store.away.Load() {
 		select {
-		case s.failed <- struct{}{}:
+		case q.store.failed <- struct{}{}:
 		default:
 		}
 		return nil, platform.Unavailable("the test is away", nil)
 	}
-	return s.Store.EventsAfter(ctx, roots, after, limit)
+	return q.EventQueries.EventsAfter(ctx, on, roots, after, limit)
 }

@@ -16,7 +16,8 @@ import (
 // of a caller, and in one statement for many callers. While the store fails,
 // feeds wait: no event is delivered with outdated grants.
 type feedCallers struct {
-	store    Reader
+	store    Conn
+	tables   IAMTables
 	identify func(ctx context.Context, c Claims) (*Actor, error) // finds the identities of a token again
 	trouble  chore                                               // what the log says of reads
 	reads    *atomic.Int64                                       // number of reads of events
@@ -122,7 +123,7 @@ func (h *feedCallers) confirm(ctx context.Context, callers []*feedCaller) (lost 
 	if len(roots) == 0 {
 		return nil, nil
 	}
-	versions, err := h.store.AuthorityVersions(ctx, slices.Compact(roots), slices.Compact(issuers))
+	versions, err := h.tables.AuthorityVersions(ctx, h.store, slices.Compact(roots), slices.Compact(issuers))
 	if err != nil {
 		return nil, err
 	}
@@ -300,7 +301,7 @@ func (h *feedCallers) readNow() bool {
 		for i, one := range now.asking {
 			actors[i] = one.actor
 		}
-		held, err = readGrants(ctx, h.store, actors)
+		held, err = readGrants(ctx, h.tables, h.store, actors)
 	}
 	cancel()
 	h.lock.Lock()
@@ -323,7 +324,7 @@ const grantsPerStatement = 1000
 
 // readGrants reads the current grants of actors, in their order, with one
 // statement for all identities and one for each identity provider.
-func readGrants(ctx context.Context, r Reader, actors []*Actor) ([][]grant, error) {
+func readGrants(ctx context.Context, t IAMTables, r Conn, actors []*Actor) ([][]grant, error) {
 	var identities []UID
 	groups := map[UID][]string{}
 	for _, a := range actors {
@@ -335,7 +336,7 @@ func readGrants(ctx context.Context, r Reader, actors []*Actor) ([][]grant, erro
 	slices.Sort(identities)
 	bound := map[UID][]Grant{}
 	for batch := range slices.Chunk(slices.Compact(identities), grantsPerStatement) {
-		found, err := r.Grants(ctx, batch)
+		found, err := t.Grants(ctx, r, batch)
 		if err != nil {
 			return nil, err
 		}
@@ -346,7 +347,7 @@ func readGrants(ctx context.Context, r Reader, actors []*Actor) ([][]grant, erro
 	given := map[mappedGroup][]Grant{}
 	for provider, listed := range groups {
 		slices.Sort(listed)
-		found, err := r.MappedGrants(ctx, provider, slices.Compact(listed)...)
+		found, err := t.MappedGrants(ctx, r, provider, slices.Compact(listed)...)
 		if err != nil {
 			return nil, err
 		}

@@ -12,11 +12,11 @@ import (
 
 // A newVersions has another version for each organisation and issuer at each read.
 type newVersions struct {
-	Reader
+	SignInQueries
 	reads byte
 }
 
-func (r *newVersions) AuthorityVersions(_ context.Context, roots []UID, issuers []string) (AuthorityVersions, error) {
+func (r *newVersions) AuthorityVersions(_ context.Context, _ Conn, roots []UID, issuers []string) (AuthorityVersions, error) {
 	r.reads++
 	return AuthorityVersions{Roots: map[UID]string{roots[0]: string('a' + r.reads)}, Issuers: map[string]string{issuers[0]: string('a' + r.reads)}}, nil
 }
@@ -30,7 +30,7 @@ func TestALostIdentityIsNotForgottenAfterAFailure(t *testing.T) {
 	}
 	loser, other := caller("loser"), caller("other")
 	failure := errors.New("the store is away")
-	h := &feedCallers{store: &newVersions{}, identify: func(_ context.Context, c Claims) (*Actor, error) {
+	h := &feedCallers{tables: IAMTables{SignInQueries: &newVersions{}}, identify: func(_ context.Context, c Claims) (*Actor, error) {
 		if c.Subject == "loser" {
 			return &Actor{}, nil
 		}
@@ -74,7 +74,7 @@ func TestTheFeedsOfACallerShareARound(t *testing.T) {
 		if second == first {
 			t.Error("want another round later")
 		}
-		h.store, h.reads = noGrants{}, new(atomic.Int64)
+		h.tables.SignInQueries, h.reads = noGrants{}, new(atomic.Int64)
 		read := func(callers ...*feedCaller) {
 			h.lock.Lock()
 			h.now = &grantRead{asking: callers}
@@ -137,6 +137,6 @@ func TestFeedsStopWaitingForAnswersThatAreNotSharable(t *testing.T) {
 }
 
 // noGrants has no grants.
-type noGrants struct{ Reader }
+type noGrants struct{ SignInQueries }
 
-func (noGrants) Grants(context.Context, []UID) ([]Grant, error) { return nil, nil }
+func (noGrants) Grants(context.Context, Conn, []UID) ([]Grant, error) { return nil, nil }

@@ -9,16 +9,16 @@ import (
 	"atrium/platform/fieldmask"
 )
 
-// EventReads reads events in the order of the feed.
-type EventReads interface {
+// EventQueries read and write events in other ways than a Table does.
+type EventQueries interface {
 	// EventsAfter reads events after a position, in order. An empty roots selects
 	// all organisations. It returns an event only when no earlier event can still
 	// be committed. It may return fewer events than there are, for a moment.
-	EventsAfter(ctx context.Context, roots []UID, after EventPosition, limit int) ([]*Event, error)
+	EventsAfter(ctx context.Context, on Conn, roots []UID, after EventPosition, limit int) ([]*Event, error)
 
 	// EventsUpTo reads all events after a position up to the position of an event that
 	// EventsAfter has returned, in order, but at most limit.
-	EventsUpTo(ctx context.Context, roots []UID, after, upTo EventPosition, limit int) ([]*Event, error)
+	EventsUpTo(ctx context.Context, on Conn, roots []UID, after, upTo EventPosition, limit int) ([]*Event, error)
 }
 
 // EventStore has the operations on events outside of transactions.
@@ -149,7 +149,7 @@ func (s Events) Position(ctx context.Context) (string, error) {
 	if err != nil || !found {
 		return "", inArea(areaEvents, err)
 	}
-	newest, err := s.p.store.EventsUpTo(ctx, nil, EventPosition{at.Transaction, at.Number - 1}, at, 1)
+	newest, err := s.p.tables.EventsUpTo(ctx, s.p.store, nil, EventPosition{at.Transaction, at.Number - 1}, at, 1)
 	if err != nil || len(newest) == 0 { // Retention may have deleted it; "" is before all that is stored.
 		return "", inArea(areaEvents, err)
 	}

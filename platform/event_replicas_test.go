@@ -93,20 +93,34 @@ type seenStore struct {
 	once   sync.Once
 }
 
-func (s *seenStore) Grants(ctx context.Context, identities []platform.UID) ([]platform.Grant, error) {
-	if s.given.Load() {
-		defer s.once.Do(func() { close(s.passed) })
+// seenQueries are the queries of a seenStore.
+type seenQueries struct {
+	platform.EventQueries
+	platform.SignInQueries
+	store *seenStore
+}
+
+func (s *seenStore) Tables() platform.Tables {
+	all := s.Store.Tables()
+	queries := seenQueries{all.EventQueries, all.SignInQueries, s}
+	all.EventQueries, all.SignInQueries = queries, queries
+	return all
+}
+
+func (q seenQueries) Grants(ctx context.Context, on platform.Conn, identities []platform.UID) ([]platform.Grant, error) {
+	if q.store.given.Load() {
+		defer q.store.once.Do(func() { close(q.store.passed) })
 	}
-	defer s.then()
-	return s.Store.Grants(ctx, identities)
+	defer q.store.then()
+	return q.SignInQueries.Grants(ctx, on, identities)
 }
 
-func (s *seenStore) EventsAfter(ctx context.Context, roots []platform.UID, after platform.EventPosition, limit int) ([]*platform.Event, error) {
-	return s.note(s.Store.EventsAfter(ctx, roots, after, limit))
+func (q seenQueries) EventsAfter(ctx context.Context, on platform.Conn, roots []platform.UID, after platform.EventPosition, limit int) ([]*platform.Event, error) {
+	return q.store.note(q.EventQueries.EventsAfter(ctx, on, roots, after, limit))
 }
 
-func (s *seenStore) EventsUpTo(ctx context.Context, roots []platform.UID, after, upTo platform.EventPosition, limit int) ([]*platform.Event, error) {
-	return s.note(s.Store.EventsUpTo(ctx, roots, after, upTo, limit))
+func (q seenQueries) EventsUpTo(ctx context.Context, on platform.Conn, roots []platform.UID, after, upTo platform.EventPosition, limit int) ([]*platform.Event, error) {
+	return q.store.note(q.EventQueries.EventsUpTo(ctx, on, roots, after, upTo, limit))
 }
 
 func (s *seenStore) note(events []*platform.Event, err error) ([]*platform.Event, error) {

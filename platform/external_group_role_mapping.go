@@ -80,16 +80,6 @@ var externalGroupRoleMappingKind = Kind[*ExternalGroupRoleMapping]{
 	},
 }
 
-// ExternalGroupRoleMappingReads reads external group role mappings.
-type ExternalGroupRoleMappingReads interface {
-	ExternalGroupRoleMappings() Table[*ExternalGroupRoleMapping, *ExternalGroupRoleMappingFilter]
-}
-
-// ExternalGroupRoleMappingWrites changes external group role mappings in a transaction.
-type ExternalGroupRoleMappingWrites interface {
-	ExternalGroupRoleMappingWriter() RowWriter[*ExternalGroupRoleMapping]
-}
-
 // ExternalGroupRoleMappings are the operations on mappings.
 type ExternalGroupRoleMappings struct {
 	*resources[*ExternalGroupRoleMapping, *ExternalGroupRoleMappingFilter]
@@ -185,7 +175,7 @@ func (s ExternalGroupRoleMappings) removeAll(ctx context.Context, tx Tx, uids []
 		return nil, nil
 	}
 	removed, indices := make([]*ExternalGroupRoleMapping, len(uids)), sortIndices(uids)
-	rows, err := s.rows(tx).DeleteAll(ctx, slices.Sorted(slices.Values(uids)))
+	rows, err := s.table.DeleteAll(ctx, tx, slices.Sorted(slices.Values(uids)))
 	if errors.Is(err, ErrNotFound) {
 		err = s.kind.notFound(uids[indices[len(rows)]])
 	}

@@ -230,30 +230,89 @@ func ParseEPSSKey(key string) *float64 {
 	return &p
 }
 
-// FindingReads reads findings.
-type FindingReads interface {
-	Findings() Table[*Finding, *FindingFilter]
-
+// FindingQueries read and write findings in other ways than a Table does.
+type FindingQueries interface {
 	// SummarizeFindings counts the findings of each scope that are counted, with one
 	// statement.
-	SummarizeFindings(ctx context.Context, scopes []Scope) ([]*FindingSummary, error)
+	SummarizeFindings(ctx context.Context, on Conn, scopes []Scope) ([]*FindingSummary, error)
 
 	// SummarizeImageFindings counts those of images, with one statement.
-	SummarizeImageFindings(ctx context.Context, keys ImageKeys) ([]*FindingSummary, error)
+	SummarizeImageFindings(ctx context.Context, on Conn, keys ImageKeys) ([]*FindingSummary, error)
 
 	// FacetFindings counts the findings of each scope by facet, with one statement.
-	FacetFindings(ctx context.Context, filter *FindingFilter, scopes []Scope) ([]*FindingFacets, error)
+	FacetFindings(ctx context.Context, on Conn, filter *FindingFilter, scopes []Scope) ([]*FindingFacets, error)
 
 	// FindingActivity sums the changes of the number of open findings from the first interval until now. The
 	// query has whole days.
-	FindingActivity(ctx context.Context, q ActivityQuery) ([]OpenChange, error)
+	FindingActivity(ctx context.Context, on Conn, q ActivityQuery) ([]OpenChange, error)
 
 	// RulesOf reads the triage rules of groups and repos.
-	RulesOf(ctx context.Context, scopes []UID) ([]*TriageRule, error)
+	RulesOf(ctx context.Context, on Conn, scopes []UID) ([]*TriageRule, error)
 
 	// NextFindingRoot returns the first organisation after another one that has tasks, in the order
 	// of UIDs, or "" if there is none.
-	NextFindingRoot(ctx context.Context, after UID) (root UID, err error)
+	NextFindingRoot(ctx context.Context, on Conn, after UID) (root UID, err error)
+
+	// FindingTasks reads the oldest tasks of an organisation.
+	FindingTasks(ctx context.Context, tx Tx, root UID, limit int) ([]FindingTask, error)
+
+	AddFindingTasks(ctx context.Context, tx Tx, tasks []FindingTask) error
+
+	EndFindingTasks(tx Tx, tasks []FindingTask)
+
+	// AddReviewTasks adds tasks for all repos.
+	AddReviewTasks(ctx context.Context, tx Tx) error
+
+	// AddExpiredTasks adds tasks for the images of findings whose exceptions have ended.
+	AddExpiredTasks(ctx context.Context, tx Tx, now Time) error
+
+	// ImageFacts reads what the findings of images of a repo follow from. digests nil means all
+	// images that a tag points to or that have a status.
+	ImageFacts(ctx context.Context, tx Tx, repo UID, digests []string) ([]*ImageFacts, error)
+
+	// ImageStatuses reads the statuses of images, by repo and digest.
+	ImageStatuses(ctx context.Context, tx Tx, images ImageKeys) ([]*ImageStatus, error)
+
+	// TriageFacts reads what an update of findings of images and of advisories needs to know.
+	TriageFacts(ctx context.Context, tx Tx, images ImageKeys, advisories []UID) (TriageFacts, error)
+
+	// Holders lists the live images of a repo that hold packages with one of the normal names,
+	// with their versions of these.
+	Holders(ctx context.Context, tx Tx, repo UID, names []string) ([]Holder, error)
+
+	// AdvisoriesNamed reads the advisories for a repo that are not withdrawn and whose artifacts
+	// have one of the normal names.
+	AdvisoriesNamed(ctx context.Context, tx Tx, repo UID, names []string) ([]*Advisory, error)
+
+	// ReposOfAdvisories lists, for each advisory, the repos of an organisation (of all if root is "") that hold a
+	// package with one of its names, that have an image with its digest, or that have findings
+	// of it. A repo can be listed several times.
+	ReposOfAdvisories(ctx context.Context, tx Tx, root UID, all []AdvisoryReach) (map[UID][]UID, error)
+
+	// LastImageNumber returns the highest number of an image of a repo, or 0.
+	LastImageNumber(ctx context.Context, tx Tx, repo UID) (int64, error)
+
+	// PutImageStatuses stores the statuses of images of a repo. Those that there were must have been read since the
+	// findings of the organisation were locked.
+	PutImageStatuses(tx Tx, repo UID, statuses []*ImageStatus)
+
+	// ChangeUses changes which images of a repo hold versions. From then on, the uses of the images
+	// with the digests are those of their SBOMs.
+	ChangeUses(ctx context.Context, tx Tx, repo UID, digests []string, uses []PackageUse) error
+
+	// ReplaceFindings deletes the old findings and inserts those that take their place.
+	ReplaceFindings(ctx context.Context, tx Tx, old, current []*Finding) error
+
+	// ShiftOpenFindings changes how many open findings a repo shows, and how many were open in it and in the groups above on
+	// the day of now and later. The repo must have been read since the findings of the organisation were locked.
+	ShiftOpenFindings(tx Tx, repo *Repo, by OpenCounts, now Time)
+
+	// DeleteOpenCountsOf deletes how many findings were open in a group or a repo that is about to be deleted.
+	DeleteOpenCountsOf(tx Tx, scope UID)
+
+	// ForgetRepo removes a repo that is about to be deleted from all counters of findings. The findings of the
+	// organisation must be locked.
+	ForgetRepo(ctx context.Context, tx Tx, repo UID) error
 }
 
 // Findings are the operations on findings.
@@ -289,7 +348,7 @@ func (s Findings) Advisories(ctx context.Context, uids []UID, without CostlyFiel
 	if _, err := requireCaller(ctx); err != nil {
 		return nil, s.kind.addArea(err)
 	}
-	found, err := s.p.store.Advisories().Get(ctx, Keys{uids: uids, without: without | advisoryKind.Hidden})
+	found, err := s.p.tables.Advisories.Get(ctx, s.p.store, Keys{uids: uids, without: without | advisoryKind.Hidden})
 	byUID := make(map[UID]*Advisory, len(found))
 	for _, a := range found {
 		byUID[a.UID] = a
@@ -310,7 +369,7 @@ func (s Findings) ofImages(ctx context.Context, images []ImageKey) ([][]*Finding
 			scopes[i].branches = append(scopes[i].branches, b)
 		}
 	}
-	found, err := s.p.store.Findings().ListEach(ctx, Query[*FindingFilter]{Filter: &FindingFilter{WithoutLiveTags: true}, Order: s.kind.DefaultOrder, Limit: noLimit, Parts: PartItems}, scopes)
+	found, err := s.p.tables.Findings.ListEach(ctx, s.p.store, Query[*FindingFilter]{Filter: &FindingFilter{WithoutLiveTags: true}, Order: s.kind.DefaultOrder, Limit: noLimit, Parts: PartItems}, scopes)
 	for i, rows := range found {
 		all[i] = rows.Items
 	}

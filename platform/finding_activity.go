@@ -35,7 +35,7 @@ func (s Findings) activity(ctx context.Context, req ActivityRequest) ([]FindingA
 		return nil, err
 	}
 	steps := req.query(in, q.Scope)
-	changes, err := s.p.store.FindingActivity(ctx, steps)
+	changes, err := s.p.tables.FindingActivity(ctx, s.p.store, steps)
 	if err != nil {
 		return nil, err
 	}

@@ -128,15 +128,15 @@ func (s Findings) store(ctx context.Context, tx Tx, all ...*findingChanges) erro
 		old, current = append(old, c.old...), append(current, c.new...)
 	}
 	if len(current) > 0 {
-		if err := tx.ReplaceFindings(ctx, old, current); err != nil {
+		if err := s.p.tables.ReplaceFindings(ctx, tx, old, current); err != nil {
 			return err
 		}
 	}
 	for _, c := range all {
 		if c.open != (OpenCounts{}) {
-			tx.ShiftOpenFindings(c.repo, c.open, c.now)
+			s.p.tables.ShiftOpenFindings(tx, c.repo, c.open, c.now)
 		}
-		tx.PutImageStatuses(c.repo.UID, c.statuses)
+		s.p.tables.PutImageStatuses(tx, c.repo.UID, c.statuses)
 	}
 	return nil
 }

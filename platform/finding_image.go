@@ -96,7 +96,7 @@ func (c OpenCounts) Total() (sum int64) {
 }
 
 // numberImages gives numbers to new images.
-func numberImages(ctx context.Context, tx Tx, repo UID, statuses []*ImageStatus) error {
+func (s Findings) numberImages(ctx context.Context, tx Tx, repo UID, statuses []*ImageStatus) error {
 	last := int64(0)
 	for _, status := range statuses {
 		if status.Number != 0 {
@@ -104,7 +104,7 @@ func numberImages(ctx context.Context, tx Tx, repo UID, statuses []*ImageStatus)
 		}
 		if last == 0 {
 			var err error
-			if last, err = tx.LastImageNumber(ctx, repo); err != nil {
+			if last, err = s.p.tables.LastImageNumber(ctx, tx, repo); err != nil {
 				return err
 			}
 		}
@@ -136,7 +136,7 @@ func (s Findings) readVersions(ctx context.Context, tx Tx, repo *Repo, facts []*
 	if err := s.p.putPackages(ctx, tx, named); err != nil {
 		return nil, nil, err
 	}
-	byUID, err := versionsByUID(ctx, tx, all)
+	byUID, err := s.versionsByUID(ctx, tx, all)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -187,11 +187,11 @@ func (s *ImageStatus) Named() []UID {
 }
 
 // versionsByUID reads versions of packages, and those of their source packages.
-func versionsByUID(ctx context.Context, tx Tx, uids []UID) (map[UID]*PackageVersion, error) {
+func (s Findings) versionsByUID(ctx context.Context, tx Tx, uids []UID) (map[UID]*PackageVersion, error) {
 	byUID := make(map[UID]*PackageVersion, len(uids))
 	for len(uids) > 0 {
 		slices.Sort(uids)
-		found, err := tx.PackageVersions().Get(ctx, Keys{uids: slices.Compact(uids)})
+		found, err := s.p.tables.PackageVersions.Get(ctx, tx, Keys{uids: slices.Compact(uids)})
 		if err != nil {
 			return nil, err
 		}

@@ -97,7 +97,7 @@ func (s Findings) write(ctx context.Context, tx Tx, repo *Repo, contents []*cont
 	if err != nil {
 		return err
 	}
-	if err := setExploitation(ctx, tx, advisories); err != nil {
+	if err := setExploitation(ctx, s.p.tables, tx, advisories); err != nil {
 		return err
 	}
 	changes := findingChanges{now: s.p.now(), repo: repo, events: events}

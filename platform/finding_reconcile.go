@@ -7,60 +7,10 @@ import (
 	"atrium/platform/ecosystem"
 )
 
-// FindingWrites changes findings and what they follow from, in a transaction.
-type FindingWrites interface {
-	// FindingTasks reads the oldest tasks of an organisation.
-	FindingTasks(ctx context.Context, root UID, limit int) ([]FindingTask, error)
-	AddFindingTasks(ctx context.Context, tasks []FindingTask) error
-	EndFindingTasks(tasks []FindingTask)
-	// AddReviewTasks adds tasks for all repos.
-	AddReviewTasks(ctx context.Context) error
-	// AddExpiredTasks adds tasks for the images of findings whose exceptions have ended.
-	AddExpiredTasks(ctx context.Context, now Time) error
-
-	// ImageFacts reads what the findings of images of a repo follow from. digests nil means all
-	// images that a tag points to or that have a status.
-	ImageFacts(ctx context.Context, repo UID, digests []string) ([]*ImageFacts, error)
-	// ImageStatuses reads the statuses of images, by repo and digest.
-	ImageStatuses(ctx context.Context, images ImageKeys) ([]*ImageStatus, error)
-	// TriageFacts reads what an update of findings of images and of advisories needs to know.
-	TriageFacts(ctx context.Context, images ImageKeys, advisories []UID) (TriageFacts, error)
-	// Holders lists the live images of a repo that hold packages with one of the normal names,
-	// with their versions of these.
-	Holders(ctx context.Context, repo UID, names []string) ([]Holder, error)
-	// AdvisoriesNamed reads the advisories for a repo that are not withdrawn and whose artifacts
-	// have one of the normal names.
-	AdvisoriesNamed(ctx context.Context, repo UID, names []string) ([]*Advisory, error)
-	// ReposOfAdvisories lists, for each advisory, the repos of an organisation (of all if root is "") that hold a
-	// package with one of its names, that have an image with its digest, or that have findings
-	// of it. A repo can be listed several times.
-	ReposOfAdvisories(ctx context.Context, root UID, all []AdvisoryReach) (map[UID][]UID, error)
-
-	// LastImageNumber returns the highest number of an image of a repo, or 0.
-	LastImageNumber(ctx context.Context, repo UID) (int64, error)
-	// PutImageStatuses stores the statuses of images of a repo. Those that there were must have been read since the
-	// findings of the organisation were locked.
-	PutImageStatuses(repo UID, statuses []*ImageStatus)
-	// ChangeUses changes which images of a repo hold versions. From then on, the uses of the images
-	// with the digests are those of their SBOMs.
-	ChangeUses(ctx context.Context, repo UID, digests []string, uses []PackageUse) error
-	// ReplaceFindings deletes the old findings and inserts those that take their place.
-	ReplaceFindings(ctx context.Context, old, current []*Finding) error
-	// ShiftOpenFindings changes how many open findings a repo shows, and how many were open in it and in the groups above on
-	// the day of now and later. The repo must have been read since the findings of the organisation were locked.
-	ShiftOpenFindings(repo *Repo, by OpenCounts, now Time)
-	// DeleteOpenCountsOf deletes how many findings were open in a group or a repo that is about to be deleted.
-	DeleteOpenCountsOf(scope UID)
-
-	// ForgetRepo removes a repo that is about to be deleted from all counters of findings. The findings of the
-	// organisation must be locked.
-	ForgetRepo(ctx context.Context, repo UID) error
-}
-
 // reconcileRepo ends tasks of one repo, about up to limit images if there are more. It returns
 // the number of images.
 func (s Findings) reconcileRepo(ctx context.Context, tx Tx, repo UID, tasks []FindingTask, limit int, events findingEvents) (ended []FindingTask, images int, err error) {
-	found, err := tx.Repos().Get(ctx, Keys{uids: []UID{repo}})
+	found, err := s.p.tables.Repos.Get(ctx, tx, Keys{uids: []UID{repo}})
 	if err != nil {
 		return nil, 0, err
 	}
@@ -114,7 +64,7 @@ type content struct {
 
 // reconcileImages writes what follows from all facts about some images of a repo.
 func (s Findings) reconcileImages(ctx context.Context, tx Tx, repo *Repo, digests []string, events findingEvents) error {
-	facts, err := tx.ImageFacts(ctx, repo.UID, digests)
+	facts, err := s.p.tables.ImageFacts(ctx, tx, repo.UID, digests)
 	if err != nil {
 		return err
 	}
@@ -130,18 +80,18 @@ func (s Findings) reconcileImages(ctx context.Context, tx Tx, repo *Repo, digest
 			names = append(names, contents[i].names()...)
 		}
 	}
-	if err := numberImages(ctx, tx, repo.UID, statuses); err != nil {
+	if err := s.numberImages(ctx, tx, repo.UID, statuses); err != nil {
 		return err
 	}
 	var uses []PackageUse
 	for i, f := range facts {
 		uses = append(uses, changedUses(f.usedBefore(byUID), statuses[i])...)
 	}
-	if err := tx.ChangeUses(ctx, repo.UID, digests, uses); err != nil {
+	if err := s.p.tables.ChangeUses(ctx, tx, repo.UID, digests, uses); err != nil {
 		return err
 	}
 	slices.Sort(names)
-	advisories, err := tx.AdvisoriesNamed(ctx, repo.UID, slices.Compact(names))
+	advisories, err := s.p.tables.AdvisoriesNamed(ctx, tx, repo.UID, slices.Compact(names))
 	if err != nil {
 		return err
 	}
@@ -154,7 +104,7 @@ func (s Findings) reconcileImages(ctx context.Context, tx Tx, repo *Repo, digest
 
 // reconcileAdvisories writes the findings of some advisories in a repo, and returns how many images it has looked at.
 func (s Findings) reconcileAdvisories(ctx context.Context, tx Tx, repo *Repo, uids []UID, events findingEvents) (images int, err error) {
-	advisories, err := tx.Advisories().Get(ctx, Keys{uids: uids})
+	advisories, err := s.p.tables.Advisories.Get(ctx, tx, Keys{uids: uids})
 	if err != nil || len(advisories) == 0 {
 		return 0, err
 	}
@@ -163,7 +113,7 @@ func (s Findings) reconcileAdvisories(ctx context.Context, tx Tx, repo *Repo, ui
 		names = append(names, a.heldNames()...)
 	}
 	slices.Sort(names)
-	holders, err := tx.Holders(ctx, repo.UID, slices.Compact(names))
+	holders, err := s.p.tables.Holders(ctx, tx, repo.UID, slices.Compact(names))
 	if err != nil {
 		return 0, err
 	}
@@ -184,11 +134,11 @@ func (s Findings) reconcileAdvisories(ctx context.Context, tx Tx, repo *Repo, ui
 			digests = append(digests, a.ArtifactName)
 		}
 	}
-	statuses, err := tx.ImageStatuses(ctx, imagesOf(repo.UID, digests))
+	statuses, err := s.p.tables.ImageStatuses(ctx, tx, imagesOf(repo.UID, digests))
 	if err != nil {
 		return 0, err
 	}
-	versions, err := versionsByUID(ctx, tx, held)
+	versions, err := s.versionsByUID(ctx, tx, held)
 	if err != nil {
 		return 0, err
 	}
@@ -219,7 +169,7 @@ func imagesOf(repo UID, digests []string) ImageKeys {
 // readFindings reads the findings of a repo that a filter selects, in any state.
 func (s Findings) readFindings(ctx context.Context, tx Tx, repo UID, filter *FindingFilter) ([]*Finding, error) {
 	filter.States, filter.WithoutLiveTags = findingStates, true
-	rows, err := tx.Findings().List(ctx, Query[*FindingFilter]{
+	rows, err := s.p.tables.Findings.List(ctx, tx, Query[*FindingFilter]{
 		Scope: newScope(Branch{Relation: Children, UID: repo}), Filter: filter, Order: Order{Field: "uid"}, Limit: noLimit, Parts: PartItems,
 	})
 	return rows.Items, err

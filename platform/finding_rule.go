@@ -8,21 +8,27 @@ import (
 	"atrium/platform/fieldmask"
 )
 
-// TriageRuleWrites changes rules in a transaction.
-type TriageRuleWrites interface {
+// TriageRuleQueries read and write triage rules in other ways than a Table does.
+type TriageRuleQueries interface {
 	// TriageRules reads the rules of scopes that name one of vulnerabilities.
-	TriageRules(ctx context.Context, scopes []UID, vulnerabilities []string) ([]*TriageRule, error)
+	TriageRules(ctx context.Context, tx Tx, scopes []UID, vulnerabilities []string) ([]*TriageRule, error)
+
 	// OtherNames lists other names of a vulnerability, which advisories for an organisation give it.
-	OtherNames(ctx context.Context, root UID, vulnerability string) ([]string, error)
+	OtherNames(ctx context.Context, tx Tx, root UID, vulnerability string) ([]string, error)
+
 	// PutTriageRules stores rules, replacing those with the same UIDs.
-	PutTriageRules(rules []*TriageRule)
-	DeleteTriageRules(uids []UID)
+	PutTriageRules(tx Tx, rules []*TriageRule)
+
+	DeleteTriageRules(tx Tx, uids []UID)
+
 	// DeleteRulesOf deletes the rules of a group or a repo that is about to be deleted.
-	DeleteRulesOf(scope UID)
+	DeleteRulesOf(tx Tx, scope UID)
+
 	// EndTriageRules deletes rules whose time is over.
-	EndTriageRules(ctx context.Context, now Time) error
+	EndTriageRules(ctx context.Context, tx Tx, now Time) error
+
 	// AddRuleTasks adds tasks for the findings of vulnerabilities in a group or a repo.
-	AddRuleTasks(scope UID, vulnerabilities []string)
+	AddRuleTasks(tx Tx, scope UID, vulnerabilities []string)
 }
 
 // A TriageChange is the body of the events about rules: what was decided about the findings of
@@ -75,27 +81,27 @@ func (s Findings) changeRules(ctx context.Context, tx Tx, u *FindingUpdate, c *f
 			return err
 		}
 	}
-	tx.PutTriageRules(kept)
+	s.p.tables.PutTriageRules(tx, kept)
 	s.followRules(ctx, tx, u.Within, rules)
 	return nil
 }
 
 // removeRules deletes rules, and returns those whose vulnerabilities other rules are about.
-func (Findings) removeRules(ctx context.Context, tx Tx, within UID, rules []*TriageRule) (covered []*TriageRule, err error) {
+func (s Findings) removeRules(ctx context.Context, tx Tx, within UID, rules []*TriageRule) (covered []*TriageRule, err error) {
 	uids := make([]UID, len(rules))
 	for i, r := range rules {
 		uids[i] = r.UID
 	}
-	tx.DeleteTriageRules(uids)
+	s.p.tables.DeleteTriageRules(tx, uids)
 	isCovered := map[string]bool{}
 	for _, r := range rules {
 		is, known := isCovered[r.VulnerabilityID]
 		if !known {
-			names, err := tx.OtherNames(ctx, within.Root(), r.VulnerabilityID)
+			names, err := s.p.tables.OtherNames(ctx, tx, within.Root(), r.VulnerabilityID)
 			if err != nil {
 				return nil, err
 			}
-			others, err := tx.TriageRules(ctx, scopesAround([]UID{within}), append(names, r.VulnerabilityID))
+			others, err := s.p.tables.TriageRules(ctx, tx, scopesAround([]UID{within}), append(names, r.VulnerabilityID))
 			if err != nil {
 				return nil, err
 			}
@@ -119,7 +125,7 @@ func (s Findings) followRules(ctx context.Context, tx Tx, scope UID, rules []*Tr
 		names[i] = r.VulnerabilityID
 	}
 	slices.Sort(names)
-	tx.AddRuleTasks(scope, slices.Compact(names))
+	s.p.tables.AddRuleTasks(tx, scope, slices.Compact(names))
 	body := TriageChange{scope, len(rules), rules[:min(len(rules), maxChangedFindings)]}
 	tx.Record(s.p.event(ctx, s.kind.Event, verbTriaged, scope, scope, body))
 }
@@ -131,7 +137,7 @@ func (s Findings) ImportRules(ctx context.Context, group UID, rules []*TriageRul
 		return Imported{}, err
 	}
 	put := func(ctx context.Context, tx Tx, rows ...*TriageRule) {
-		tx.PutTriageRules(rows)
+		s.p.tables.PutTriageRules(tx, rows)
 		s.followRules(ctx, tx, group, rows)
 	}
 	now, author := s.p.now(), eventActor(ctx, group).Subject
@@ -151,7 +157,7 @@ func (s Findings) ImportRules(ctx context.Context, group UID, rules []*TriageRul
 				names[i] = r.VulnerabilityID
 			}
 			slices.Sort(names)
-			return tx.TriageRules(ctx, []UID{group}, slices.Compact(names))
+			return s.p.tables.TriageRules(ctx, tx, []UID{group}, slices.Compact(names))
 		},
 		isUnchanged: func(known, r *TriageRule) bool {
 			return known.CreateTime.After(r.CreateTime.Time) || known.decision().equals(r.decision())
@@ -191,10 +197,10 @@ func (s Findings) EndExpired(ctx context.Context) error {
 	}
 	return writePatiently(ctx, s.p.store, func(tx Tx) error {
 		now := s.p.now()
-		if err := tx.AddExpiredTasks(ctx, now); err != nil {
+		if err := s.p.tables.AddExpiredTasks(ctx, tx, now); err != nil {
 			return err
 		}
-		return tx.EndTriageRules(ctx, now)
+		return s.p.tables.EndTriageRules(ctx, tx, now)
 	})
 }
 
@@ -211,7 +217,7 @@ func (s Findings) Decisions(ctx context.Context, scope UID, digest string) (*Dec
 	if err := s.p.requireImport(ctx, scope); err != nil {
 		return nil, err
 	}
-	rules, err := s.p.store.RulesOf(ctx, scopesAround([]UID{scope}))
+	rules, err := s.p.tables.RulesOf(ctx, s.p.store, scopesAround([]UID{scope}))
 	if err != nil {
 		return nil, err
 	}
@@ -219,7 +225,7 @@ func (s Findings) Decisions(ctx context.Context, scope UID, digest string) (*Dec
 	if digest != "" {
 		filter.Digests = []string{digest}
 	}
-	found, err := s.p.store.Findings().List(ctx, Query[*FindingFilter]{
+	found, err := s.p.tables.Findings.List(ctx, s.p.store, Query[*FindingFilter]{
 		Scope: newScope(Branch{Relation: Below, UID: scope}), Filter: filter, Order: Order{Field: "uid"}, Limit: noLimit, Parts: PartItems,
 	})
 	if err != nil {

@@ -90,7 +90,7 @@ func (s Findings) Summarize(ctx context.Context, within UID) (*FindingSummary, e
 // SummarizeEach counts the findings below each group or of each repo with one read of the
 // counters. The groups and repos must exist.
 func (s Findings) SummarizeEach(ctx context.Context, within []UID) ([]*FindingSummary, []error) {
-	return summarizeEach(ctx, s.resources, within, s.p.store.SummarizeFindings)
+	return summarizeEach(ctx, s.resources, within, s.p.tables.SummarizeFindings)
 }
 
 // SummarizeImages counts the findings of images with one read.
@@ -108,7 +108,7 @@ func (s Findings) SummarizeImages(ctx context.Context, keys []ImageKey) ([]*Find
 	if len(readable) == 0 {
 		return summaries, errs
 	}
-	found, err := s.p.store.SummarizeImageFindings(ctx, ImageKeys{readable})
+	found, err := s.p.tables.SummarizeImageFindings(ctx, s.p.store, ImageKeys{readable})
 	for n, i := range indices {
 		if errs[i] = s.kind.addArea(err); err == nil {
 			summaries[i] = found[n]
@@ -139,7 +139,7 @@ type (
 
 // Facets counts all findings of the lists that the pages belong to.
 func (s Findings) Facets(ctx context.Context, pages []Page[*Finding]) ([]*FindingFacets, error) {
-	return facetEach(ctx, s.resources, pages, s.p.store.FacetFindings, func(f *FindingFacets) {
+	return facetEach(ctx, s.resources, pages, s.p.tables.FacetFindings, func(f *FindingFacets) {
 		f.Severity, f.State, f.Ecosystem = sortFacets(f.Severity), sortFacets(f.State), sortFacets(f.Ecosystem)
 		f.Repo, f.Group = sortFacets(f.Repo), sortFacets(f.Group)
 	})

@@ -59,7 +59,7 @@ func (s Findings) Reconcile(ctx context.Context) (done int, err error) {
 	}
 	var failed []error
 	for last := UID(""); ; {
-		root, err := s.p.store.NextFindingRoot(ctx, last)
+		root, err := s.p.tables.NextFindingRoot(ctx, s.p.store, last)
 		if err != nil || root == "" {
 			return done, errors.Join(append(failed, err)...)
 		}
@@ -118,13 +118,13 @@ func (s Findings) Review(ctx context.Context) (wrong int, err error) {
 		return 0, err
 	}
 	begun := s.p.now()
-	if err := writePatiently(ctx, s.p.store, func(tx Tx) error { return tx.AddReviewTasks(ctx) }); err != nil {
+	if err := writePatiently(ctx, s.p.store, func(tx Tx) error { return s.p.tables.AddReviewTasks(ctx, tx) }); err != nil {
 		return 0, err
 	}
 	if err := s.Settle(ctx); err != nil {
 		return 0, err
 	}
-	changed, err := s.p.store.Findings().List(ctx, Query[*FindingFilter]{
+	changed, err := s.p.tables.Findings.List(ctx, s.p.store, Query[*FindingFilter]{
 		Scope: newScope(Branch{Relation: Everything}), Filter: &FindingFilter{States: findingStates, WithoutLiveTags: true, UpdatedSince: begun},
 		Order: s.kind.DefaultOrder, Limit: 1, Parts: PartTotal,
 	})
@@ -137,7 +137,7 @@ func (s Findings) reconcileRoot(ctx context.Context, tx Tx, root UID) (int, erro
 		tx.LockShared(findingLock(FeedGroup))
 	}
 	tx.Lock(findingLock(root))
-	tasks, err := tx.FindingTasks(ctx, root, maxFindingTasks)
+	tasks, err := s.p.tables.FindingTasks(ctx, tx, root, maxFindingTasks)
 	if err != nil || len(tasks) == 0 {
 		return 1, err // another process has ended the task that there was; there may be others
 	}
@@ -145,7 +145,7 @@ func (s Findings) reconcileRoot(ctx context.Context, tx Tx, root UID) (int, erro
 	if err != nil {
 		return 0, err
 	}
-	tx.EndFindingTasks(ended)
+	s.p.tables.EndFindingTasks(tx, ended)
 	return len(ended), nil
 }
 
@@ -194,7 +194,7 @@ func (s Findings) reconcileTasks(ctx context.Context, tx Tx, tasks []FindingTask
 // spreadAdvisories ends the tasks of advisories, which are of one organisation or of FeedGroup: it adds a task for each
 // repo that each of them is for, and returns their number.
 func (s Findings) spreadAdvisories(ctx context.Context, tx Tx, ended []FindingTask) (added int, err error) {
-	found, err := tx.Advisories().Get(ctx, Keys{uids: advisoriesOf(ended)})
+	found, err := s.p.tables.Advisories.Get(ctx, tx, Keys{uids: advisoriesOf(ended)})
 	if err != nil || len(found) == 0 {
 		return 0, err
 	}
@@ -209,7 +209,7 @@ func (s Findings) spreadAdvisories(ctx context.Context, tx Tx, ended []FindingTa
 			reaches[i].Digest = a.ArtifactName
 		}
 	}
-	repos, err := tx.ReposOfAdvisories(ctx, root, reaches)
+	repos, err := s.p.tables.ReposOfAdvisories(ctx, tx, root, reaches)
 	if err != nil {
 		return 0, err
 	}
@@ -221,7 +221,7 @@ func (s Findings) spreadAdvisories(ctx context.Context, tx Tx, ended []FindingTa
 			}
 		}
 	}
-	return len(tasks), tx.AddFindingTasks(ctx, tasks)
+	return len(tasks), s.p.tables.AddFindingTasks(ctx, tx, tasks)
 }
 
 // advisoriesOf lists the advisories of tasks, each once.
@@ -245,7 +245,7 @@ func (a *Advisory) heldNames() []string {
 
 // spreadRepo adds a task for each image of a repo.
 func (s Findings) spreadRepo(ctx context.Context, tx Tx, repo UID) error {
-	facts, err := tx.ImageFacts(ctx, repo, nil)
+	facts, err := s.p.tables.ImageFacts(ctx, tx, repo, nil)
 	if err != nil || len(facts) == 0 {
 		return err
 	}
@@ -253,5 +253,5 @@ func (s Findings) spreadRepo(ctx context.Context, tx Tx, repo UID) error {
 	for i, f := range facts {
 		tasks[i] = FindingTask{Subject: repo, Digest: f.Digest}
 	}
-	return tx.AddFindingTasks(ctx, tasks)
+	return s.p.tables.AddFindingTasks(ctx, tx, tasks)
 }

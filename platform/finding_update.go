@@ -284,7 +284,7 @@ func (s Findings) choose(ctx context.Context, tx Tx, u *FindingUpdate) ([]*Findi
 	var rows Rows[*Finding]
 	var err error
 	if !matchesNothing(u.Where) {
-		rows, err = tx.Findings().List(ctx, Query[*FindingFilter]{
+		rows, err = s.p.tables.Findings.List(ctx, tx, Query[*FindingFilter]{
 			Scope:  s.kind.narrowScope(UIDFilter{DescendantsOf: u.Within, IDs: u.Among}, []UID{u.Within}),
 			Filter: u.Where, Order: Order{Field: "uid"}, Limit: MaxUpdatedFindings, Parts: PartItems | PartMore,
 		})
@@ -310,7 +310,7 @@ func (s Findings) choose(ctx context.Context, tx Tx, u *FindingUpdate) ([]*Findi
 func (s Findings) chooseListed(ctx context.Context, tx Tx, uids []UID) ([]*Finding, error) {
 	sorted := slices.Clone(uids)
 	slices.Sort(sorted)
-	found, err := tx.Findings().Get(ctx, Keys{uids: slices.Compact(sorted)})
+	found, err := s.p.tables.Findings.Get(ctx, tx, Keys{uids: slices.Compact(sorted)})
 	if err != nil {
 		return nil, err
 	}
@@ -352,7 +352,7 @@ func (s Findings) newTriage(ctx context.Context, tx Tx, chosen []*Finding, c *fi
 	for _, f := range chosen {
 		images[f.Image()], about[f.Advisory] = true, true
 	}
-	facts, err := tx.TriageFacts(ctx, ImageKeys{slices.Collect(maps.Keys(images))}, slices.Sorted(maps.Keys(about)))
+	facts, err := s.p.tables.TriageFacts(ctx, tx, ImageKeys{slices.Collect(maps.Keys(images))}, slices.Sorted(maps.Keys(about)))
 	if err != nil {
 		return nil, err
 	}

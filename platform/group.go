@@ -120,19 +120,13 @@ var groupKind = Kind[*Group]{
 	},
 }
 
-// GroupReads reads groups.
-type GroupReads interface {
-	Groups() Table[*Group, *GroupFilter]
-
+// GroupQueries read and write groups in other ways than a Table does.
+type GroupQueries interface {
 	// GroupsOfPath reads the group that a path names. ReposOfPath reads the repos
 	// that a path can name. Neither checks access.
-	GroupsOfPath(ctx context.Context, path Path) ([]*Group, error)
-	ReposOfPath(ctx context.Context, path Path) ([]*Repo, error)
-}
+	GroupsOfPath(ctx context.Context, on Conn, path Path) ([]*Group, error)
 
-// GroupWrites changes groups in a transaction.
-type GroupWrites interface {
-	GroupWriter() RowWriter[*Group]
+	ReposOfPath(ctx context.Context, on Conn, path Path) ([]*Repo, error)
 }
 
 // Groups are the operations on groups.
@@ -174,18 +168,18 @@ func (s Groups) Delete(ctx context.Context, uid UID) error {
 // it: triage rules, how many findings were open, accepted terms, and mappings of providers of
 // higher groups whose scope is this group.
 func (s Groups) removeGroupData(ctx context.Context, tx Tx, uid UID) error {
-	tx.DeleteRulesOf(uid)
-	tx.DeleteOpenCountsOf(uid)
-	accepted, err := tx.TermsAcceptances().List(ctx, Query[*TermsFilter]{Scope: newScope(Branch{Relation: Children, UID: uid}), Order: Order{Field: "uid"}, Limit: noLimit, Parts: PartItems})
+	s.p.tables.DeleteRulesOf(tx, uid)
+	s.p.tables.DeleteOpenCountsOf(tx, uid)
+	accepted, err := s.p.tables.TermsAcceptances.List(ctx, tx, Query[*TermsFilter]{Scope: newScope(Branch{Relation: Children, UID: uid}), Order: Order{Field: "uid"}, Limit: noLimit, Parts: PartItems})
 	if err != nil {
 		return err
 	}
 	for _, t := range accepted.Items {
-		if _, err := tx.TermsAcceptanceWriter().Delete(ctx, t.UID); err != nil {
+		if _, err := s.p.tables.TermsAcceptances.Delete(ctx, tx, t.UID); err != nil {
 			return err
 		}
 	}
-	pointing, err := tx.ExternalGroupRoleMappings().List(ctx, Query[*ExternalGroupRoleMappingFilter]{
+	pointing, err := s.p.tables.ExternalGroupRoleMappings.List(ctx, tx, Query[*ExternalGroupRoleMappingFilter]{
 		Scope: newScope(Branch{Relation: Within, UID: uid.Root()}), Filter: &ExternalGroupRoleMappingFilter{Scope: uid},
 		Order: Order{Field: "uid"}, Limit: noLimit, Parts: PartItems,
 	})
@@ -205,15 +199,15 @@ func (s Groups) removeGroupData(ctx context.Context, tx Tx, uid UID) error {
 // removeLastOwner deletes the role binding and the identity of an owner whose binding is
 // the only one in an organisation.
 func (s Groups) removeLastOwner(ctx context.Context, tx Tx, root UID) error {
-	bindings, err := tx.RoleBindings().List(ctx, Query[*RoleBindingFilter]{Scope: newScope(Branch{Relation: Within, UID: root}), Order: Order{Field: "uid"}, Limit: 2, Parts: PartItems})
+	bindings, err := s.p.tables.RoleBindings.List(ctx, tx, Query[*RoleBindingFilter]{Scope: newScope(Branch{Relation: Within, UID: root}), Order: Order{Field: "uid"}, Limit: 2, Parts: PartItems})
 	if err != nil || len(bindings.Items) != 1 || bindings.Items[0].Role.UID != OwnerRole {
 		return err
 	}
 	owner := bindings.Items[0]
-	if _, err := tx.RoleBindingWriter().Delete(ctx, owner.UID); err != nil {
+	if _, err := s.p.tables.RoleBindings.Delete(ctx, tx, owner.UID); err != nil {
 		return err
 	}
-	identity, err := tx.IdentityWriter().Delete(ctx, owner.Identity.UID)
+	identity, err := s.p.tables.Identities.Delete(ctx, tx, owner.Identity.UID)
 	if err != nil {
 		return err
 	}
@@ -281,7 +275,7 @@ func (s Groups) Bootstrap(ctx context.Context, name, issuer, subject string) (*O
 
 // nameOrganisation returns the error for an organisation that exists already, for the operator.
 func (s Groups) nameOrganisation(ctx context.Context, name string) error {
-	groups, err := s.p.store.Groups().List(ctx, Query[*GroupFilter]{
+	groups, err := s.p.tables.Groups.List(ctx, s.p.store, Query[*GroupFilter]{
 		Scope: newScope(Branch{Relation: Everything}), Filter: &GroupFilter{Name: name}, Order: Order{Field: "uid"}, Limit: noLimit, Parts: PartItems,
 	})
 	if err != nil {
@@ -303,7 +297,7 @@ func (s Groups) IsEmpty(ctx context.Context) (bool, error) {
 	if err := requireOperator(ctx); err != nil {
 		return false, err
 	}
-	groups, err := s.p.store.Groups().List(ctx, Query[*GroupFilter]{
+	groups, err := s.p.tables.Groups.List(ctx, s.p.store, Query[*GroupFilter]{
 		Scope: newScope(Branch{Relation: Everything}), Order: Order{Field: "uid"}, Limit: 1, Parts: PartItems,
 	})
 	return err == nil && len(groups.Items) == 0, err
@@ -319,13 +313,13 @@ func (s Groups) createOrganisation(ctx context.Context, group *Group, owner *Cla
 	binding := new(RoleBinding)
 	err := s.p.store.Write(ctx, func(tx Tx) error {
 		*binding = *unread
-		if err := tx.GroupWriter().Insert(ctx, group); err != nil {
+		if err := s.p.tables.Groups.Insert(ctx, tx, group); err != nil {
 			return err
 		}
-		if err := tx.IdentityWriter().Insert(ctx, identity); err != nil {
+		if err := s.p.tables.Identities.Insert(ctx, tx, identity); err != nil {
 			return err
 		}
-		if err := tx.RoleBindingWriter().InsertShown(ctx, binding); err != nil {
+		if err := s.p.tables.RoleBindings.InsertShown(ctx, tx, binding); err != nil {
 			return err
 		}
 		tx.Record(

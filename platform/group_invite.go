@@ -96,16 +96,6 @@ var groupInviteKind = Kind[*GroupInvite]{
 	},
 }
 
-// GroupInviteReads reads group invites.
-type GroupInviteReads interface {
-	GroupInvites() Table[*GroupInvite, *GroupInviteFilter]
-}
-
-// GroupInviteWrites changes group invites in a transaction.
-type GroupInviteWrites interface {
-	GroupInviteWriter() RowWriter[*GroupInvite]
-}
-
 // GroupInvites are the operations on invites.
 type GroupInvites struct {
 	*resources[*GroupInvite, *GroupInviteFilter]
@@ -235,8 +225,8 @@ func (s GroupInvites) acceptCode(ctx context.Context, text string) (*RoleBinding
 }
 
 // byCode finds the invite of a code.
-func (s GroupInvites) byCode(ctx context.Context, r Reader, code inviteCode) (*GroupInvite, error) {
-	found, err := r.GroupInvites().List(ctx, Query[*GroupInviteFilter]{
+func (s GroupInvites) byCode(ctx context.Context, r Conn, code inviteCode) (*GroupInvite, error) {
+	found, err := s.p.tables.GroupInvites.List(ctx, r, Query[*GroupInviteFilter]{
 		Scope: newScope(Branch{Relation: Everything}), Filter: &GroupInviteFilter{KeyID: code.keyID}, Order: s.kind.DefaultOrder, Limit: 1, Parts: PartItems,
 	})
 	if err != nil {
@@ -273,7 +263,7 @@ func (s GroupInvites) bindInvited(ctx context.Context, tx Tx, actor *Actor, invi
 	if err != nil {
 		return nil, err
 	}
-	had, err := tx.RoleBindings().List(ctx, Query[*RoleBindingFilter]{
+	had, err := s.p.tables.RoleBindings.List(ctx, tx, Query[*RoleBindingFilter]{
 		Scope: newScope(Branch{Relation: Children, UID: group}), Filter: &RoleBindingFilter{Identity: identity, Role: invite.RoleUID},
 		Order: roleBindingKind.DefaultOrder, Limit: 1, Parts: PartItems,
 	})
@@ -287,7 +277,7 @@ func (s GroupInvites) bindInvited(ctx context.Context, tx Tx, actor *Actor, invi
 		return had.Items[0], s.use(ctx, tx, invite)
 	}
 	bindings := []*RoleBinding{newBinding(group, identity, invite.RoleUID, s.p.now())}
-	switch err := tx.RoleBindingWriter().InsertShown(ctx, bindings...); {
+	switch err := s.p.tables.RoleBindings.InsertShown(ctx, tx, bindings...); {
 	case errors.Is(err, ErrNoParent): // the identity was deleted after authentication
 		return nil, newNotFound("Identity", identity)
 	case err != nil:
@@ -297,7 +287,7 @@ func (s GroupInvites) bindInvited(ctx context.Context, tx Tx, actor *Actor, invi
 	if err != nil {
 		return nil, err
 	}
-	if _, err := checkBindings(ctx, tx, map[UID]RuleKey{identity: bound.ruleKey()}); err != nil {
+	if _, err := s.p.checkBindings(ctx, tx, map[UID]RuleKey{identity: bound.ruleKey()}); err != nil {
 		return nil, err
 	}
 	s.p.RoleBindings.recordBound(ctx, tx, bindings, "created")
@@ -309,7 +299,7 @@ func (s GroupInvites) use(ctx context.Context, tx Tx, invite *GroupInvite) error
 	if !invite.SingleUse {
 		return nil
 	}
-	used, err := s.rows(tx).Delete(ctx, invite.UID)
+	used, err := s.table.Delete(ctx, tx, invite.UID)
 	if err == nil {
 		tx.Record(s.p.event(ctx, s.kind.Event, "deleted", invite.UID, invite.UID.Parent(), used))
 	}

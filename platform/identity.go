@@ -127,18 +127,11 @@ var identityKind = Kind[*Identity]{
 	},
 }
 
-// IdentityReads reads identities.
-type IdentityReads interface {
-	Identities() Table[*Identity, *IdentityFilter]
-
+// IdentityQueries read and write identities in other ways than a Table does.
+type IdentityQueries interface {
 	// FacetIdentities counts the identities of each scope by facet, with one statement. The values of a facet are
 	// not sorted.
-	FacetIdentities(ctx context.Context, filter *IdentityFilter, scopes []Scope) ([]*IdentityFacets, error)
-}
-
-// IdentityWrites changes identities in a transaction.
-type IdentityWrites interface {
-	IdentityWriter() RowWriter[*Identity]
+	FacetIdentities(ctx context.Context, on Conn, filter *IdentityFilter, scopes []Scope) ([]*IdentityFacets, error)
 }
 
 // Identities are the operations on identities.
@@ -184,7 +177,7 @@ func (s Identities) Update(ctx context.Context, uid UID, in fieldmask.Input[*Ide
 		var admitRule func(int) error
 		err := tx.RunTogether(ctx,
 			func(ctx context.Context) (err error) {
-				caller, bound, err = readCallerAndBound(ctx, tx, uid)
+				caller, bound, err = s.p.readCallerAndBound(ctx, tx, uid)
 				return err
 			},
 			func(ctx context.Context) (err error) { current, err = s.getRow(ctx, tx, uid); return err },
@@ -200,7 +193,7 @@ func (s Identities) Update(ctx context.Context, uid UID, in fieldmask.Input[*Ide
 			return err
 		}
 		if change.Differs(current, "claimMatch") || change.Differs(current, "staticKeys") {
-			tx.EndReviews(uid)
+			s.p.tables.EndReviews(tx, uid)
 		}
 		return admitRule(0)
 	})
@@ -265,7 +258,7 @@ func (s Identities) Lookup(ctx context.Context, issuer, subject string) (UID, er
 		return "", err
 	}
 	organisations := actor.organisationsWith(s.kind.List)
-	found, err := s.p.store.LookupIdentities(ctx, issuer, subject, organisations)
+	found, err := s.p.tables.LookupIdentities(ctx, s.p.store, issuer, subject, organisations)
 	if err != nil {
 		return "", err
 	}
@@ -306,7 +299,7 @@ func (s Identities) EffectiveGrants(ctx context.Context, identities []UID) ([]*E
 	if len(permitted) == 0 {
 		return each, errs
 	}
-	found, err := s.p.store.Grants(ctx, permitted)
+	found, err := s.p.tables.Grants(ctx, s.p.store, permitted)
 	bound := map[UID][]Grant{}
 	for _, g := range found {
 		bound[g.Identity] = append(bound[g.Identity], g)
@@ -341,5 +334,5 @@ func (s Identities) ListOwn(ctx context.Context) ([]*Identity, error) {
 	if err != nil || len(actor.Identities) == 0 {
 		return nil, err
 	}
-	return s.table(s.p.store).Get(ctx, Keys{uids: actor.Identities})
+	return s.table.Get(ctx, s.p.store, Keys{uids: actor.Identities})
 }

@@ -150,23 +150,16 @@ var identityProviderKind = Kind[*IdentityProvider]{
 	},
 }
 
-// IdentityProviderReads reads identity providers.
-type IdentityProviderReads interface {
-	IdentityProviders() Table[*IdentityProvider, *IdentityProviderFilter]
-
+// IdentityProviderQueries read and write identity providers in other ways than a Table does.
+type IdentityProviderQueries interface {
 	// MappedGrants reads the roles that an identity provider maps external groups
 	// to, for the given groups or for all if none are given. The Identity of each
 	// grant is the provider.
-	MappedGrants(ctx context.Context, provider UID, externalGroups ...string) ([]Grant, error)
+	MappedGrants(ctx context.Context, on Conn, provider UID, externalGroups ...string) ([]Grant, error)
 
 	// ProvisionedGrants reads the roles that are bound to the identities of an identity
 	// provider. Grants of several identities on the same group are one.
-	ProvisionedGrants(ctx context.Context, provider UID) ([]Grant, error)
-}
-
-// IdentityProviderWrites changes identity providers in a transaction.
-type IdentityProviderWrites interface {
-	IdentityProviderWriter() RowWriter[*IdentityProvider]
+	ProvisionedGrants(ctx context.Context, on Conn, provider UID) ([]Grant, error)
 }
 
 // IdentityProviders are the operations on identity providers.
@@ -278,9 +271,15 @@ func (s IdentityProviders) requireMayGrantUsers(ctx context.Context, tx Tx, prov
 	var caller *Actor
 	var mapped, bound []Grant
 	err := tx.RunTogether(ctx,
-		func(ctx context.Context) (err error) { mapped, err = tx.MappedGrants(ctx, provider); return err },
-		func(ctx context.Context) (err error) { bound, err = tx.ProvisionedGrants(ctx, provider); return err },
-		func(ctx context.Context) (err error) { caller, err = readCaller(ctx, tx); return err },
+		func(ctx context.Context) (err error) {
+			mapped, err = s.p.tables.MappedGrants(ctx, tx, provider)
+			return err
+		},
+		func(ctx context.Context) (err error) {
+			bound, err = s.p.tables.ProvisionedGrants(ctx, tx, provider)
+			return err
+		},
+		func(ctx context.Context) (err error) { caller, err = s.p.readCaller(ctx, tx); return err },
 	)
 	if err != nil {
 		return err

@@ -138,20 +138,14 @@ var imagePackageKind = Kind[*ImagePackage]{
 	UID:          func(p *ImagePackage) UID { return UID(fmt.Sprintf("%016x", p.place)) },
 }
 
-// ImageReads reads images.
-type ImageReads interface {
-	// ImageLists reads pages of images: those that hold a version, or have findings.
-	ImageLists() Table[*Image, *ImageFilter]
-
+// ImageQueries read and write images in other ways than a Table does.
+type ImageQueries interface {
 	// Images reads the images of (repo, digest) pairs; missing ones are left
 	// out.
-	Images(ctx context.Context, keys ImageKeys) ([]*Image, error)
-}
+	Images(ctx context.Context, on Conn, keys ImageKeys) ([]*Image, error)
 
-// ImageWrites stores images in a transaction.
-type ImageWrites interface {
 	// PutImages stores images, replacing those of the same repo and digest.
-	PutImages(ctx context.Context, images []*Image) error
+	PutImages(ctx context.Context, tx Tx, images []*Image) error
 }
 
 // Images are the operations on images; they are read only.
@@ -161,7 +155,7 @@ type Images struct {
 }
 
 func newImages(p *Platform) Images {
-	return Images{p, &resources[*Image, *ImageFilter]{p: p, kind: &imageKind, table: Reader.ImageLists}}
+	return Images{p, &resources[*Image, *ImageFilter]{p: p, kind: &imageKind, table: p.tables.ImageLists}}
 }
 
 // ListHolding reads, for each version of a package, the same page of the images that hold it, with one
@@ -220,7 +214,7 @@ func (s Images) GetMany(ctx context.Context, keys []ImageKey) ([]*Image, []error
 	if len(readable) == 0 {
 		return images, errs
 	}
-	found, err := s.p.store.Images(ctx, ImageKeys{readable})
+	found, err := s.p.tables.Images(ctx, s.p.store, ImageKeys{readable})
 	byKey := make(map[ImageKey]*Image, len(found))
 	for _, image := range found {
 		byKey[image.Key()] = image

@@ -51,7 +51,7 @@ func (s Images) Contents(ctx context.Context, images []ImageKey) ([]*ImageConten
 	if len(readable) == 0 {
 		return contents, errs
 	}
-	found, err := s.p.store.ImagePackages(ctx, ImageKeys{readable})
+	found, err := s.p.tables.ImagePackages(ctx, s.p.store, ImageKeys{readable})
 	for i := range images {
 		if errs[i] == nil {
 			errs[i] = inArea(areaRegistry, err)

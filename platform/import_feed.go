@@ -31,7 +31,7 @@ func (p *Platform) makeFeedGroup(ctx context.Context) error {
 	err = writePatiently(ctx, p.store, func(tx Tx) error {
 		feeds := &Group{Name: feedGroupName, Description: "Advisories for all organisations"}
 		groupKind.Stamp(feeds, FeedGroup, p.now())
-		return tx.GroupWriter().Insert(ctx, feeds)
+		return p.tables.Groups.Insert(ctx, tx, feeds)
 	})
 	if errors.Is(err, ErrDuplicate) { // another import has just made it
 		return nil
@@ -66,7 +66,7 @@ func (s Advisories) Import(ctx context.Context, group UID, advisories []*Advisor
 			for i, a := range rows {
 				names[i] = a.Key()
 			}
-			return tx.AdvisoriesByName(ctx, AdvisoryNames{group, names})
+			return s.p.tables.AdvisoriesByName(ctx, tx, AdvisoryNames{group, names})
 		},
 		isUnchanged: func(known, a *Advisory) bool {
 			return equalJSON(a.sourceContent(), known.sourceContent()) || isOlder(a.SourceTime, known.SourceTime)
@@ -76,7 +76,7 @@ func (s Advisories) Import(ctx context.Context, group UID, advisories []*Advisor
 			if err := s.setInherited(ctx, tx, a); err != nil {
 				return err
 			}
-			return tx.AdvisoryWriter().Update(ctx, a, "deleteTime", "author", "artifactName", "artifactArchitecture", "componentName", "componentLocation",
+			return s.p.tables.Advisories.Update(ctx, tx, a, "deleteTime", "author", "artifactName", "artifactArchitecture", "componentName", "componentLocation",
 				"componentType", "legacyAdvisoryId", "aliases", "upstream", "related", "events", "severities", "origin", "sourceTime", "affected")
 		},
 		insert: func(ctx context.Context, tx Tx, added []*Advisory) error {
@@ -87,11 +87,11 @@ func (s Advisories) Import(ctx context.Context, group UID, advisories []*Advisor
 			if err := s.setInherited(ctx, tx, added...); err != nil {
 				return err
 			}
-			return tx.AdvisoryWriter().Insert(ctx, added...)
+			return s.p.tables.Advisories.Insert(ctx, tx, added...)
 		},
 		markKept: func(ctx context.Context, tx Tx, kept []keptRow[*Advisory]) error {
 			return raiseTimes(kept, func(a *Advisory) SourceTime { return SourceTime{a.UID, a.SourceTime} }, func(times []SourceTime) error {
-				return tx.RaiseAdvisoryTimes(ctx, times)
+				return s.p.tables.RaiseAdvisoryTimes(ctx, tx, times)
 			})
 		},
 	}
@@ -114,7 +114,7 @@ func (s Advisories) setInherited(ctx context.Context, tx Tx, all ...*Advisory) e
 		return nil
 	}
 	slices.Sort(names)
-	found, err := tx.Vulnerabilities().List(ctx, Query[*VulnerabilityFilter]{
+	found, err := s.p.tables.Vulnerabilities.List(ctx, tx, Query[*VulnerabilityFilter]{
 		Scope: newScope(Branch{Relation: Everything}), Filter: &VulnerabilityFilter{IDs: slices.Compact(names)},
 		Order: vulnerabilityKind.DefaultOrder, Limit: noLimit, Parts: PartItems, Without: VulnerabilityDetails,
 	})
@@ -161,13 +161,13 @@ func (s Advisories) rerateInheriting(ctx context.Context, tx Tx, changed []*Vuln
 		return nil
 	}
 	slices.Sort(names)
-	inheriting, err := tx.AdvisoriesInheriting(ctx, slices.Compact(names))
+	inheriting, err := s.p.tables.AdvisoriesInheriting(ctx, tx, slices.Compact(names))
 	if err == nil {
 		err = s.setInherited(ctx, tx, inheriting...)
 	}
 	for _, a := range inheriting {
 		if err == nil {
-			err = tx.AdvisoryWriter().Update(ctx, a, "severities")
+			err = s.p.tables.Advisories.Update(ctx, tx, a, "severities")
 		}
 	}
 	return err
@@ -335,27 +335,27 @@ func (s Vulnerabilities) Import(ctx context.Context, vulnerabilities []*Vulnerab
 			for i, vuln := range rows {
 				ids[i] = s.kind.UID(vuln)
 			}
-			return tx.Vulnerabilities().Get(ctx, Keys{uids: ids})
+			return s.p.tables.Vulnerabilities.Get(ctx, tx, Keys{uids: ids})
 		},
 		isUnchanged: func(known, vuln *Vulnerability) bool {
 			return equalJSON(vuln.sourceContent(), known.sourceContent()) || isOlder(vuln.UpdateTime, known.UpdateTime)
 		},
 		replace: func(ctx context.Context, tx Tx, known, vuln *Vulnerability) error {
 			changed := []*Vulnerability{known, {ID: vuln.ID, Aliases: vuln.Aliases, Severities: vuln.Severities}}
-			if err := tx.VulnerabilityWriter().Update(ctx, vuln, "summary", "details", "references", "severities", "aliases", "upstream", "related"); err != nil {
+			if err := s.p.tables.Vulnerabilities.Update(ctx, tx, vuln, "summary", "details", "references", "severities", "aliases", "upstream", "related"); err != nil {
 				return err
 			}
 			return s.p.Advisories.rerateInheriting(ctx, tx, changed)
 		},
 		insert: func(ctx context.Context, tx Tx, added []*Vulnerability) error {
-			if err := tx.VulnerabilityWriter().Insert(ctx, added...); err != nil {
+			if err := s.p.tables.Vulnerabilities.Insert(ctx, tx, added...); err != nil {
 				return err
 			}
 			return s.p.Advisories.rerateInheriting(ctx, tx, added)
 		},
 		markKept: func(ctx context.Context, tx Tx, kept []keptRow[*Vulnerability]) error {
 			return raiseTimes(kept, func(vuln *Vulnerability) SourceTime { return SourceTime{UID(vuln.ID), vuln.UpdateTime} }, func(times []SourceTime) error {
-				return tx.RaiseVulnerabilityTimes(ctx, times)
+				return s.p.tables.RaiseVulnerabilityTimes(ctx, tx, times)
 			})
 		},
 	}

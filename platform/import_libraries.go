@@ -114,7 +114,7 @@ func (l *libraries) readByName(ctx context.Context, tx Tx, like []*ImportedArtif
 	for _, e := range ecosystems {
 		q.Scope.branches = append(q.Scope.branches, ecosystemBranch(e))
 	}
-	stored, err := tx.Artifacts().List(ctx, q)
+	stored, err := l.p.tables.Artifacts.List(ctx, tx, q)
 	if err != nil || len(stored.Items) == 0 {
 		return nil, err
 	}
@@ -122,7 +122,7 @@ func (l *libraries) readByName(ctx context.Context, tx Tx, like []*ImportedArtif
 	for i, a := range stored.Items {
 		scopes[i] = newScope(Branch{Relation: Children, UID: a.UID})
 	}
-	versions, err := tx.ArtifactVersions().ListEach(ctx, Query[*ArtifactVersionFilter]{Order: Order{Field: "uid"}, Limit: noLimit, Parts: PartItems}, scopes)
+	versions, err := l.p.tables.ArtifactVersions.ListEach(ctx, tx, Query[*ArtifactVersionFilter]{Order: Order{Field: "uid"}, Limit: noLimit, Parts: PartItems}, scopes)
 	if err != nil {
 		return nil, err
 	}
@@ -192,16 +192,16 @@ func latestVersion(versions []*ArtifactVersion) string {
 
 func (l *libraries) replace(ctx context.Context, tx Tx, a *ImportedArtifact) error {
 	row := a.Artifact
-	if err := tx.ArtifactWriter().Update(ctx, &row, "description", "remediated", "cudaVersion", "latestVersion", "versionCount"); err != nil {
+	if err := l.p.tables.Artifacts.Update(ctx, tx, &row, "description", "remediated", "cudaVersion", "latestVersion", "versionCount"); err != nil {
 		return err
 	}
 	for _, v := range l.changes[a].changed {
 		row := *v
-		if err := tx.ArtifactVersionWriter().Update(ctx, &row, "sizeBytes", "createTime"); err != nil {
+		if err := l.p.tables.ArtifactVersions.Update(ctx, tx, &row, "sizeBytes", "createTime"); err != nil {
 			return err
 		}
 	}
-	return tx.ArtifactVersionWriter().Insert(ctx, l.changes[a].added...)
+	return l.p.tables.ArtifactVersions.Insert(ctx, tx, l.changes[a].added...)
 }
 
 func (l *libraries) insert(ctx context.Context, tx Tx, added []*ImportedArtifact) error {
@@ -211,8 +211,8 @@ func (l *libraries) insert(ctx context.Context, tx Tx, added []*ImportedArtifact
 		rows[i] = &a.Artifact
 		versions = append(versions, l.changes[a].added...)
 	}
-	if err := tx.ArtifactWriter().Insert(ctx, rows...); err != nil {
+	if err := l.p.tables.Artifacts.Insert(ctx, tx, rows...); err != nil {
 		return err
 	}
-	return tx.ArtifactVersionWriter().Insert(ctx, versions...)
+	return l.p.tables.ArtifactVersions.Insert(ctx, tx, versions...)
 }

@@ -21,7 +21,7 @@ func (s Repos) Sources(ctx context.Context, group UID, registry string) ([]RepoS
 	if err := s.p.requireImport(ctx, group); err != nil {
 		return nil, err
 	}
-	return s.p.store.RepoSources(ctx, group, registry)
+	return s.p.tables.RepoSources(ctx, s.p.store, group, registry)
 }
 
 // Prune deletes the tags of a repo that were imported from a source and whose
@@ -63,7 +63,7 @@ func (s Tags) listExcept(ctx context.Context, from RepoSource, names []string) (
 	for _, name := range names {
 		excluded[name] = true
 	}
-	imported, err := s.p.store.TagsOfSource(ctx, from)
+	imported, err := s.p.tables.TagsOfSource(ctx, s.p.store, from)
 	for _, t := range imported {
 		if !excluded[t.Name] {
 			found = append(found, t.UID)
@@ -76,11 +76,11 @@ func (s Tags) listExcept(ctx context.Context, from RepoSource, names []string) (
 // those that a caller or another import has taken over since they were listed.
 func (s Tags) removeAll(ctx context.Context, from RepoSource, tags []UID, o ImportOptions) (removed int, err error) {
 	err = s.p.store.Write(ctx, func(tx Tx) error {
-		gone, err := tx.LockTagsOfSource(ctx, from, tags)
+		gone, err := s.p.tables.LockTagsOfSource(ctx, tx, from, tags)
 		if err != nil {
 			return err
 		}
-		rows, err := s.rows(tx).DeleteAll(ctx, gone)
+		rows, err := s.table.DeleteAll(ctx, tx, gone)
 		if err != nil {
 			return err
 		}

@@ -34,7 +34,7 @@ func (s Repos) Import(ctx context.Context, group UID, repos []*ImportedRepo, o I
 		},
 		replace: func(ctx context.Context, tx Tx, known, r *ImportedRepo) error {
 			s.kind.Stamp(&r.Repo, known.UID, s.p.now())
-			if err := tx.RepoWriter().Update(ctx, &r.Repo, "description"); err != nil {
+			if err := s.p.tables.Repos.Update(ctx, tx, &r.Repo, "description"); err != nil {
 				return err
 			}
 			if !o.NoEvents {
@@ -42,7 +42,7 @@ func (s Repos) Import(ctx context.Context, group UID, repos []*ImportedRepo, o I
 					newValueChange("description", known.Description, r.Description), newValueChange("readme", known.Readme, r.Readme),
 				})
 			}
-			return tx.SetReadme(ctx, known.UID, r.Readme)
+			return s.p.tables.SetReadme(ctx, tx, known.UID, r.Readme)
 		},
 		insert: func(ctx context.Context, tx Tx, added []*ImportedRepo) error {
 			return s.insertImported(ctx, tx, group, added, o)
@@ -62,7 +62,7 @@ func (s Repos) insertImported(ctx context.Context, tx Tx, group UID, added []*Im
 		s.kind.Stamp(&r.Repo, series.child(group), s.p.now())
 		rows[i] = &r.Repo
 	}
-	if err := tx.RepoWriter().Insert(ctx, rows...); err != nil {
+	if err := s.p.tables.Repos.Insert(ctx, tx, rows...); err != nil {
 		return err
 	}
 	recordImported(ctx, tx, s.resources, "created", o, rows...)
@@ -70,7 +70,7 @@ func (s Repos) insertImported(ctx context.Context, tx Tx, group UID, added []*Im
 		if r.Readme == "" {
 			continue
 		}
-		if err := tx.SetReadme(ctx, r.UID, r.Readme); err != nil {
+		if err := s.p.tables.SetReadme(ctx, tx, r.UID, r.Readme); err != nil {
 			return err
 		}
 	}
@@ -83,7 +83,7 @@ func (s Repos) readImported(ctx context.Context, tx Tx, group UID, like []*Impor
 	for i, r := range like {
 		names[i] = r.Name
 	}
-	stored, err := tx.Repos().List(ctx, Query[*RepoFilter]{
+	stored, err := s.p.tables.Repos.List(ctx, tx, Query[*RepoFilter]{
 		Scope: newScope(Branch{Relation: Children, UID: group}), Filter: &RepoFilter{Names: names},
 		Order: s.kind.DefaultOrder, Limit: noLimit, Parts: PartItems,
 	})
@@ -96,7 +96,7 @@ func (s Repos) readImported(ctx context.Context, tx Tx, group UID, like []*Impor
 		found[i], uids[i] = &ImportedRepo{Repo: *r}, r.UID
 		byUID[r.UID] = found[i]
 	}
-	readmes, err := tx.Readmes(ctx, Keys{uids: uids})
+	readmes, err := s.p.tables.Readmes(ctx, tx, Keys{uids: uids})
 	for _, r := range readmes {
 		byUID[r.UID].Readme = r.Content
 	}
@@ -148,7 +148,7 @@ func (s Tags) importOnce(ctx context.Context, tags []*ImportedTag, o ImportOptio
 				fields = append(fields, "deprecated")
 			}
 			s.kind.Stamp(&row, known.UID, s.p.now())
-			if err := tx.TagWriter().Update(ctx, &row, fields...); err != nil {
+			if err := s.p.tables.Tags.Update(ctx, tx, &row, fields...); err != nil {
 				return err
 			}
 			recordImported(ctx, tx, s.resources, "created", o, &row)
@@ -162,15 +162,15 @@ func (s Tags) importOnce(ctx context.Context, tags []*ImportedTag, o ImportOptio
 				rows[i] = &t.Tag
 			}
 			recordImported(ctx, tx, s.resources, "created", o, rows...)
-			return tx.TagWriter().Insert(ctx, rows...)
+			return s.p.tables.Tags.Insert(ctx, tx, rows...)
 		},
-		markKept: claimTags,
+		markKept: s.claimTags,
 	}
 	return in.run(ctx, s.p.store, tags)
 }
 
 // claimTags records the sources of unchanged tags.
-func claimTags(ctx context.Context, tx Tx, kept []keptRow[*ImportedTag]) error {
+func (s Tags) claimTags(ctx context.Context, tx Tx, kept []keptRow[*ImportedTag]) error {
 	brought := map[string][]*Tag{}
 	for _, k := range kept {
 		if t := k.row; t.Source != "" {
@@ -178,7 +178,7 @@ func claimTags(ctx context.Context, tx Tx, kept []keptRow[*ImportedTag]) error {
 		}
 	}
 	for _, source := range slices.Sorted(maps.Keys(brought)) {
-		if err := tx.ClaimTags(ctx, source, brought[source]); err != nil {
+		if err := s.p.tables.ClaimTags(ctx, tx, source, brought[source]); err != nil {
 			return err
 		}
 	}
@@ -191,7 +191,7 @@ func (s Tags) readImported(ctx context.Context, tx Tx, like []*ImportedTag) ([]*
 	for i, t := range like {
 		names[i] = t.Key()
 	}
-	stored, err := tx.TagsByName(ctx, TagNames{names})
+	stored, err := s.p.tables.TagsByName(ctx, tx, TagNames{names})
 	found := make([]*ImportedTag, len(stored))
 	for i, t := range stored {
 		found[i] = &ImportedTag{t.UID.Parent(), *t}
@@ -217,7 +217,7 @@ func (p *Platform) existingRepos(ctx context.Context, repos []UID) (map[UID]bool
 	if len(uids) == 0 {
 		return exists, nil
 	}
-	found, err := p.Repos.table(p.store).Get(ctx, Keys{uids: slices.Compact(uids)})
+	found, err := p.Repos.table.Get(ctx, p.store, Keys{uids: slices.Compact(uids)})
 	for _, repo := range found {
 		exists[repo.UID] = true
 	}
@@ -259,10 +259,10 @@ func (s Images) importOnce(ctx context.Context, images []*Image) (Imported, erro
 			for i, image := range rows {
 				keys[i] = image.Key()
 			}
-			return tx.Images(ctx, ImageKeys{keys})
+			return s.p.tables.Images(ctx, tx, ImageKeys{keys})
 		},
 		isUnchanged: func(known, image *Image) bool { return equalJSON(known, image) },
-		insert:      func(ctx context.Context, tx Tx, images []*Image) error { return tx.PutImages(ctx, images) },
+		insert:      func(ctx context.Context, tx Tx, images []*Image) error { return s.p.tables.PutImages(ctx, tx, images) },
 	}
 	return in.run(ctx, s.p.store, images)
 }

@@ -103,9 +103,9 @@ func (p *Platform) readRules(ctx context.Context, tx Tx, identities ...*Identity
 	}
 	var rules, bindings map[UID]int
 	err := tx.RunTogether(ctx,
-		func(ctx context.Context) (err error) { rules, err = tx.CountRules(ctx, keys); return err },
+		func(ctx context.Context) (err error) { rules, err = p.tables.CountRules(ctx, tx, keys); return err },
 		func(ctx context.Context) (err error) {
-			bindings, err = tx.CountBindings(ctx, keys, bindingsOfKey+1)
+			bindings, err = p.tables.CountBindings(ctx, tx, keys, bindingsOfKey+1)
 			return err
 		},
 	)
@@ -152,13 +152,13 @@ const bindingsOfKey = 1000
 
 // checkBindings fails if one of these identities of an organisation would have too many role bindings with new ones, together
 // with the others whose rule has its key. Then it returns the identity.
-func checkBindings(ctx context.Context, tx Tx, keys map[UID]RuleKey, made ...*RoleBinding) (overfull UID, _ error) {
+func (p *Platform) checkBindings(ctx context.Context, tx Tx, keys map[UID]RuleKey, made ...*RoleBinding) (overfull UID, _ error) {
 	maps.DeleteFunc(keys, func(_ UID, key RuleKey) bool { return key == (RuleKey{}) }) // no token reads the bindings
 	added := map[RuleKey]int{}
 	for _, b := range made {
 		added[keys[b.IdentityUID]]++
 	}
-	counts, err := tx.CountBindings(ctx, keys, bindingsOfKey+1)
+	counts, err := p.tables.CountBindings(ctx, tx, keys, bindingsOfKey+1)
 	if err != nil {
 		return "", err
 	}
@@ -211,13 +211,13 @@ func unprovenError(m *ClaimMatch, root UID) error {
 // readProof reads the proof that an organisation has for an issuer. For the
 // operator and in development mode, it stores a proof if there is none.
 func (p *Platform) readProof(ctx context.Context, tx Tx, root UID, issuer string) (*IssuerProof, error) {
-	found, err := tx.IssuerProof(ctx, root, issuer)
+	found, err := p.tables.IssuerProof(ctx, tx, root, issuer)
 	if err != nil || found.Method.AdmitsNewUsers() {
 		return found, err
 	}
 	if a := ActorOf(ctx); p.options.AllowIssuers || a != nil && a.operator != "" {
 		found = &IssuerProof{Organisation: root, Issuer: issuer, Method: ProofOperator, VerifyTime: p.now(), CheckTime: p.now()}
-		err = tx.PutIssuerProof(ctx, found)
+		err = p.tables.PutIssuerProof(ctx, tx, found)
 	}
 	return found, err
 }

@@ -47,7 +47,7 @@ func (s Issuers) Revoke(ctx context.Context, root UID, issuer string) error {
 		if _, err := s.p.Groups.getLocked(ctx, tx, root); err != nil {
 			return err
 		}
-		proof, err := tx.IssuerProof(ctx, root, key)
+		proof, err := s.p.tables.IssuerProof(ctx, tx, root, key)
 		if err == nil && proof.Method == "" {
 			err = failedPrecondition("ISSUER_NOT_VERIFIED", issuer, "the organisation "+string(root)+" has no proof for this issuer; `atrium issuers list` shows its proofs")
 		}
@@ -61,7 +61,7 @@ func (s Issuers) Revoke(ctx context.Context, root UID, issuer string) error {
 
 // put stores a proof and records the resulting changes.
 func (s Issuers) put(ctx context.Context, tx Tx, proof *IssuerProof) error {
-	if err := tx.PutIssuerProof(ctx, proof); err != nil {
+	if err := s.p.tables.PutIssuerProof(ctx, tx, proof); err != nil {
 		return err
 	}
 	return s.record(ctx, tx, proof.Organisation, proof.Issuer)
@@ -69,7 +69,7 @@ func (s Issuers) put(ctx context.Context, tx Tx, proof *IssuerProof) error {
 
 // remove deletes a proof and records the resulting changes.
 func (s Issuers) remove(ctx context.Context, tx Tx, root UID, issuer string) error {
-	if err := tx.DeleteIssuerProof(ctx, root, issuer); err != nil {
+	if err := s.p.tables.DeleteIssuerProof(ctx, tx, root, issuer); err != nil {
 		return err
 	}
 	return s.record(ctx, tx, root, issuer)
@@ -79,11 +79,11 @@ func (s Issuers) remove(ctx context.Context, tx Tx, root UID, issuer string) err
 // are no longer verified.
 func (s Issuers) record(ctx context.Context, tx Tx, root UID, issuer string) error {
 	providers := s.p.IdentityProviders
-	uids, err := tx.ProvidersOfIssuer(ctx, root, issuer)
+	uids, err := s.p.tables.ProvidersOfIssuer(ctx, tx, root, issuer)
 	if err != nil {
 		return err
 	}
-	changed, err := providers.table(tx).Get(ctx, Keys{uids: uids})
+	changed, err := providers.table.Get(ctx, tx, Keys{uids: uids})
 	for _, provider := range changed {
 		providers.recordUpdate(ctx, tx, provider, []EventChange{newValueChange("issuerVerified", nil, provider.IssuerVerified)})
 	}
@@ -96,7 +96,7 @@ func (s Issuers) List(ctx context.Context) ([]*IssuerProof, error) {
 	if err := requireOperator(ctx); err != nil {
 		return nil, err
 	}
-	proofs, err := s.p.store.IssuerProofs(ctx)
+	proofs, err := s.p.tables.IssuerProofs(ctx, s.p.store)
 	for _, proof := range proofs {
 		if key, ok := strings.CutPrefix(proof.Issuer, PatternMark); ok {
 			proof.Issuer = strings.TrimPrefix(key+"/*", "/")

@@ -7,44 +7,42 @@ import (
 	"time"
 )
 
-// IssuerReads reads what organisations have proven of issuers, and the rules that need it.
-type IssuerReads interface {
+// IssuerQueries read and write issuers in other ways than a Table does.
+type IssuerQueries interface {
 	// IssuerProof reads the proof of an organisation for an issuer. The method is
 	// empty if there is no proof.
-	IssuerProof(ctx context.Context, root UID, issuer string) (*IssuerProof, error)
+	IssuerProof(ctx context.Context, on Conn, root UID, issuer string) (*IssuerProof, error)
 
 	// IssuerProofs lists all proofs, and the issuers of providers and patterns
 	// without a proof, which have no method.
-	IssuerProofs(ctx context.Context) ([]*IssuerProof, error)
+	IssuerProofs(ctx context.Context, on Conn) ([]*IssuerProof, error)
 
 	// DueIssuerProofs lists proofs by a file that were not checked since a time,
 	// the least recently checked first.
-	DueIssuerProofs(ctx context.Context, before Time, limit int) ([]*IssuerProof, error)
+	DueIssuerProofs(ctx context.Context, on Conn, before Time, limit int) ([]*IssuerProof, error)
 
 	// ProvidersOfIssuer lists the identity providers that an organisation has for
 	// an issuer.
-	ProvidersOfIssuer(ctx context.Context, root UID, issuer string) ([]UID, error)
+	ProvidersOfIssuer(ctx context.Context, on Conn, root UID, issuer string) ([]UID, error)
 
 	// CountRules counts, for each identity, the others of its organisation with its rule key, or with
 	// static keys for its issuer and subject, in one round trip.
-	CountRules(ctx context.Context, keys map[UID]RuleKey) (map[UID]int, error)
+	CountRules(ctx context.Context, on Conn, keys map[UID]RuleKey) (map[UID]int, error)
 
 	// CountBindings counts the role bindings of each identity, together with the others that CountRules
 	// counts for its key, in one round trip. It counts no more than most.
-	CountBindings(ctx context.Context, keys map[UID]RuleKey, most int) (map[UID]int, error)
+	CountBindings(ctx context.Context, on Conn, keys map[UID]RuleKey, most int) (map[UID]int, error)
 
 	// HasOwner reports whether an owner of an organisation, whose role binding never expires, has
 	// a rule or static keys, or is a user of an identity provider. It leaves out one role binding, or the rule and the
 	// keys of one identity; "" leaves out nothing. It also leaves out all of some identities.
-	HasOwner(ctx context.Context, root, without UID, identities ...UID) (bool, error)
-}
+	HasOwner(ctx context.Context, on Conn, root, without UID, identities ...UID) (bool, error)
 
-// IssuerWrites stores proofs of issuers in a transaction.
-type IssuerWrites interface {
 	// PutIssuerProof stores a proof, or replaces the one of the same
 	// organisation and issuer. DeleteIssuerProof removes it, if it is there.
-	PutIssuerProof(ctx context.Context, proof *IssuerProof) error
-	DeleteIssuerProof(ctx context.Context, root UID, issuer string) error
+	PutIssuerProof(ctx context.Context, tx Tx, proof *IssuerProof) error
+
+	DeleteIssuerProof(ctx context.Context, tx Tx, root UID, issuer string) error
 }
 
 const (
@@ -98,7 +96,7 @@ func (s IdentityProviders) verify(ctx context.Context, uid UID) (*IdentityProvid
 			return newAborted("the issuer of the identity provider was changed at the same time", nil)
 		}
 		// Only the operator can revoke what the operator has allowed.
-		proof, err := tx.IssuerProof(ctx, uid.Root(), provider.OIDC.Issuer)
+		proof, err := s.p.tables.IssuerProof(ctx, tx, uid.Root(), provider.OIDC.Issuer)
 		if err == nil && proof.Method != ProofOperator {
 			err = s.p.Issuers.put(ctx, tx, &IssuerProof{Organisation: uid.Root(), Issuer: provider.OIDC.Issuer, Method: method, VerifyTime: s.p.now(), CheckTime: s.p.now()})
 		}
@@ -147,7 +145,7 @@ func (s Issuers) Recheck(ctx context.Context) error {
 		return nil
 	}
 	now := s.p.now()
-	due, err := s.p.store.DueIssuerProofs(ctx, At(now.Add(-recheckInterval)), recheckAtOnce)
+	due, err := s.p.tables.DueIssuerProofs(ctx, s.p.store, At(now.Add(-recheckInterval)), recheckAtOnce)
 	for _, proof := range due {
 		listed, failed := s.p.options.IssuerFile(ctx, proof.Issuer)
 		if failed != nil {
@@ -155,7 +153,7 @@ func (s Issuers) Recheck(ctx context.Context) error {
 		}
 		err = s.p.store.Write(ctx, func(tx Tx) error {
 			tx.Lock(proof.Organisation)
-			current, err := tx.IssuerProof(ctx, proof.Organisation, proof.Issuer)
+			current, err := s.p.tables.IssuerProof(ctx, tx, proof.Organisation, proof.Issuer)
 			if err != nil || *current != *proof {
 				return err // another process has changed it
 			}
@@ -167,7 +165,7 @@ func (s Issuers) Recheck(ctx context.Context) error {
 				return s.remove(ctx, tx, proof.Organisation, proof.Issuer)
 			}
 			current.CheckTime = now
-			return tx.PutIssuerProof(ctx, current)
+			return s.p.tables.PutIssuerProof(ctx, tx, current)
 		})
 		if err != nil {
 			return err

@@ -13,30 +13,29 @@ import (
 	"time"
 )
 
-// KeyReads reads the keys that replicas share.
-type KeyReads interface {
+// KeyQueries read and write keys in other ways than a Table does.
+type KeyQueries interface {
 	// Keys reads the keys of a purpose as they are stored, oldest first.
-	Keys(ctx context.Context, purpose string) ([]Key, error)
-}
+	Keys(ctx context.Context, on Conn, purpose string) ([]Key, error)
 
-// KeyWrites changes keys, and the secrets of resources, in a transaction.
-type KeyWrites interface {
 	// PutKey adds or replaces a key; DeleteKey removes one, if it is there.
-	PutKey(ctx context.Context, k Key) error
-	DeleteKey(ctx context.Context, purpose string, id int) error
+	PutKey(ctx context.Context, tx Tx, k Key) error
+
+	DeleteKey(ctx context.Context, tx Tx, purpose string, id int) error
 
 	// Secrets reads all encrypted secrets of resources. PutSecrets replaces them;
 	// it removes a secret without content.
-	Secrets(ctx context.Context) ([]StoredSecret, error)
-	PutSecrets(ctx context.Context, secrets []StoredSecret) error
+	Secrets(ctx context.Context, tx Tx) ([]StoredSecret, error)
+
+	PutSecrets(ctx context.Context, tx Tx, secrets []StoredSecret) error
 }
 
 // keys reads and decrypts the keys of a purpose, oldest first.
-func (p *Platform) keys(ctx context.Context, r Reader, purpose string) ([]Key, error) {
+func (p *Platform) keys(ctx context.Context, r Conn, purpose string) ([]Key, error) {
 	if p.secrets == nil {
 		return nil, errNoSecrets
 	}
-	keys, err := r.Keys(ctx, purpose)
+	keys, err := p.tables.Keys(ctx, r, purpose)
 	if err != nil {
 		return nil, err
 	}
@@ -92,7 +91,7 @@ func (p *Platform) changeKeys(ctx context.Context, purpose string, newKey func()
 		if slices.Contains(sealedKeys, purpose) {
 			made = current.sealKey(made)
 		}
-		return tx.PutKey(ctx, made)
+		return p.tables.PutKey(ctx, tx, made)
 	})
 	return keys, err
 }
@@ -119,7 +118,7 @@ func (p *Platform) DevelopmentKey(ctx context.Context) ([]byte, error) {
 	var keys []Key
 	var err error
 	if p.options.NoSecrets {
-		keys, err = p.store.Keys(ctx, developmentKeys)
+		keys, err = p.tables.Keys(ctx, p.store, developmentKeys)
 	} else {
 		keys, err = p.ensureKeys(ctx, developmentKeys, newSigningKey)
 	}

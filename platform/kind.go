@@ -107,8 +107,7 @@ type resources[T any, F filter] struct {
 	// keyFilter returns the filter that finds the row in a group with the unique key of a
 	// row. It is nil for a kind without a unique key.
 	keyFilter func(row T) F
-	table     func(Reader) Table[T, F]
-	rows      func(Tx) RowWriter[T]
+	table     Table[T, F]
 }
 
 // inOrder returns the kind for callers who may list rows in an order.

@@ -31,7 +31,7 @@ func (r *resources[T, F]) read(ctx context.Context, req ListRequest[F], q Query[
 	var rows Rows[T]
 	if !q.isEmpty() {
 		var err error
-		if rows, err = r.table(r.p.store).List(ctx, q); err != nil {
+		if rows, err = r.table.List(ctx, r.p.store, q); err != nil {
 			return Page[T]{}, err
 		}
 	}
@@ -83,7 +83,7 @@ func (r *resources[T, F]) readEach(ctx context.Context, n int, prepare func(i in
 	if len(scopes) == 0 {
 		return pages, errs
 	}
-	found, err := r.table(r.p.store).ListEach(ctx, shared, scopes)
+	found, err := r.table.ListEach(ctx, r.p.store, shared, scopes)
 	for at, i := range indices {
 		if errs[i] = r.kind.addArea(err); err == nil {
 			shared.Scope = scopes[at]
@@ -126,7 +126,7 @@ func listReferring[T any, F filter](ctx context.Context, r *resources[T, F], req
 		return pages, errs
 	}
 	q.Filter = req.Filter // the scopes say the rest
-	found, err := r.table(r.p.store).ListEach(ctx, q, scopes)
+	found, err := r.table.ListEach(ctx, r.p.store, q, scopes)
 	for i := range n {
 		if errs[i] == nil {
 			errs[i] = r.kind.addArea(err)

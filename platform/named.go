@@ -52,7 +52,7 @@ func (r *resources[T, F]) findNamed(ctx context.Context, field string, seesRows 
 		return nil
 	}
 	slices.Sort(readable)
-	found, err := r.table(r.p.store).Get(ctx, Keys{uids: slices.Compact(readable), without: r.kind.Hidden})
+	found, err := r.table.Get(ctx, r.p.store, Keys{uids: slices.Compact(readable), without: r.kind.Hidden})
 	if err == nil && len(found) == 0 {
 		err = newNamedNotFound(field, r.kind.Name, uids[0])
 	}

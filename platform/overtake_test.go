@@ -26,19 +26,44 @@ func (s *overtakenStore) reach(step string) {
 	}
 }
 
-func (s *overtakenStore) Candidates(ctx context.Context, b platform.Bearer) ([]platform.Candidate, []platform.SignInOption, error) {
-	defer s.reach("candidates")
-	return s.Store.Candidates(ctx, b)
+// reachIn begins it if this is the step, and runs in a transaction.
+func (s *overtakenStore) reachIn(on platform.Conn, step string) {
+	if _, isIn := on.(platform.Tx); isIn {
+		s.reach(step)
+	}
 }
 
-func (s *overtakenStore) TagsOfSource(ctx context.Context, from platform.RepoSource) ([]*platform.Tag, error) {
-	defer s.reach("tags of source")
-	return s.Store.TagsOfSource(ctx, from)
+// overtakenQueries are the queries of a overtakenStore.
+type overtakenQueries struct {
+	platform.AdvisoryQueries
+	platform.ImageQueries
+	platform.IssuerQueries
+	platform.RepoQueries
+	platform.SignInQueries
+	platform.TagQueries
+	store *overtakenStore
+}
+
+func (s *overtakenStore) Tables() platform.Tables {
+	all := s.Store.Tables()
+	queries := overtakenQueries{all.AdvisoryQueries, all.ImageQueries, all.IssuerQueries, all.RepoQueries, all.SignInQueries, all.TagQueries, s}
+	all.AdvisoryQueries, all.ImageQueries, all.IssuerQueries, all.RepoQueries, all.SignInQueries, all.TagQueries = queries, queries, queries, queries, queries, queries
+	return all
+}
+
+func (q overtakenQueries) Candidates(ctx context.Context, on platform.Conn, b platform.Bearer) ([]platform.Candidate, []platform.SignInOption, error) {
+	defer q.store.reach("candidates")
+	return q.SignInQueries.Candidates(ctx, on, b)
+}
+
+func (q overtakenQueries) TagsOfSource(ctx context.Context, on platform.Conn, from platform.RepoSource) ([]*platform.Tag, error) {
+	defer q.store.reach("tags of source")
+	return q.TagQueries.TagsOfSource(ctx, on, from)
 }
 
 func (s *overtakenStore) Write(ctx context.Context, unit func(platform.Tx) error) error {
 	return s.Store.Write(ctx, func(tx platform.Tx) error {
-		if err := unit(overtakenTx{tx, s}); err != nil {
+		if err := unit(tx); err != nil {
 			return err
 		}
 		s.reach("commit")
@@ -46,39 +71,34 @@ func (s *overtakenStore) Write(ctx context.Context, unit func(platform.Tx) error
 	})
 }
 
-type overtakenTx struct {
-	platform.Tx
-	store *overtakenStore
+func (q overtakenQueries) IssuerProof(ctx context.Context, on platform.Conn, root platform.UID, issuer string) (*platform.IssuerProof, error) {
+	defer q.store.reachIn(on, "proof")
+	return q.IssuerQueries.IssuerProof(ctx, on, root, issuer)
 }
 
-func (t overtakenTx) IssuerProof(ctx context.Context, root platform.UID, issuer string) (*platform.IssuerProof, error) {
-	defer t.store.reach("proof")
-	return t.Tx.IssuerProof(ctx, root, issuer)
+func (q overtakenQueries) AdvisoriesInheriting(ctx context.Context, on platform.Conn, names []string) ([]*platform.Advisory, error) {
+	defer q.store.reachIn(on, "inheriting advisories")
+	return q.AdvisoryQueries.AdvisoriesInheriting(ctx, on, names)
 }
 
-func (t overtakenTx) AdvisoriesInheriting(ctx context.Context, names []string) ([]*platform.Advisory, error) {
-	defer t.store.reach("inheriting advisories")
-	return t.Tx.AdvisoriesInheriting(ctx, names)
+func (q overtakenQueries) AdvisoriesByName(ctx context.Context, on platform.Conn, names platform.AdvisoryNames) ([]*platform.Advisory, error) {
+	defer q.store.reachIn(on, "advisories")
+	return q.AdvisoryQueries.AdvisoriesByName(ctx, on, names)
 }
 
-func (t overtakenTx) AdvisoriesByName(ctx context.Context, names platform.AdvisoryNames) ([]*platform.Advisory, error) {
-	defer t.store.reach("advisories")
-	return t.Tx.AdvisoriesByName(ctx, names)
+func (q overtakenQueries) Images(ctx context.Context, on platform.Conn, keys platform.ImageKeys) ([]*platform.Image, error) {
+	defer q.store.reachIn(on, "images")
+	return q.ImageQueries.Images(ctx, on, keys)
 }
 
-func (t overtakenTx) Images(ctx context.Context, keys platform.ImageKeys) ([]*platform.Image, error) {
-	defer t.store.reach("images")
-	return t.Tx.Images(ctx, keys)
+func (q overtakenQueries) TagsByName(ctx context.Context, on platform.Conn, names platform.TagNames) ([]*platform.Tag, error) {
+	defer q.store.reachIn(on, "tags")
+	return q.TagQueries.TagsByName(ctx, on, names)
 }
 
-func (t overtakenTx) TagsByName(ctx context.Context, names platform.TagNames) ([]*platform.Tag, error) {
-	defer t.store.reach("tags")
-	return t.Tx.TagsByName(ctx, names)
-}
-
-func (t overtakenTx) Readmes(ctx context.Context, keys platform.Keys) ([]*platform.Readme, error) {
-	defer t.store.reach("readmes")
-	return t.Tx.Readmes(ctx, keys)
+func (q overtakenQueries) Readmes(ctx context.Context, on platform.Conn, keys platform.Keys) ([]*platform.Readme, error) {
+	defer q.store.reachIn(on, "readmes")
+	return q.RepoQueries.Readmes(ctx, on, keys)
 }
 
 // overtake returns a replica whose first operation is overtaken at a step by another one, and a

@@ -74,25 +74,23 @@ var packageKind = Kind[*Package]{
 	Group:        parentOf(func(p *Package) UID { return p.UID }),
 }
 
-// PackageReads reads packages, and who holds them.
-type PackageReads interface {
-	Packages() Table[*Package, *PackageFilter]
-
+// PackageQueries read and write packages in other ways than a Table does.
+type PackageQueries interface {
 	// ImagePackages reads what images hold, in the order of keys, with the packages sorted by name:
 	// with one round trip, and one for their versions.
-	ImagePackages(ctx context.Context, keys ImageKeys) ([]*ImageContent, error)
-}
+	ImagePackages(ctx context.Context, on Conn, keys ImageKeys) ([]*ImageContent, error)
 
-// PackageWrites stores packages in a transaction.
-type PackageWrites interface {
 	// StoredVersions returns those of the versions of packages that are stored.
-	StoredVersions(ctx context.Context, uids []UID) ([]UID, error)
+	StoredVersions(ctx context.Context, tx Tx, uids []UID) ([]UID, error)
+
 	// VersionsOfPackages reads all versions of packages.
-	VersionsOfPackages(ctx context.Context, packages []UID) ([]*PackageVersion, error)
+	VersionsOfPackages(ctx context.Context, tx Tx, packages []UID) ([]*PackageVersion, error)
+
 	// InsertPackages inserts versions that are not stored, and those of their packages that are not.
-	InsertPackages(ctx context.Context, versions []*PackageVersion) error
+	InsertPackages(ctx context.Context, tx Tx, versions []*PackageVersion) error
+
 	// SetRanks changes the ranks of versions.
-	SetRanks(ctx context.Context, versions []*PackageVersion) error
+	SetRanks(ctx context.Context, tx Tx, versions []*PackageVersion) error
 }
 
 // An ImageContent is what is known of the packages of an image.
@@ -187,7 +185,7 @@ func getHeld[T any, F filter](ctx context.Context, r *resources[T, F], uids []UI
 		return rows, errs
 	}
 	q := Query[F]{Scope: newScope(Branch{Relation: Listed, UIDs: readable}), Filter: filter(held), Order: r.kind.DefaultOrder, Limit: noLimit, Parts: PartItems}
-	found, err := r.table(r.p.store).List(ctx, q)
+	found, err := r.table.List(ctx, r.p.store, q)
 	byUID := make(map[UID]int, len(found.Items))
 	for n, row := range found.Items {
 		byUID[r.kind.UID(row)] = n

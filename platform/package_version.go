@@ -107,13 +107,11 @@ var packageVersionKind = Kind[*PackageVersion]{
 	Group:        func(v *PackageVersion) UID { return v.UID.Root() },
 }
 
-// PackageVersionReads reads versions of packages.
-type PackageVersionReads interface {
-	PackageVersions() Table[*PackageVersion, *PackageVersionFilter]
-
+// PackageVersionQueries read and write versions of packages in other ways than a Table does.
+type PackageVersionQueries interface {
 	// AdvisoriesOfVersions finds, for each version, the advisories with findings of it that
 	// count in a scope, with one statement.
-	AdvisoriesOfVersions(ctx context.Context, versions []*PackageVersion, scopes []Scope) ([][]UID, error)
+	AdvisoriesOfVersions(ctx context.Context, on Conn, versions []*PackageVersion, scopes []Scope) ([][]UID, error)
 }
 
 // PackageVersions are the operations on versions of packages.
@@ -198,7 +196,7 @@ func (s PackageVersions) versionsOf(ctx context.Context, packages []*Package) (v
 		scopes[i] = newScope(Branch{Relation: Children, UID: p.UID})
 	}
 	q := Query[*PackageVersionFilter]{Filter: &PackageVersionFilter{}, Order: Order{Field: "uid"}, Limit: noLimit, Parts: PartItems}
-	found, err := s.table(s.p.store).ListEach(ctx, q, scopes)
+	found, err := s.table.ListEach(ctx, s.p.store, q, scopes)
 	for _, rows := range found {
 		versions = append(versions, rows.Items...)
 	}
@@ -220,7 +218,7 @@ func (s PackageVersions) ListAdvisories(ctx context.Context, req ListRequest[*Ad
 		findings, errs[i] = s.p.Findings.query(ctx, ListRequest[*FindingFilter]{UIDP: UIDFilter{DescendantsOf: v.Package.Within}})
 		scopes[i] = findings.Scope
 	}
-	affecting, err := s.p.store.AdvisoriesOfVersions(ctx, versions, scopes)
+	affecting, err := s.p.tables.AdvisoriesOfVersions(ctx, s.p.store, versions, scopes)
 	var found map[UID]*Advisory
 	if all := slices.Concat(affecting...); err == nil && len(all) > 0 {
 		slices.Sort(all)

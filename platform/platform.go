@@ -56,6 +56,7 @@ type Platform struct {
 	Issuers                 Issuers
 
 	store   Store
+	tables  Tables
 	options Options
 	secrets []*encryption // those that this process knows, of which the store has one; nil if Options.NoSecrets is set
 
@@ -90,7 +91,7 @@ func New(ctx context.Context, store Store, options Options) (*Platform, error) {
 		options.SharedIssuers = DefaultSharedIssuers()
 	}
 	p := &Platform{
-		store: store, options: options, broadcast: newBroadcast(store, options),
+		store: store, tables: store.Tables(), options: options, broadcast: newBroadcast(store, options),
 		sealerTurn: make(chan struct{}, 1), patterns: newPatterns(), seen: make(chan UID, 256),
 	}
 	p.denials.p = p

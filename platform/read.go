@@ -21,16 +21,16 @@ func (r *resources[T, F]) GetMany(ctx context.Context, uids []UID) ([]T, []error
 
 // GetManyWithout is like GetMany, but leaves the given fields empty.
 func (r *resources[T, F]) GetManyWithout(ctx context.Context, uids []UID, fields CostlyFields) ([]T, []error) {
-	read := func(ctx context.Context, keys Keys) ([]T, error) {
+	read := func(ctx context.Context, on Conn, keys Keys) ([]T, error) {
 		keys.without = fields | r.kind.Hidden
-		return r.table(r.p.store).Get(ctx, keys)
+		return r.table.Get(ctx, on, keys)
 	}
 	return readEach(ctx, r, uids, read, r.kind.UID)
 }
 
 // readEach reads a value for each UID of the kind that the caller may read, with
 // one read. Other UIDs have an error.
-func readEach[T, V any, F filter](ctx context.Context, r *resources[T, F], uids []UID, read func(context.Context, Keys) ([]V, error), uidOf func(V) UID) ([]V, []error) {
+func readEach[T, V any, F filter](ctx context.Context, r *resources[T, F], uids []UID, read func(context.Context, Conn, Keys) ([]V, error), uidOf func(V) UID) ([]V, []error) {
 	rows, errs := make([]V, len(uids)), make([]error, len(uids))
 	if len(uids) > 0 {
 		TraceOf(ctx).NoteResource(r.kind.Name, uids[0])
@@ -51,7 +51,7 @@ func readEach[T, V any, F filter](ctx context.Context, r *resources[T, F], uids 
 	}
 	slices.Sort(keys.uids)
 	keys.uids = slices.Compact(keys.uids)
-	found, err := read(ctx, keys)
+	found, err := read(ctx, r.p.store, keys)
 	slices.SortFunc(found, func(a, b V) int { return cmp.Compare(uidOf(a), uidOf(b)) })
 	for i, uid := range uids {
 		switch at, known := slices.BinarySearchFunc(found, uid, func(row V, uid UID) int { return cmp.Compare(uidOf(row), uid) }); {

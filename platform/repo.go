@@ -194,24 +194,17 @@ func (c *SyncConfig) check(v *violations) {
 	}
 }
 
-// RepoReads reads repos.
-type RepoReads interface {
-	Repos() Table[*Repo, *RepoFilter]
-
+// RepoQueries read and write repos in other ways than a Table does.
+type RepoQueries interface {
 	// FacetRepos counts the repos of each scope by facet, with one round trip. The
 	// values of a facet are not sorted.
-	FacetRepos(ctx context.Context, filter *RepoFilter, scopes []Scope) ([]*RepoFacets, error)
+	FacetRepos(ctx context.Context, on Conn, filter *RepoFilter, scopes []Scope) ([]*RepoFacets, error)
 
 	// Readmes reads the readmes of repos; missing repos are left out.
-	Readmes(ctx context.Context, keys Keys) ([]*Readme, error)
-}
-
-// RepoWrites changes repos in a transaction.
-type RepoWrites interface {
-	RepoWriter() RowWriter[*Repo]
+	Readmes(ctx context.Context, on Conn, keys Keys) ([]*Readme, error)
 
 	// SetReadme replaces the readme of an existing repo.
-	SetReadme(ctx context.Context, repo UID, content string) error
+	SetReadme(ctx context.Context, tx Tx, repo UID, content string) error
 }
 
 // Repos are the operations on repos.
@@ -238,8 +231,8 @@ func (s Repos) UpdateBatch(ctx context.Context, requests []BatchRequest[*Repo]) 
 func (s Repos) Delete(ctx context.Context, uid UID) error {
 	return s.removeChecked(ctx, uid, func(tx Tx, uid UID) error {
 		tx.LockShared(findingLock(uid.Root())) // else findings would change after they were counted
-		tx.DeleteRulesOf(uid)
-		return tx.ForgetRepo(ctx, uid)
+		s.p.tables.DeleteRulesOf(tx, uid)
+		return s.p.tables.ForgetRepo(ctx, tx, uid)
 	})
 }
 
@@ -259,7 +252,7 @@ func (s Repos) Readme(ctx context.Context, uid UID) (*Readme, error) {
 
 // Readmes reads the readmes of repos with one read, in the order of uids.
 func (s Repos) Readmes(ctx context.Context, uids []UID) ([]*Readme, []error) {
-	return readEach(ctx, s.resources, uids, s.p.store.Readmes, func(r *Readme) UID { return r.UID })
+	return readEach(ctx, s.resources, uids, s.p.tables.Readmes, func(r *Readme) UID { return r.UID })
 }
 
 // UpdateReadme replaces the readme of a repo.
@@ -296,12 +289,12 @@ func (s Repos) updateReadme(ctx context.Context, uid UID, in fieldmask.Input[*Re
 		repo := &Repo{UID: uid, UpdateTime: s.p.now()}
 		var before []*Readme
 		err := tx.RunTogether(ctx,
-			func(ctx context.Context) error { return tx.RepoWriter().Update(ctx, repo) }, // this also locks the repo
+			func(ctx context.Context) error { return s.p.tables.Repos.Update(ctx, tx, repo) }, // this also locks the repo
 			func(ctx context.Context) (err error) {
-				before, err = tx.Readmes(ctx, Keys{uids: []UID{uid}})
+				before, err = s.p.tables.Readmes(ctx, tx, Keys{uids: []UID{uid}})
 				return err
 			},
-			func(ctx context.Context) error { return tx.SetReadme(ctx, uid, readme.Content) },
+			func(ctx context.Context) error { return s.p.tables.SetReadme(ctx, tx, uid, readme.Content) },
 		)
 		if err != nil {
 			return err

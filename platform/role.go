@@ -141,16 +141,6 @@ var roleKind = Kind[*Role]{
 	IsBuiltIn: IsBuiltInRole,
 }
 
-// RoleReads reads roles.
-type RoleReads interface {
-	Roles() Table[*Role, *RoleFilter]
-}
-
-// RoleWrites changes roles in a transaction.
-type RoleWrites interface {
-	RoleWriter() RowWriter[*Role]
-}
-
 // Roles are the operations on roles.
 type Roles struct{ *resources[*Role, *RoleFilter] }
 
@@ -164,7 +154,7 @@ func (s Roles) Create(ctx context.Context, parent UID, in fieldmask.Input[*Role]
 	}
 	return s.insert(ctx, parent, role, func(tx Tx) error {
 		tx.Lock(parent.Root())
-		caller, err := readCaller(ctx, tx)
+		caller, err := s.p.readCaller(ctx, tx)
 		if err != nil {
 			return err
 		}
@@ -184,7 +174,7 @@ func (s Roles) Update(ctx context.Context, uid UID, in fieldmask.Input[*Role]) (
 		var caller *Actor
 		err := tx.RunTogether(ctx,
 			func(ctx context.Context) (err error) { current, err = s.getRow(ctx, tx, uid); return err },
-			func(ctx context.Context) (err error) { caller, err = readCaller(ctx, tx); return err },
+			func(ctx context.Context) (err error) { caller, err = s.p.readCaller(ctx, tx); return err },
 		)
 		if err != nil {
 			return err
@@ -197,7 +187,7 @@ func (s Roles) Update(ctx context.Context, uid UID, in fieldmask.Input[*Role]) (
 			return err
 		}
 		if change.Differs(current, "capabilities") {
-			tx.EndReviews(uid)
+			s.p.tables.EndReviews(tx, uid)
 		}
 		return nil
 	})
@@ -228,23 +218,23 @@ func (s Roles) checkNotBuiltIn(ctx context.Context, uid UID) error {
 
 // readCaller reads the current grants of the caller. The organisation must be locked before, which prevents a concurrent
 // revocation, so that they stay valid until commit.
-func readCaller(ctx context.Context, tx Tx) (*Actor, error) {
+func (p *Platform) readCaller(ctx context.Context, tx Tx) (*Actor, error) {
 	actor, err := requireCaller(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return actor.withCurrentGrants(ctx, tx)
+	return actor.withCurrentGrants(ctx, p.tables.IAMTables, tx)
 }
 
 // readCallerAndBound locks the organisation of identities, and reads the current grants of the caller and what is bound to the
 // identities. Whoever decides who is an identity must hold what is bound to it.
-func readCallerAndBound(ctx context.Context, tx Tx, identities ...UID) (caller *Actor, bound map[UID][]Grant, err error) {
+func (p *Platform) readCallerAndBound(ctx context.Context, tx Tx, identities ...UID) (caller *Actor, bound map[UID][]Grant, err error) {
 	tx.Lock(identities[0].Root())
 	bound = map[UID][]Grant{}
 	err = tx.RunTogether(ctx,
-		func(ctx context.Context) (err error) { caller, err = readCaller(ctx, tx); return err },
+		func(ctx context.Context) (err error) { caller, err = p.readCaller(ctx, tx); return err },
 		func(ctx context.Context) error {
-			grants, err := tx.Grants(ctx, identities)
+			grants, err := p.tables.Grants(ctx, tx, identities)
 			for _, g := range grants {
 				bound[g.Identity] = append(bound[g.Identity], g)
 			}
@@ -292,7 +282,7 @@ func (s Roles) readGrantable(ctx context.Context, tx Tx, field string, roles, gr
 	var caller *Actor
 	err := tx.RunTogether(ctx,
 		func(ctx context.Context) (err error) { found, err = s.findRows(ctx, tx, read); return err },
-		func(ctx context.Context) (err error) { caller, err = readCaller(ctx, tx); return err },
+		func(ctx context.Context) (err error) { caller, err = s.p.readCaller(ctx, tx); return err },
 	)
 	if err != nil {
 		return nil, err

@@ -138,27 +138,21 @@ var roleBindingKind = Kind[*RoleBinding]{
 // roleNameSpellings are other names that order_by accepts for the name of a role.
 var roleNameSpellings = []string{"roleName", "role.name"}
 
-// RoleBindingReads reads role bindings.
-type RoleBindingReads interface {
-	RoleBindings() Table[*RoleBinding, *RoleBindingFilter]
-
+// RoleBindingQueries read and write role bindings in other ways than a Table does.
+type RoleBindingQueries interface {
 	// FacetRoleBindings counts the role bindings of each scope by facet, with one statement. The values of a facet
 	// are not sorted.
-	FacetRoleBindings(ctx context.Context, filter *RoleBindingFilter, scopes []Scope) ([]*RoleBindingFacets, error)
+	FacetRoleBindings(ctx context.Context, on Conn, filter *RoleBindingFilter, scopes []Scope) ([]*RoleBindingFacets, error)
 
 	// ExpiredBindings finds up to limit role bindings that have expired, those that expired
 	// first before others.
-	ExpiredBindings(ctx context.Context, limit int) ([]UID, error)
-}
-
-// RoleBindingWrites changes role bindings in a transaction.
-type RoleBindingWrites interface {
-	RoleBindingWriter() RowWriter[*RoleBinding]
+	ExpiredBindings(ctx context.Context, on Conn, limit int) ([]UID, error)
 
 	// Bindable reads those of some identities and roles that exist.
-	Bindable(ctx context.Context, identities, roles []UID) ([]*Identity, []*Role, error)
+	Bindable(ctx context.Context, tx Tx, identities, roles []UID) ([]*Identity, []*Role, error)
+
 	// EndReviews forgets that the role bindings of an identity, or of a role, were reviewed.
-	EndReviews(of UID)
+	EndReviews(tx Tx, of UID)
 }
 
 // RoleBindings are the operations on role bindings.
@@ -208,10 +202,10 @@ func (s RoleBindings) checkMayBind(ctx context.Context, tx Tx, group UID, bindin
 	var caller *Actor
 	err := tx.RunTogether(ctx,
 		func(ctx context.Context) (err error) {
-			identities, roles, err = tx.Bindable(ctx, slices.Sorted(maps.Keys(holders)), slices.Sorted(maps.Keys(given)))
+			identities, roles, err = s.p.tables.Bindable(ctx, tx, slices.Sorted(maps.Keys(holders)), slices.Sorted(maps.Keys(given)))
 			return err
 		},
-		func(ctx context.Context) (err error) { caller, err = readCaller(ctx, tx); return err },
+		func(ctx context.Context) (err error) { caller, err = s.p.readCaller(ctx, tx); return err },
 	)
 	if err != nil {
 		return nil, noRow, err
@@ -289,9 +283,9 @@ func (s RoleBindings) Update(ctx context.Context, uid UID, in fieldmask.Input[*R
 		}
 		err = tx.RunTogether(ctx,
 			func(ctx context.Context) error {
-				return s.rows(tx).Update(ctx, next, slices.Concat(change.Fields, reviewFields)...)
+				return s.table.Update(ctx, tx, next, slices.Concat(change.Fields, reviewFields)...)
 			},
-			func(ctx context.Context) error { _, err := checkBindings(ctx, tx, keys); return err }, // after the update
+			func(ctx context.Context) error { _, err := s.p.checkBindings(ctx, tx, keys); return err }, // after the update
 		)
 		if err != nil {
 			return err
@@ -351,7 +345,7 @@ func (s RoleBindings) noteUnbinding(ctx context.Context, tx Tx, b *RoleBinding, 
 		return nil
 	}
 	b.forgetReview()
-	return s.rows(tx).Update(ctx, b, reviewFields...)
+	return s.table.Update(ctx, tx, b, reviewFields...)
 }
 
 // isOfLastingOwner reports whether the binding makes an owner of an organisation who stays one.
@@ -366,7 +360,7 @@ func (s RoleBindings) checkNotLastOwner(ctx context.Context, tx Tx, b *RoleBindi
 	if !b.isOfLastingOwner() {
 		return nil
 	}
-	owners, err := tx.RoleBindings().List(ctx, Query[*RoleBindingFilter]{
+	owners, err := s.p.tables.RoleBindings.List(ctx, tx, Query[*RoleBindingFilter]{
 		Scope: newScope(Branch{Relation: OfRole, UID: OwnerRole, Inside: root}), Filter: &RoleBindingFilter{Group: root, Lasting: true},
 		Order: s.kind.DefaultOrder, Limit: 2, Parts: PartItems,
 	})
@@ -382,10 +376,10 @@ func (s RoleBindings) checkNotLastOwner(ctx context.Context, tx Tx, b *RoleBindi
 // checkOwnerStays fails if an organisation loses the last owner who could sign in, because it
 // loses a role binding, or the rule of an identity.
 func (p *Platform) checkOwnerStays(ctx context.Context, tx Tx, root, lost UID) error {
-	if stays, err := tx.HasOwner(ctx, root, lost); err != nil || stays {
+	if stays, err := p.tables.HasOwner(ctx, tx, root, lost); err != nil || stays {
 		return err
 	}
-	if had, err := tx.HasOwner(ctx, root, ""); err != nil || !had {
+	if had, err := p.tables.HasOwner(ctx, tx, root, ""); err != nil || !had {
 		return err
 	}
 	return lastOwnerError(root)

@@ -85,10 +85,10 @@ func (s RoleBindings) createAll(ctx context.Context, parent UID, ins []fieldmask
 		var overfull UID
 		err = tx.RunTogether(ctx,
 			func(ctx context.Context) (err error) {
-				overfull, err = checkBindings(ctx, tx, keys, made...)
+				overfull, err = s.p.checkBindings(ctx, tx, keys, made...)
 				return err
 			},
-			func(ctx context.Context) error { return s.rows(tx).InsertShown(ctx, made...) },
+			func(ctx context.Context) error { return s.table.InsertShown(ctx, tx, made...) },
 		)
 		if overfull != "" {
 			failing = slices.IndexFunc(bindings, func(b *RoleBinding) bool { return b.IdentityUID == overfull })
@@ -177,7 +177,7 @@ func (s RoleBindings) unbindAll(ctx context.Context, tx Tx, sorted []UID, note s
 	for _, uid := range sorted {
 		tx.Lock(uid.Root())
 	}
-	found, err := tx.RoleBindings().Get(ctx, Keys{uids: sorted})
+	found, err := s.p.tables.RoleBindings.Get(ctx, tx, Keys{uids: sorted})
 	if err != nil {
 		return noRow, err
 	}

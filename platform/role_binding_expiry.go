@@ -17,7 +17,7 @@ import (
 const verbExpired = "expired"
 
 // checkExpiry checks that a binding, if it expires, does so in the future.
-func (b *RoleBinding) checkExpiry(ctx context.Context, r Reader, prefix string, v *violations) error {
+func (b *RoleBinding) checkExpiry(ctx context.Context, r Conn, prefix string, v *violations) error {
 	if b.ExpireTime.IsZero() {
 		return nil
 	}
@@ -36,7 +36,7 @@ const expiryTick, expiredAtOnce = time.Second, 100
 // processes may do so at the same time. Run calls it at intervals.
 func (s RoleBindings) DeleteExpired(ctx context.Context) error {
 	for {
-		expired, err := s.p.store.ExpiredBindings(ctx, expiredAtOnce)
+		expired, err := s.p.tables.ExpiredBindings(ctx, s.p.store, expiredAtOnce)
 		for _, uid := range expired {
 			if err == nil {
 				err = s.p.store.Write(ctx, func(tx Tx) error { return s.deleteExpired(ctx, tx, uid) })
@@ -57,7 +57,7 @@ func (s RoleBindings) writeInPlaceOfExpired(ctx context.Context, group UID, want
 	}
 	ending, unnamed := false, context.WithValue(ctx, actorKey{}, (*Actor)(nil)) // the caller has not made a binding expire
 	for _, b := range wanted() {
-		found, err := s.table(s.p.store).List(ctx, Query[*RoleBindingFilter]{
+		found, err := s.table.List(ctx, s.p.store, Query[*RoleBindingFilter]{
 			Scope: newScope(Branch{Relation: Children, UID: group}), Filter: bindingKeyFilter(b), Order: s.kind.DefaultOrder, Limit: 1, Parts: PartItems,
 		})
 		if err != nil {
@@ -86,7 +86,7 @@ func (s RoleBindings) makeLasting(ctx context.Context, tx Tx, b *RoleBinding) (c
 	before := b.writtenFields()
 	b.ExpireTime = Time{}
 	b.forgetReview()
-	if err := s.rows(tx).Update(ctx, b, slices.Concat(change.Fields, reviewFields)...); err != nil {
+	if err := s.table.Update(ctx, tx, b, slices.Concat(change.Fields, reviewFields)...); err != nil {
 		return false, err
 	}
 	s.recordUpdate(ctx, tx, b, describeChanges(change, before, b.writtenFields(), s.kind.Fields))
@@ -107,7 +107,7 @@ func (s RoleBindings) deleteExpired(ctx context.Context, tx Tx, uid UID) error {
 	if err != nil || current.ExpireTime.IsZero() || current.ExpireTime.After(now.Time) {
 		return err
 	}
-	row, err := s.rows(tx).Delete(ctx, uid)
+	row, err := s.table.Delete(ctx, tx, uid)
 	if err != nil {
 		return err
 	}

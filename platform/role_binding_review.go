@@ -110,7 +110,7 @@ func (s RoleBindings) checkNotOwn(ctx context.Context, tx Tx, b *RoleBinding) er
 	if !slices.Contains(own, b.Identity.UID) {
 		return nil
 	}
-	if others, err := tx.HasOwner(ctx, b.UID.Root(), "", own...); err != nil || !others {
+	if others, err := s.p.tables.HasOwner(ctx, tx, b.UID.Root(), "", own...); err != nil || !others {
 		return err
 	}
 	return failedPrecondition("OWN_ROLE_BINDING", string(b.UID), "nobody reviews their own access; let another owner of the organisation confirm the role binding")
@@ -119,7 +119,7 @@ func (s RoleBindings) checkNotOwn(ctx context.Context, tx Tx, b *RoleBinding) er
 // noteReview writes into a binding that the caller has reviewed it.
 func (s RoleBindings) noteReview(ctx context.Context, tx Tx, b *RoleBinding, note string) error {
 	b.ReviewTime, b.Reviewer, b.ReviewNote = s.p.now(), eventActor(ctx, b.UID).Subject, note
-	return s.rows(tx).Update(ctx, b, reviewFields...)
+	return s.table.Update(ctx, tx, b, reviewFields...)
 }
 
 // forgetReview removes the review from a binding that is not what was reviewed.

@@ -9,6 +9,7 @@ import (
 
 	"atrium/platform"
 	"atrium/platform/fieldmask"
+	"atrium/store/storetest"
 )
 
 func TestADeletionIsBlockedByDependentResources(t *testing.T) {
@@ -259,7 +260,7 @@ func TestAnOrganisationHasAThousandBindingsOfARule(t *testing.T) {
 			roles = roles[:0]
 			for n := range cap(roles) {
 				uid := platform.UID(fmt.Sprintf("%s/%016x", acme.uid, n))
-				if err := tx.RoleWriter().Insert(t.Context(), &platform.Role{UID: uid, Name: fmt.Sprintf("r%d", n), CreateTime: platform.At(epoch), UpdateTime: platform.At(epoch)}); err != nil {
+				if err := storetest.Tables.Roles.Insert(t.Context(), tx, &platform.Role{UID: uid, Name: fmt.Sprintf("r%d", n), CreateTime: platform.At(epoch), UpdateTime: platform.At(epoch)}); err != nil {
 					return err
 				}
 				roles = append(roles, uid)

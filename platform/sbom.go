@@ -39,17 +39,13 @@ type InstalledPackage struct {
 // maxSBOMPackages limits the packages of an image for one architecture.
 const maxSBOMPackages = 50_000
 
-// SBOMReads reads SBOMs.
-type SBOMReads interface {
+// SBOMQueries read and write SBOMs in other ways than a Table does.
+type SBOMQueries interface {
 	// SBOMs reads the SBOMs of images.
-	SBOMs(ctx context.Context, keys ImageKeys) ([]*SBOM, error)
-}
+	SBOMs(ctx context.Context, on Conn, keys ImageKeys) ([]*SBOM, error)
 
-// SBOMWrites stores SBOMs in a transaction.
-type SBOMWrites interface {
-	SBOMReads
 	// PutSBOMs stores SBOMs, replacing those of the same image and architecture.
-	PutSBOMs(ctx context.Context, all []*SBOM) error
+	PutSBOMs(ctx context.Context, tx Tx, all []*SBOM) error
 }
 
 // ImportSBOMs stores what images hold, by repo, digest and architecture. It replaces what an
@@ -89,7 +85,7 @@ func (s Images) importSBOMsOnce(ctx context.Context, all []*ImportedSBOM) (Impor
 			for i, b := range rows {
 				keys[i] = ImageKey{b.Repo, b.Digest}
 			}
-			found, err := tx.SBOMs(ctx, ImageKeys{keys})
+			found, err := s.p.tables.SBOMs(ctx, tx, ImageKeys{keys})
 			known := make([]*ImportedSBOM, len(found))
 			for i, b := range found {
 				known[i] = &ImportedSBOM{Repo: b.Repo, Digest: b.Digest, Architecture: b.Architecture, Format: b.Format}
@@ -111,10 +107,10 @@ func (s Images) importSBOMsOnce(ctx context.Context, all []*ImportedSBOM) (Impor
 			if err := s.p.putPackages(ctx, tx, packages); err != nil {
 				return err
 			}
-			if err := tx.PutSBOMs(ctx, sboms); err != nil {
+			if err := s.p.tables.PutSBOMs(ctx, tx, sboms); err != nil {
 				return err
 			}
-			return tx.AddFindingTasks(ctx, tasks)
+			return s.p.tables.AddFindingTasks(ctx, tx, tasks)
 		},
 	}
 	return in.run(ctx, s.p.store, all)
@@ -181,7 +177,7 @@ func packagesLock(root UID) UID { return "packages:" + root }
 
 // putPackages stores those packages and versions that are new, and ranks the versions of their packages.
 func (p *Platform) putPackages(ctx context.Context, tx Tx, versions []*PackageVersion) error {
-	added, err := listNew(ctx, tx, versions)
+	added, err := listNew(ctx, p.tables, tx, versions)
 	if err != nil || len(added) == 0 {
 		return err
 	}
@@ -193,14 +189,14 @@ func (p *Platform) putPackages(ctx context.Context, tx Tx, versions []*PackageVe
 		}
 	}
 	// Another transaction may have stored some of them before the lock.
-	if added, err = listNew(ctx, tx, added); err != nil || len(added) == 0 {
+	if added, err = listNew(ctx, p.tables, tx, added); err != nil || len(added) == 0 {
 		return err
 	}
 	packages := make([]UID, len(added))
 	for i, v := range added {
 		packages[i] = v.Package.UID
 	}
-	stored, err := tx.VersionsOfPackages(ctx, slices.Compact(packages))
+	stored, err := p.tables.VersionsOfPackages(ctx, tx, slices.Compact(packages))
 	if err != nil {
 		return err
 	}
@@ -212,14 +208,14 @@ func (p *Platform) putPackages(ctx context.Context, tx Tx, versions []*PackageVe
 	for _, of := range slices.Compact(packages) {
 		ranked = append(ranked, rank(byPackage[of])...)
 	}
-	if err := tx.InsertPackages(ctx, added); err != nil {
+	if err := p.tables.InsertPackages(ctx, tx, added); err != nil {
 		return err
 	}
-	return tx.SetRanks(ctx, slices.DeleteFunc(ranked, func(v *PackageVersion) bool { return v.isNew }))
+	return p.tables.SetRanks(ctx, tx, slices.DeleteFunc(ranked, func(v *PackageVersion) bool { return v.isNew }))
 }
 
 // listNew returns those of versions that are not stored, each once, sorted by UID.
-func listNew(ctx context.Context, tx Tx, versions []*PackageVersion) ([]*PackageVersion, error) {
+func listNew(ctx context.Context, t PackageQueries, tx Tx, versions []*PackageVersion) ([]*PackageVersion, error) {
 	if len(versions) == 0 {
 		return nil, nil
 	}
@@ -229,7 +225,7 @@ func listNew(ctx context.Context, tx Tx, versions []*PackageVersion) ([]*Package
 			byUID[v.UID] = v
 		}
 	}
-	stored, err := tx.StoredVersions(ctx, slices.Sorted(maps.Keys(byUID)))
+	stored, err := t.StoredVersions(ctx, tx, slices.Sorted(maps.Keys(byUID)))
 	for _, uid := range stored {
 		delete(byUID, uid)
 	}

@@ -10,10 +10,10 @@ import (
 	"atrium/platform/fieldmask"
 )
 
-// SearchReads finds resources of several kinds by words.
-type SearchReads interface {
+// SearchQueries read and write search texts in other ways than a Table does.
+type SearchQueries interface {
 	// Search finds the places of the hits of a query, best first.
-	Search(ctx context.Context, q SearchQuery) ([]SearchPlace, error)
+	Search(ctx context.Context, on Conn, q SearchQuery) ([]SearchPlace, error)
 }
 
 // A SearchKind is a kind of resource that a search can find.
@@ -156,7 +156,7 @@ func (s searchableKind[T, F]) checkScope(ctx context.Context, within UID) error 
 
 // read reads rows that the caller may see.
 func (s searchableKind[T, F]) read(ctx context.Context, uids []UID, words []string, found map[UID]SearchHit) error {
-	rows, err := s.table(s.p.store).Get(ctx, Keys{uids: uids})
+	rows, err := s.table.Get(ctx, s.p.store, Keys{uids: uids})
 	for _, row := range rows {
 		found[s.kind.UID(row)] = SearchHit{Object: row, Field: matchedField(s.texts(row), words, s.p.store.FoldText)}
 	}
@@ -263,7 +263,7 @@ func (s Search) page(ctx context.Context, req SearchRequest, q SearchQuery) (Sea
 	var places []SearchPlace
 	if len(q.scopes) > 0 {
 		var err error
-		if places, err = s.p.store.Search(ctx, q); err != nil {
+		if places, err = s.p.tables.Search(ctx, s.p.store, q); err != nil {
 			return SearchPage{}, err
 		}
 	}

@@ -9,36 +9,36 @@ import (
 	"unicode/utf8"
 )
 
-// SignInReads finds out who a caller is and what they hold.
-type SignInReads interface {
+// SignInQueries read and write what signs callers in in other ways than a Table does.
+type SignInQueries interface {
 	// Candidates finds, with one indexed statement, up to MaxCandidates identities
 	// whose rule may match the token of a bearer: rules with the exact keys, and
 	// rules with patterns of organisations that have proven the issuer. The same
 	// statement finds the identity providers of the issuer that have a proof. The
 	// caller of Candidates does the exact matching.
-	Candidates(ctx context.Context, b Bearer) ([]Candidate, []SignInOption, error)
+	Candidates(ctx context.Context, on Conn, b Bearer) ([]Candidate, []SignInOption, error)
 
 	// Grants reads the roles bound to identities.
-	Grants(ctx context.Context, identities []UID) ([]Grant, error)
+	Grants(ctx context.Context, on Conn, identities []UID) ([]Grant, error)
 
 	// AuthorityVersions reads the versions of organisations and issuers. The version of an
 	// organisation changes with everything in it that decides who a caller is and what they
 	// hold. The version of an issuer changes with each identity, provider and proof that names
 	// it.
-	AuthorityVersions(ctx context.Context, roots []UID, issuers []string) (AuthorityVersions, error)
+	AuthorityVersions(ctx context.Context, on Conn, roots []UID, issuers []string) (AuthorityVersions, error)
 
 	// StaticIdentities finds identities with static keys that name exactly this
 	// issuer and subject. There is a limit; the first one of each organisation
 	// precedes the second ones.
-	StaticIdentities(ctx context.Context, issuer, subject string) ([]*Identity, error)
+	StaticIdentities(ctx context.Context, on Conn, issuer, subject string) ([]*Identity, error)
 
 	// LookupIdentities finds the identities of organisations with exactly this issuer and
 	// subject, the oldest first.
-	LookupIdentities(ctx context.Context, issuer, subject string, organisations []UID) ([]UID, error)
+	LookupIdentities(ctx context.Context, on Conn, issuer, subject string, organisations []UID) ([]UID, error)
 
 	// KnowsIssuer reports whether an identity or an identity provider names
 	// exactly this issuer.
-	KnowsIssuer(ctx context.Context, issuer string) (bool, error)
+	KnowsIssuer(ctx context.Context, on Conn, issuer string) (bool, error)
 }
 
 // A Bearer holds the values by which the store finds the identities of a token.
@@ -224,7 +224,7 @@ func (p *Platform) createProvisioned(ctx context.Context, c Claims, provider *Id
 		}
 		self.Identities = []UID{person.UID}
 		bindings := []*RoleBinding{newBinding(group, person.UID, current.DefaultRole, p.now())}
-		if err := tx.RoleBindingWriter().InsertShown(ctx, bindings...); err != nil {
+		if err := p.tables.RoleBindings.InsertShown(ctx, tx, bindings...); err != nil {
 			return err
 		}
 		p.RoleBindings.recordBound(ctx, tx, bindings, "created")
@@ -239,7 +239,7 @@ func (p *Platform) createProvisioned(ctx context.Context, c Claims, provider *Id
 	if err != nil {
 		return Candidate{}, err
 	}
-	grants, err := p.store.Grants(ctx, []UID{person.UID})
+	grants, err := p.tables.Grants(ctx, p.store, []UID{person.UID})
 	return Candidate{Identity: person, Grants: grants}, err
 }
 
@@ -263,7 +263,7 @@ func (p *Platform) readAdmitting(ctx context.Context, tx Tx, provider UID, c Cla
 
 // readProvisioned reads an identity that a concurrent request has just created.
 func (p *Platform) readProvisioned(ctx context.Context, c Claims, provider *IdentityProvider, external string) (Candidate, error) {
-	_, options, err := p.store.Candidates(ctx, p.bearer(c))
+	_, options, err := p.tables.Candidates(ctx, p.store, p.bearer(c))
 	for _, e := range options {
 		for _, one := range e.Provisioned {
 			if e.Provider.UID == provider.UID && one.ExternalID == external {
@@ -284,7 +284,7 @@ func (s Identities) insertRecorded(ctx context.Context, tx Tx, group UID, i *Ide
 	if err := s.p.admitRule(ctx, tx, i); err != nil {
 		return err
 	}
-	if err := s.rows(tx).Insert(ctx, i); err != nil {
+	if err := s.table.Insert(ctx, tx, i); err != nil {
 		return err
 	}
 	tx.Record(s.p.event(ctx, s.kind.Event, "created", i.UID, group, i))
@@ -332,7 +332,7 @@ func (p *Platform) StaticKeys(ctx context.Context, issuer, subject string) ([]Id
 	if isUnstorable(issuer) || isUnstorable(subject) {
 		return nil, nil
 	}
-	identities, err := p.store.StaticIdentities(ctx, issuer, subject)
+	identities, err := p.tables.StaticIdentities(ctx, p.store, issuer, subject)
 	var keys []IdentityKeys
 	for _, i := range identities {
 		if !i.StaticKeys.isExpired(p.now()) {

@@ -11,7 +11,7 @@ import (
 // Lists and reads take a Scope or Keys, which only this package can make. Thus
 // access is decided before the store is called.
 type Store interface {
-	Reader
+	Conn
 	EventStore
 	AuditStore
 	RetentionStore
@@ -58,6 +58,9 @@ type Store interface {
 	// Recount corrects the counters and returns how many were wrong.
 	Recount(ctx context.Context) (wrong int64, err error)
 
+	// Tables returns the tables of the database.
+	Tables() Tables
+
 	// CheckSchema fails if the store does not respond or does not have the schema
 	// of this program.
 	CheckSchema(ctx context.Context) error
@@ -80,42 +83,17 @@ type WebhookStore interface {
 	DueDeliveriesInTurn(ctx context.Context, now Time, after UID, subscriptions, share int) (due []UID, last UID, err error)
 }
 
-// A Reader reads rows. It does not check access.
-type Reader interface {
-	GroupReads
-	IdentityReads
-	RoleReads
-	RoleBindingReads
-	IdentityProviderReads
-	AccountAssociationReads
-	GroupInviteReads
-	ExternalGroupRoleMappingReads
-	TermsAcceptanceReads
-	RepoReads
-	TagReads
-	SubscriptionReads
-	DeliveryReads
-	AdvisoryReads
-	VulnerabilityReads
-	ExploitationReads
-	ArtifactReads
-	ArtifactVersionReads
-	ImageReads
-	PackageReads
-	PackageVersionReads
-	FindingReads
-	SignInReads
-	IssuerReads
-	KeyReads
-	SearchReads
-	EventReads
-
+// A Conn is what rows are read through: a Store, or one of its transactions. It does not check access.
+type Conn interface {
 	// Now returns the time of the clock that all processes on this database share: that of
 	// its server, or of the only machine that uses an embedded database.
 	Now(ctx context.Context) (Time, error)
 
 	// Exists reports whether any kind has a resource uid.
 	Exists(ctx context.Context, uid UID) (bool, error)
+
+	// Session returns what the tables of the store know the connection by. Wrappers pass it on.
+	Session() any
 }
 
 // AuthorityVersions are versions of what decides who callers are.
@@ -124,48 +102,24 @@ type AuthorityVersions struct {
 	Issuers map[string]string // by the issuer of a rule; "" has identities whose rules name none
 }
 
-// Table reads the rows of one kind.
+// A Table has the rows of one kind. It has no state: each call names what it reads through.
 type Table[T, F any] interface {
 	// Get reads rows by UID, in any order; missing ones are left out.
-	Get(ctx context.Context, keys Keys) ([]T, error)
+	Get(ctx context.Context, on Conn, keys Keys) ([]T, error)
 
 	// List reads one page.
-	List(ctx context.Context, q Query[F]) (Rows[T], error)
+	List(ctx context.Context, on Conn, q Query[F]) (Rows[T], error)
 
 	// ListEach reads the same page of many scopes in one statement (and one more
 	// for totals), in the order of scopes. It ignores q.Scope.
-	ListEach(ctx context.Context, q Query[F], scopes []Scope) ([]Rows[T], error)
+	ListEach(ctx context.Context, on Conn, q Query[F], scopes []Scope) ([]Rows[T], error)
+
+	RowWriter[T]
 }
 
 // Tx is a running transaction. It reads its own writes.
 type Tx interface {
-	Reader
-	GroupWrites
-	IdentityWrites
-	RoleWrites
-	RoleBindingWrites
-	IdentityProviderWrites
-	AccountAssociationWrites
-	GroupInviteWrites
-	ExternalGroupRoleMappingWrites
-	TermsAcceptanceWrites
-	RepoWrites
-	TagWrites
-	SubscriptionWrites
-	DeliveryWrites
-	AdvisoryWrites
-	VulnerabilityWrites
-	ArtifactWrites
-	ArtifactVersionWrites
-	ImageWrites
-	PackageWrites
-	SBOMWrites
-	FindingWrites
-	TriageRuleWrites
-	ExploitationWrites
-	IssuerWrites
-	KeyWrites
-	WebhookWrites
+	Conn
 
 	// Lock locks root exclusively until the transaction ends. LockShared locks it
 	// shared: it waits for exclusive locks, not for other shared ones. The lock is taken
@@ -183,27 +137,29 @@ type Tx interface {
 	Record(events ...*Event)
 }
 
-// WebhookWrites moves events and deliveries on their way to sinks.
-type WebhookWrites interface {
+// WebhookQueries move events and deliveries on their way to sinks.
+type WebhookQueries interface {
 	// EventsToRelay reads the events of all organisations after a position, as EventsAfter does, and
 	// denied changes with them.
-	EventsToRelay(ctx context.Context, after EventPosition, limit int) ([]*Event, error)
+	EventsToRelay(ctx context.Context, tx Tx, after EventPosition, limit int) ([]*Event, error)
 
 	// RelayPosition returns the position of the last event that was relayed to
 	// subscriptions.
-	RelayPosition(ctx context.Context) (EventPosition, error)
-	SetRelayPosition(ctx context.Context, at EventPosition) error
+	RelayPosition(ctx context.Context, tx Tx) (EventPosition, error)
+
+	SetRelayPosition(ctx context.Context, tx Tx, at EventPosition) error
 
 	// ClaimDeliveries gives leases, and the next tickets, to those of the deliveries that are
 	// due now and have no lease that lasts longer. It waits for no other transaction: it
 	// skips the deliveries that another one changes, as SetLeases does.
-	ClaimDeliveries(ctx context.Context, deliveries []UID, now, until Time) ([]Ticket, error)
+	ClaimDeliveries(ctx context.Context, tx Tx, deliveries []UID, now, until Time) ([]Ticket, error)
+
 	// SetLeases changes the end of leases. It skips tickets that are no longer valid.
-	SetLeases(ctx context.Context, tickets []Ticket, until Time) error
+	SetLeases(ctx context.Context, tx Tx, tickets []Ticket, until Time) error
 
 	// FailDeliveries ends up to limit pending deliveries of a disabled subscription as
 	// failed, and returns their number. It does nothing for other subscriptions.
-	FailDeliveries(ctx context.Context, subscription UID, reason string, at Time, limit int) (int, error)
+	FailDeliveries(ctx context.Context, tx Tx, subscription UID, reason string, at Time, limit int) (int, error)
 }
 
 // A RowChange names the fields of a row that an update writes.
@@ -217,26 +173,26 @@ type RowWriter[T any] interface {
 	// Insert inserts rows. It returns ErrDuplicate if another row has the unique
 	// key, and ErrNoParent if the parent, or another row that a row refers to,
 	// does not exist.
-	Insert(ctx context.Context, rows ...T) error
+	Insert(ctx context.Context, tx Tx, rows ...T) error
 	// InsertShown does so, and reads the rows back with what they show of other rows.
-	InsertShown(ctx context.Context, rows ...T) error
+	InsertShown(ctx context.Context, tx Tx, rows ...T) error
 	// Update writes the named fields and the update time of row, and reads back
 	// the whole row. It returns ErrNotFound, ErrDuplicate or ErrNoParent.
-	Update(ctx context.Context, row T, fields ...string) error
+	Update(ctx context.Context, tx Tx, row T, fields ...string) error
 	// UpdateAll does so with many rows, in one round trip too, and returns them as they were before. After
 	// an error, it returns those before the one that caused it.
-	UpdateAll(ctx context.Context, changes ...RowChange[T]) (before []T, err error)
+	UpdateAll(ctx context.Context, tx Tx, changes ...RowChange[T]) (before []T, err error)
 	// GetForUpdate reads a row and locks it until the transaction ends. It returns
 	// ErrNotFound if the row does not exist.
-	GetForUpdate(ctx context.Context, uid UID) (T, error)
+	GetForUpdate(ctx context.Context, tx Tx, uid UID) (T, error)
 
 	// Delete deletes a row and returns it. It returns ErrNotFound, or
 	// ErrReferenced if another row refers to it.
-	Delete(ctx context.Context, uid UID) (T, error)
+	Delete(ctx context.Context, tx Tx, uid UID) (T, error)
 	// DeleteAll does so with many rows, in one round trip too, and returns them in the
 	// order of uids. After ErrNotFound and ErrReferenced, it returns the rows before the one that
 	// caused it.
-	DeleteAll(ctx context.Context, uids []UID) ([]T, error)
+	DeleteAll(ctx context.Context, tx Tx, uids []UID) ([]T, error)
 }
 
 // ErrTooMany is the error of FindAdvisories if there are more rows than the limit.

@@ -72,18 +72,11 @@ var subscriptionKind = Kind[*Subscription]{
 	Begin:        func(s *Subscription, created *Event) { s.BeginEvent = created.ID },
 }
 
-// SubscriptionReads reads subscriptions.
-type SubscriptionReads interface {
-	Subscriptions() Table[*Subscription, *SubscriptionFilter]
-
+// SubscriptionQueries read and write subscriptions in other ways than a Table does.
+type SubscriptionQueries interface {
 	// ActiveSubscriptions reads the subscriptions of organisations that are
 	// not disabled, with the positions at which they begin.
-	ActiveSubscriptions(ctx context.Context, roots []UID) ([]*Subscription, error)
-}
-
-// SubscriptionWrites changes subscriptions in a transaction.
-type SubscriptionWrites interface {
-	SubscriptionWriter() RowWriter[*Subscription]
+	ActiveSubscriptions(ctx context.Context, on Conn, roots []UID) ([]*Subscription, error)
 }
 
 // Subscriptions are the operations on event subscriptions.
@@ -103,7 +96,7 @@ func newSubscriptions(p *Platform) Subscriptions {
 			s.Types = fullEventTypes(s.Types)
 		}
 	}
-	return Subscriptions{&resources[*Subscription, *SubscriptionFilter]{p, &kind, subscriptionKeyFilter, Reader.Subscriptions, Tx.SubscriptionWriter}}
+	return Subscriptions{&resources[*Subscription, *SubscriptionFilter]{p, &kind, subscriptionKeyFilter, p.tables.Subscriptions}}
 }
 
 func subscriptionKeyFilter(s *Subscription) *SubscriptionFilter {
@@ -303,7 +296,7 @@ func (s Subscriptions) updateInternal(ctx context.Context, uid UID, change func(
 			return err
 		}
 		sub.UpdateTime = now
-		if err := tx.SubscriptionWriter().Update(ctx, sub, fields...); err != nil {
+		if err := s.p.tables.Subscriptions.Update(ctx, tx, sub, fields...); err != nil {
 			return err
 		}
 		e := newEvent(ctx, now, s.kind.Event, "updated", uid, uid.Parent(), sub)

@@ -128,37 +128,30 @@ var tagKind = Kind[*Tag]{
 	},
 }
 
-// TagReads reads tags.
-type TagReads interface {
-	Tags() Table[*Tag, *TagFilter]
-
+// TagQueries read and write tags in other ways than a Table does.
+type TagQueries interface {
 	// FacetTags counts the tags of each scope by facet, with one round trip. The values of
 	// a facet are not sorted.
-	FacetTags(ctx context.Context, filter *TagFilter, scopes []Scope) ([]*TagFacets, error)
+	FacetTags(ctx context.Context, on Conn, filter *TagFilter, scopes []Scope) ([]*TagFacets, error)
 
 	// TagsByName reads the tags of (repo, name) pairs; missing ones are left
 	// out.
-	TagsByName(ctx context.Context, names TagNames) ([]*Tag, error)
+	TagsByName(ctx context.Context, on Conn, names TagNames) ([]*Tag, error)
 
 	// TagsOfSource reads the tags of a repo that were imported from a source.
-	TagsOfSource(ctx context.Context, from RepoSource) ([]*Tag, error)
+	TagsOfSource(ctx context.Context, on Conn, from RepoSource) ([]*Tag, error)
 
 	// RepoSources reads the sources of tags in the repos of a group that were
 	// imported from a registry host.
-	RepoSources(ctx context.Context, group UID, registry string) ([]RepoSource, error)
-}
-
-// TagWrites changes tags in a transaction.
-type TagWrites interface {
-	TagWriter() RowWriter[*Tag]
+	RepoSources(ctx context.Context, on Conn, group UID, registry string) ([]RepoSource, error)
 
 	// ClaimTags sets the source of tags that still have their digests. It changes no update
 	// times and records no events.
-	ClaimTags(ctx context.Context, source string, tags []*Tag) error
+	ClaimTags(ctx context.Context, tx Tx, source string, tags []*Tag) error
 
 	// LockTagsOfSource returns those of tags that still come from a source. They stay as they
 	// are until the transaction ends.
-	LockTagsOfSource(ctx context.Context, from RepoSource, tags []UID) ([]UID, error)
+	LockTagsOfSource(ctx context.Context, tx Tx, from RepoSource, tags []UID) ([]UID, error)
 }
 
 // Tags are the operations on tags.
@@ -184,7 +177,7 @@ func (s Tags) Create(ctx context.Context, repo UID, in fieldmask.Input[*Tag]) (*
 // save makes a tag, or moves the existing one with its name.
 func (s Tags) save(ctx context.Context, repo UID, tag *Tag) (made *Tag, err error) {
 	err = s.p.store.Write(ctx, func(tx Tx) error {
-		stored, err := tx.Tags().List(ctx, Query[*TagFilter]{
+		stored, err := s.p.tables.Tags.List(ctx, tx, Query[*TagFilter]{
 			Scope: newScope(Branch{Relation: Children, UID: repo}), Order: s.kind.DefaultOrder, Limit: 1, Parts: PartItems,
 			Filter: &TagFilter{Name: tag.Name},
 		})
@@ -194,9 +187,9 @@ func (s Tags) save(ctx context.Context, repo UID, tag *Tag) (made *Tag, err erro
 			return err
 		case len(stored.Items) > 0:
 			made.UID = stored.Items[0].UID
-			err = s.rows(tx).Update(ctx, made, "digest", "deprecated", "bundles", "source")
+			err = s.table.Update(ctx, tx, made, "digest", "deprecated", "bundles", "source")
 		default:
-			err = s.rows(tx).Insert(ctx, made)
+			err = s.table.Insert(ctx, tx, made)
 		}
 		if err != nil {
 			return err

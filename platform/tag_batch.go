@@ -37,7 +37,7 @@ func (s Tags) CreateBatch(ctx context.Context, requests []BatchRequest[*Tag]) ([
 // saveAll moves the existing tags and makes the others.
 func (s Tags) saveAll(ctx context.Context, tags []*Tag, names []TagName) (made []*Tag, err error) {
 	err = s.p.store.Write(ctx, func(tx Tx) error {
-		stored, err := tx.TagsByName(ctx, TagNames{names})
+		stored, err := s.p.tables.TagsByName(ctx, tx, TagNames{names})
 		if err != nil {
 			return err
 		}
@@ -61,11 +61,11 @@ func (s Tags) saveAll(ctx context.Context, tags []*Tag, names []TagName) (made [
 				moved = append(moved, RowChange[*Tag]{made[i], []string{"digest", "deprecated", "bundles", "source"}})
 			}
 		}
-		if _, err := s.rows(tx).UpdateAll(ctx, moved...); err != nil {
+		if _, err := s.table.UpdateAll(ctx, tx, moved...); err != nil {
 			return err
 		}
 		if len(added) > 0 {
-			if err := s.rows(tx).Insert(ctx, added...); err != nil {
+			if err := s.table.Insert(ctx, tx, added...); err != nil {
 				return err
 			}
 		}

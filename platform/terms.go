@@ -55,18 +55,11 @@ var termsKind = Kind[*TermsAcceptance]{
 	Group:        func(t *TermsAcceptance) UID { return t.OrgUID },
 }
 
-// TermsAcceptanceReads reads acceptances of terms.
-type TermsAcceptanceReads interface {
-	TermsAcceptances() Table[*TermsAcceptance, *TermsFilter]
-
+// TermsAcceptanceQueries read and write accepted terms in other ways than a Table does.
+type TermsAcceptanceQueries interface {
 	// TermsOf reads acceptances by group and document; missing ones are left
 	// out.
-	TermsOf(ctx context.Context, keys TermsKeys) ([]*TermsAcceptance, error)
-}
-
-// TermsAcceptanceWrites changes acceptances of terms in a transaction.
-type TermsAcceptanceWrites interface {
-	TermsAcceptanceWriter() RowWriter[*TermsAcceptance]
+	TermsOf(ctx context.Context, on Conn, keys TermsKeys) ([]*TermsAcceptance, error)
 }
 
 // Terms are the operations on terms.
@@ -129,7 +122,7 @@ func (s Terms) saveAcceptances(ctx context.Context, tx Tx, group UID, documents 
 	for i, id := range documents {
 		keys[i] = TermsKey{group, id}
 	}
-	stored, err := tx.TermsOf(ctx, TermsKeys{keys})
+	stored, err := s.p.tables.TermsOf(ctx, tx, TermsKeys{keys})
 	if err != nil {
 		return err
 	}
@@ -148,7 +141,7 @@ func (s Terms) saveAcceptances(ctx context.Context, tx Tx, group UID, documents 
 		return nil
 	}
 	tx.Record(s.p.event(ctx, s.kind.Event, "accepted", group, group, &AcceptedTerms{group, documents}))
-	return s.rows(tx).Insert(ctx, added...)
+	return s.table.Insert(ctx, tx, added...)
 }
 
 // ListOf reads a page of the acceptances for a group and for the groups above it.
@@ -228,7 +221,7 @@ func (s Terms) GetMany(ctx context.Context, keys []TermsKey) ([]*TermsAcceptance
 	var found []*TermsAcceptance
 	var err error
 	if len(readable.keys) > 0 {
-		found, err = s.p.store.TermsOf(ctx, readable)
+		found, err = s.p.tables.TermsOf(ctx, s.p.store, readable)
 	}
 	byKey := make(map[TermsKey]*TermsAcceptance, len(found))
 	for _, t := range found {

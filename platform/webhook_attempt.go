@@ -19,11 +19,11 @@ type Dispatch struct {
 // BeginAttempt returns the data for an attempt with a ticket, or nil if nothing
 // must be sent with it any more.
 func (w Webhooks) BeginAttempt(ctx context.Context, ticket Ticket) (*Dispatch, error) {
-	found, err := w.p.store.Deliveries().Get(ctx, Keys{uids: []UID{ticket.Delivery}})
+	found, err := w.p.tables.Deliveries.Get(ctx, w.p.store, Keys{uids: []UID{ticket.Delivery}})
 	if err != nil || len(found) == 0 || found[0].Stage == StageEnded || found[0].ticket() != ticket {
 		return nil, err
 	}
-	subscriptions, err := w.p.store.Subscriptions().Get(ctx, Keys{uids: []UID{ticket.Delivery.Parent()}})
+	subscriptions, err := w.p.tables.Subscriptions.Get(ctx, w.p.store, Keys{uids: []UID{ticket.Delivery.Parent()}})
 	if err != nil || len(subscriptions) == 0 {
 		return nil, err
 	}
@@ -65,7 +65,7 @@ func (w Webhooks) failDelivery(ctx context.Context, begun *Delivery, reason stri
 		}
 		d.finish(DeliveryFailed, now)
 		d.LastError = reason
-		return tx.DeliveryWriter().Update(ctx, d, deliveryProgress...)
+		return w.p.tables.Deliveries.Update(ctx, tx, d, deliveryProgress...)
 	})
 }
 
@@ -75,7 +75,7 @@ func (w Webhooks) failDelivery(ctx context.Context, begun *Delivery, reason stri
 // delivery does not exist any more.
 func (w Webhooks) getBegun(ctx context.Context, tx Tx, begun *Delivery) (d *Delivery, mine bool, err error) {
 	tx.Lock(begun.UID.Parent()) // attempts also update the subscription
-	d, err = tx.DeliveryWriter().GetForUpdate(ctx, begun.UID)
+	d, err = w.p.tables.Deliveries.GetForUpdate(ctx, tx, begun.UID)
 	switch {
 	case errors.Is(err, ErrNotFound):
 		return nil, false, nil
@@ -129,7 +129,7 @@ func (w Webhooks) storeAttempt(ctx context.Context, tx Tx, begun *Delivery, a At
 	if err != nil || !mine {
 		return d, nil, false, err
 	}
-	subscriptions, err := tx.Subscriptions().Get(ctx, Keys{uids: []UID{d.UID.Parent()}})
+	subscriptions, err := w.p.tables.Subscriptions.Get(ctx, tx, Keys{uids: []UID{d.UID.Parent()}})
 	if err != nil || len(subscriptions) == 0 {
 		return nil, nil, false, err
 	}
@@ -139,7 +139,7 @@ func (w Webhooks) storeAttempt(ctx context.Context, tx Tx, begun *Delivery, a At
 		return nil, nil, false, err
 	}
 	d.recordAttempt(a, now, rand.Float64(), w.p.options.DeliveryTimeScale) //nolint:gosec // jitter is no secret
-	if err := tx.DeliveryWriter().Update(ctx, d, deliveryProgress...); err != nil {
+	if err := w.p.tables.Deliveries.Update(ctx, tx, d, deliveryProgress...); err != nil {
 		return nil, nil, false, err
 	}
 	if s.recordAttempt(a, now) {
@@ -153,7 +153,7 @@ func (w Webhooks) storeAttempt(ctx context.Context, tx Tx, begun *Delivery, a At
 // disabled, it fails pending deliveries and records an event. more reports whether there
 // can be more pending ones, which other transactions must fail.
 func (w Webhooks) updateHealth(ctx context.Context, tx Tx, s *Subscription) (more bool, err error) {
-	if err := tx.SubscriptionWriter().Update(ctx, s, "failingSince", "disableTime", "disableReason"); err != nil {
+	if err := w.p.tables.Subscriptions.Update(ctx, tx, s, "failingSince", "disableTime", "disableReason"); err != nil {
 		return false, err
 	}
 	if s.DisableTime.IsZero() {
@@ -174,7 +174,7 @@ func (w Webhooks) failSome(ctx context.Context, tx Tx, s *Subscription) (more bo
 	if err != nil {
 		return false, err
 	}
-	n, err := tx.FailDeliveries(ctx, s.UID, s.disabledFault(), now, changeLimit)
+	n, err := w.p.tables.FailDeliveries(ctx, tx, s.UID, s.disabledFault(), now, changeLimit)
 	return n == changeLimit, err
 }
 
@@ -185,7 +185,7 @@ func (w Webhooks) failPending(ctx context.Context, subscription UID) error {
 		err := w.p.store.Write(ctx, func(tx Tx) error {
 			more = false
 			tx.Lock(subscription)
-			found, err := tx.Subscriptions().Get(ctx, Keys{uids: []UID{subscription}})
+			found, err := w.p.tables.Subscriptions.Get(ctx, tx, Keys{uids: []UID{subscription}})
 			if err == nil && len(found) == 1 {
 				more, err = w.failSome(ctx, tx, found[0])
 			}

@@ -77,7 +77,7 @@ func (q *DeliveryQueue) Claim(ctx context.Context, deliveries []UID) (claimed []
 		if err != nil {
 			return err
 		}
-		claimed, err = tx.ClaimDeliveries(ctx, deliveries, now, At(now.Add(q.lease)))
+		claimed, err = q.p.tables.ClaimDeliveries(ctx, tx, deliveries, now, At(now.Add(q.lease)))
 		return err
 	})
 	if err != nil {
@@ -93,13 +93,13 @@ func (q *DeliveryQueue) Renew(ctx context.Context, tickets []Ticket) error {
 		if err != nil {
 			return err
 		}
-		return tx.SetLeases(ctx, tickets, At(now.Add(q.lease)))
+		return q.p.tables.SetLeases(ctx, tx, tickets, At(now.Add(q.lease)))
 	})
 }
 
 // Release gives back tickets without an attempt. Their deliveries are due again.
 func (q *DeliveryQueue) Release(ctx context.Context, tickets ...Ticket) error {
-	return q.p.store.Write(ctx, func(tx Tx) error { return tx.SetLeases(ctx, tickets, Time{}) })
+	return q.p.store.Write(ctx, func(tx Tx) error { return q.p.tables.SetLeases(ctx, tx, tickets, Time{}) })
 }
 
 // lockSubscriptions locks subscriptions, as attempts do. So none of their deliveries ends

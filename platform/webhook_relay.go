@@ -25,11 +25,11 @@ func (w Webhooks) Relay(ctx context.Context) (events int, err error) {
 	err = w.p.store.Write(ctx, func(tx Tx) error {
 		tx.Lock(relayLock)
 		var err error
-		if from, err = tx.RelayPosition(ctx); err != nil {
+		if from, err = w.p.tables.RelayPosition(ctx, tx); err != nil {
 			return err
 		}
 		upTo = from
-		recorded, err := tx.EventsToRelay(ctx, from, relayBatch)
+		recorded, err := w.p.tables.EventsToRelay(ctx, tx, from, relayBatch)
 		if events = len(recorded); err != nil || events == 0 {
 			return err
 		}
@@ -37,11 +37,11 @@ func (w Webhooks) Relay(ctx context.Context) (events int, err error) {
 		if deliveries, events, err = w.newDeliveries(ctx, tx, recorded); err != nil {
 			return err
 		}
-		if err := tx.DeliveryWriter().Insert(ctx, deliveries...); err != nil {
+		if err := w.p.tables.Deliveries.Insert(ctx, tx, deliveries...); err != nil {
 			return err
 		}
 		upTo = recorded[events-1].Position
-		return tx.SetRelayPosition(ctx, upTo)
+		return w.p.tables.SetRelayPosition(ctx, tx, upTo)
 	})
 	if err == nil {
 		w.p.relayed.advance(from, upTo, w.p.options.Logger)
@@ -89,7 +89,7 @@ func (w Webhooks) newDeliveries(ctx context.Context, tx Tx, events []*Event) (de
 		roots[i] = e.Subject.Root()
 	}
 	slices.Sort(roots)
-	subscriptions, err := tx.ActiveSubscriptions(ctx, slices.Compact(roots))
+	subscriptions, err := w.p.tables.ActiveSubscriptions(ctx, tx, slices.Compact(roots))
 	if err != nil || len(subscriptions) == 0 {
 		return nil, len(events), err
 	}

@@ -73,7 +73,7 @@ func (r *resources[T, F]) insert(ctx context.Context, parent UID, row T, check f
 // insertInTx stores a row in a transaction and records its event.
 func (r *resources[T, F]) insertInTx(ctx context.Context, tx Tx, row T) error {
 	created := r.creationEvent(ctx, row)
-	if err := r.rows(tx).Insert(ctx, row); err != nil {
+	if err := r.table.Insert(ctx, tx, row); err != nil {
 		return err
 	}
 	tx.Record(created)
@@ -142,8 +142,8 @@ func (r *resources[T, F]) getCurrent(ctx context.Context, uid UID) (T, error) {
 }
 
 // getRow reads a resource. It does not check the rights of the caller.
-func (r *resources[T, F]) getRow(ctx context.Context, from Reader, uid UID) (zero T, _ error) {
-	rows, err := r.table(from).Get(ctx, Keys{uids: []UID{uid}})
+func (r *resources[T, F]) getRow(ctx context.Context, from Conn, uid UID) (zero T, _ error) {
+	rows, err := r.table.Get(ctx, from, Keys{uids: []UID{uid}})
 	if err != nil {
 		return zero, err
 	}
@@ -154,8 +154,8 @@ func (r *resources[T, F]) getRow(ctx context.Context, from Reader, uid UID) (zer
 }
 
 // findRows reads those of some resources that exist. It does not check the rights of the caller.
-func (r *resources[T, F]) findRows(ctx context.Context, from Reader, uids []UID) (map[UID]T, error) {
-	rows, err := r.table(from).Get(ctx, Keys{uids: slices.Compact(slices.Sorted(slices.Values(uids)))})
+func (r *resources[T, F]) findRows(ctx context.Context, from Conn, uids []UID) (map[UID]T, error) {
+	rows, err := r.table.Get(ctx, from, Keys{uids: slices.Compact(slices.Sorted(slices.Values(uids)))})
 	found := make(map[UID]T, len(rows))
 	for _, row := range rows {
 		found[r.kind.UID(row)] = row
@@ -197,7 +197,7 @@ func (r *resources[T, F]) writeAllInTx(ctx context.Context, tx Tx, uids []UID, a
 		rows[i] = change.Row
 		changes, indices = append(changes, RowChange[T]{change.Row, change.Fields}), append(indices, i)
 	}
-	before, err := r.rows(tx).UpdateAll(ctx, changes...)
+	before, err := r.table.UpdateAll(ctx, tx, changes...)
 	switch {
 	case err != nil && len(before) < len(indices):
 		return nil, indices[len(before)], err
@@ -340,7 +340,7 @@ func (r *resources[T, F]) removeInTx(ctx context.Context, tx Tx, uid UID, check 
 	if err := check(tx, uid); err != nil {
 		return err
 	}
-	row, err := r.rows(tx).Delete(ctx, uid)
+	row, err := r.table.Delete(ctx, tx, uid)
 	if err != nil {
 		return err
 	}
@@ -413,7 +413,7 @@ func (k *Kind[T]) blockedBecause(blocking []Dependents) string {
 // row.
 func (r *resources[T, F]) alreadyExists(ctx context.Context, parent UID, row T) error {
 	scope := newScope(Branch{Relation: Children, UID: parent})
-	rows, err := r.table(r.p.store).List(ctx, Query[F]{Scope: scope, Filter: r.keyFilter(row), Order: r.kind.DefaultOrder, Limit: 1, Parts: PartItems})
+	rows, err := r.table.List(ctx, r.p.store, Query[F]{Scope: scope, Filter: r.keyFilter(row), Order: r.kind.DefaultOrder, Limit: 1, Parts: PartItems})
 	if err != nil {
 		return err
 	}

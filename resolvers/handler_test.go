@@ -27,15 +27,17 @@ type brokenTags struct {
 	fault func() error
 }
 
-func (s brokenStore) Tags() platform.Table[*platform.Tag, *platform.TagFilter] {
-	return brokenTags{s.Store.Tags(), s.fault}
+func (s brokenStore) Tables() platform.Tables {
+	all := s.Store.Tables()
+	all.Tags = brokenTags{all.Tags, s.fault}
+	return all
 }
 
-func (b brokenTags) ListEach(context.Context, platform.Query[*platform.TagFilter], []platform.Scope) ([]platform.Rows[*platform.Tag], error) {
+func (b brokenTags) ListEach(context.Context, platform.Conn, platform.Query[*platform.TagFilter], []platform.Scope) ([]platform.Rows[*platform.Tag], error) {
 	return nil, b.fault()
 }
 
-func (b brokenTags) Get(context.Context, platform.Keys) ([]*platform.Tag, error) {
+func (b brokenTags) Get(context.Context, platform.Conn, platform.Keys) ([]*platform.Tag, error) {
 	return nil, b.fault()
 }
 

@@ -184,15 +184,17 @@ type cutTable struct {
 	store *cutStore
 }
 
-func (s *cutStore) Findings() platform.Table[*platform.Finding, *platform.FindingFilter] {
-	return cutTable{s.Store.Findings(), s}
+func (s *cutStore) Tables() platform.Tables {
+	all := s.Store.Tables()
+	all.Findings = cutTable{all.Findings, s}
+	return all
 }
 
-func (c cutTable) List(ctx context.Context, q platform.Query[*platform.FindingFilter]) (platform.Rows[*platform.Finding], error) {
+func (c cutTable) List(ctx context.Context, on platform.Conn, q platform.Query[*platform.FindingFilter]) (platform.Rows[*platform.Finding], error) {
 	if c.store.lists--; c.store.lists < 0 {
 		return platform.Rows[*platform.Finding]{}, errors.New("the disk is broken")
 	}
-	return c.Table.List(ctx, q)
+	return c.Table.List(ctx, on, q)
 }
 
 func TestAFileThatEndsTooEarlyIsNoWholeFile(t *testing.T) {

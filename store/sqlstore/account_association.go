@@ -24,13 +24,3 @@ var accountAssociations = newTable(&table[*platform.AccountAssociation, *platfor
 		s.addChanged(&f.ChangeFilter)
 	},
 })
-
-// AccountAssociations returns the table of accountAssociations.
-func (s tables) AccountAssociations() platform.Table[*platform.AccountAssociation, *platform.AccountAssociationFilter] {
-	return newReader(accountAssociations, s)
-}
-
-// AccountAssociationWriter returns what changes the table.
-func (tx *transaction) AccountAssociationWriter() platform.RowWriter[*platform.AccountAssociation] {
-	return newWriter(accountAssociations, tx)
-}

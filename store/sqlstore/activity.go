@@ -33,7 +33,8 @@ func (s tables) AdvisoryActivity(ctx context.Context, a platform.ActivityQuery) 
 
 // FindingActivity sums the changes of the number of open findings per step, from the first one until now. It counts in quarters of
 // an hour, which is exact for all zones of today.
-func (s tables) FindingActivity(ctx context.Context, a platform.ActivityQuery) (changes []platform.OpenChange, err error) {
+func (queries) FindingActivity(ctx context.Context, on platform.Conn, a platform.ActivityQuery) (changes []platform.OpenChange, err error) {
+	s := tablesOf(on)
 	first, length := quarterNumber(a.From), max(int64(a.Length/quarter), 1)
 	var run []*dbconn.Statement
 	for _, b := range a.Scope.Branches() {

@@ -71,16 +71,6 @@ var advisories = newTable(&table[*platform.Advisory, *platform.AdvisoryFilter]{
 	derive: func(a *platform.Advisory) { a.Severity = platform.RateAdvisory(a.Severities, a.Inherited, cvss.Score) },
 })
 
-// Advisories returns the table of advisories.
-func (s tables) Advisories() platform.Table[*platform.Advisory, *platform.AdvisoryFilter] {
-	return newReader(advisories, s)
-}
-
-// AdvisoryWriter returns what changes the table.
-func (tx *transaction) AdvisoryWriter() platform.RowWriter[*platform.Advisory] {
-	return newWriter(advisories, tx)
-}
-
 func whereAdvisory(f *platform.AdvisoryFilter, s *statement) {
 	s.addChanged(&f.ChangeFilter)
 	addAnyOf(s, "advisory_id", f.AdvisoryIDs)
@@ -160,7 +150,8 @@ func addAnyArtifact(s *statement, keys []ecosystem.NameKey) {
 // AdvisoriesByName reads advisories of a group by advisory id and artifact, with
 // one index lookup each. Thus the cost of an import batch does not depend on
 // the size of the group.
-func (s tables) AdvisoriesByName(ctx context.Context, names platform.AdvisoryNames) ([]*platform.Advisory, error) {
+func (queries) AdvisoriesByName(ctx context.Context, on platform.Conn, names platform.AdvisoryNames) ([]*platform.Advisory, error) {
+	s := tablesOf(on)
 	group, wanted := names.Names()
 	ids, normal, types := make([]string, len(wanted)), make([]string, len(wanted)), make([]string, len(wanted))
 	for i, n := range wanted {

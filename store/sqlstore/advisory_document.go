@@ -15,7 +15,8 @@ import (
 
 // ListDocuments reads one page of documents, without their advisories, and the number of
 // documents in the same round trip.
-func (s tables) ListDocuments(ctx context.Context, q platform.Query[*platform.DocumentFilter]) (platform.Rows[*platform.AdvisoryDocument], error) {
+func (queries) ListDocuments(ctx context.Context, on platform.Conn, q platform.Query[*platform.DocumentFilter]) (platform.Rows[*platform.AdvisoryDocument], error) {
+	s := tablesOf(on)
 	var found platform.Rows[*platform.AdvisoryDocument]
 	var names []string
 	var run []*dbconn.Statement
@@ -123,7 +124,8 @@ func (s tables) countDocuments(q platform.Query[*platform.DocumentFilter], into 
 
 // FindAdvisories finds the advisories of documents, sorted by artifact and advisory id. It
 // needs an index search for each artifact and each branch of the scope.
-func (s tables) FindAdvisories(ctx context.Context, q platform.FeedQuery) ([]platform.FeedPlace, error) {
+func (queries) FindAdvisories(ctx context.Context, on platform.Conn, q platform.FeedQuery) ([]platform.FeedPlace, error) {
+	s := tablesOf(on)
 	f := newStatement(s.dialect)
 	f.add("SELECT t.artifact_name, t.uid FROM ")
 	page := f.follow()

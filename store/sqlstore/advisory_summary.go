@@ -9,7 +9,8 @@ import (
 )
 
 // SummarizeAdvisories counts the advisories of each scope by class, from the counters alone.
-func (s tables) SummarizeAdvisories(ctx context.Context, scopes []platform.Scope) ([]*platform.AdvisorySummary, error) {
+func (queries) SummarizeAdvisories(ctx context.Context, on platform.Conn, scopes []platform.Scope) ([]*platform.AdvisorySummary, error) {
+	s := tablesOf(on)
 	summaries := make([]*platform.AdvisorySummary, len(scopes))
 	for i := range summaries {
 		summaries[i] = &platform.AdvisorySummary{}

@@ -55,13 +55,3 @@ var artifacts = newTable(&table[*platform.Artifact, *platform.ArtifactFilter]{
 
 // artifactText returns a text as searches of artifacts compare it.
 func artifactText(text string) string { return foldText(platform.ArtifactText(text)) }
-
-// Artifacts returns the table of artifacts.
-func (s tables) Artifacts() platform.Table[*platform.Artifact, *platform.ArtifactFilter] {
-	return newReader(artifacts, s)
-}
-
-// ArtifactWriter returns what changes the table.
-func (tx *transaction) ArtifactWriter() platform.RowWriter[*platform.Artifact] {
-	return newWriter(artifacts, tx)
-}

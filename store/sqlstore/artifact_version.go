@@ -28,13 +28,3 @@ var artifactVersions = newTable(&table[*platform.ArtifactVersion, *platform.Arti
 	},
 	where: func(*platform.ArtifactVersionFilter, *statement) {},
 })
-
-// ArtifactVersions returns the table of artifactVersions.
-func (s tables) ArtifactVersions() platform.Table[*platform.ArtifactVersion, *platform.ArtifactVersionFilter] {
-	return newReader(artifactVersions, s)
-}
-
-// ArtifactVersionWriter returns what changes the table.
-func (tx *transaction) ArtifactVersionWriter() platform.RowWriter[*platform.ArtifactVersion] {
-	return newWriter(artifactVersions, tx)
-}

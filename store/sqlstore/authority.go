@@ -113,7 +113,8 @@ func (found *signIns) scopes(b platform.Bearer) []string {
 }
 
 // AuthorityVersions reads the versions of organisations and issuers.
-func (s tables) AuthorityVersions(ctx context.Context, roots []platform.UID, issuers []string) (platform.AuthorityVersions, error) {
+func (queries) AuthorityVersions(ctx context.Context, on platform.Conn, roots []platform.UID, issuers []string) (platform.AuthorityVersions, error) {
+	s := tablesOf(on)
 	var scopes keyList
 	for _, root := range roots {
 		scopes = append(scopes, rootScope+string(root))

@@ -42,16 +42,6 @@ var deliveries = newTable(&table[*platform.Delivery, *platform.DeliveryFilter]{
 	},
 })
 
-// Deliveries returns the table of deliveries.
-func (s tables) Deliveries() platform.Table[*platform.Delivery, *platform.DeliveryFilter] {
-	return newReader(deliveries, s)
-}
-
-// DeliveryWriter returns what changes the table.
-func (tx *transaction) DeliveryWriter() platform.RowWriter[*platform.Delivery] {
-	return newWriter(deliveries, tx)
-}
-
 // The SQL in this file contains stages as literal numbers, so that it matches partial indexes
 // and partitions.
 
@@ -124,7 +114,8 @@ func (s *Store) OldestWaiting(ctx context.Context) (event, delivery platform.Tim
 }
 
 // ClaimDeliveries claims deliveries. The inner condition is checked again after a row is locked.
-func (tx *transaction) ClaimDeliveries(ctx context.Context, deliveries []platform.UID, now, until platform.Time) (claimed []platform.Ticket, err error) {
+func (queries) ClaimDeliveries(ctx context.Context, in platform.Tx, deliveries []platform.UID, now, until platform.Time) (claimed []platform.Ticket, err error) {
+	tx := transactionOf(in)
 	keys := uidKeyList(deliveries)
 	q := newStatement(tx.dialect).add("UPDATE delivery SET ticket = ticket + 1, lease_time = ? WHERE stage = 1 AND uid ?", until, keys)
 	q.add(" AND uid IN (SELECT d.uid FROM delivery d WHERE "+isDue+" AND d.uid ?"+tx.dialect.SkipLocked+") RETURNING uid, ticket", now, now, keys)
@@ -140,7 +131,8 @@ func (tx *transaction) ClaimDeliveries(ctx context.Context, deliveries []platfor
 // SetLeases changes the leases of valid tickets. It needs one statement for each ticket number,
 // and there are few different numbers. A recorded attempt has removed its lease, which
 // is not renewed.
-func (tx *transaction) SetLeases(ctx context.Context, tickets []platform.Ticket, until platform.Time) error {
+func (queries) SetLeases(ctx context.Context, in platform.Tx, tickets []platform.Ticket, until platform.Time) error {
+	tx := transactionOf(in)
 	keys := map[int64]uidKeyList{}
 	for _, t := range tickets {
 		keys[t.Number] = append(keys[t.Number], t.Delivery)
@@ -161,7 +153,8 @@ const isPending = "d.state IN ('PENDING', 'RETRYING') AND d.stage < 4"
 // FailDeliveries ends pending deliveries of a disabled subscription as failed. The statement
 // itself checks whether the subscription is disabled, so that it cannot end a delivery that was
 // made after somebody enabled the subscription.
-func (tx *transaction) FailDeliveries(ctx context.Context, subscription platform.UID, reason string, at platform.Time, limit int) (int, error) {
+func (queries) FailDeliveries(ctx context.Context, in platform.Tx, subscription platform.UID, reason string, at platform.Time, limit int) (int, error) {
+	tx := transactionOf(in)
 	q := newStatement(tx.dialect)
 	q.add("UPDATE delivery SET state = ?, stage = 4, last_error = ?, next_attempt_time = ?, update_time = ? WHERE stage < 4",
 		string(platform.DeliveryFailed), reason, platform.Time{}, at)
@@ -206,7 +199,8 @@ func (s *Store) purge(ctx context.Context, q *statement) (removed int64, err err
 }
 
 // RelayPosition returns the position of the last relayed event.
-func (tx *transaction) RelayPosition(ctx context.Context) (platform.EventPosition, error) {
+func (queries) RelayPosition(ctx context.Context, in platform.Tx) (platform.EventPosition, error) {
+	tx := transactionOf(in)
 	return readRelayPosition(ctx, tx.conn, tx.dialect)
 }
 
@@ -217,7 +211,8 @@ func readRelayPosition(ctx context.Context, conn dbconn.Conn, dialect *dbconn.Di
 }
 
 // SetRelayPosition stores the position of the last relayed event.
-func (tx *transaction) SetRelayPosition(ctx context.Context, at platform.EventPosition) error {
+func (queries) SetRelayPosition(ctx context.Context, in platform.Tx, at platform.EventPosition) error {
+	tx := transactionOf(in)
 	q := newStatement(tx.dialect).add("UPDATE relay SET xact = ?, seq = ? WHERE id = 1", at.Transaction, at.Number)
 	return tx.conn.Run(ctx, q.build(nil))
 }

@@ -111,7 +111,8 @@ func (tx *transaction) countDenial(e *platform.Event, row []any) []*dbconn.State
 }
 
 // EventsAfter reads the next events of organisations.
-func (s tables) EventsAfter(ctx context.Context, roots []platform.UID, after platform.EventPosition, limit int) ([]*platform.Event, error) {
+func (queries) EventsAfter(ctx context.Context, on platform.Conn, roots []platform.UID, after platform.EventPosition, limit int) ([]*platform.Event, error) {
+	s := tablesOf(on)
 	q := s.selectEventsAfter(roots, after)
 	q.add(" AND "+s.dialect.NoEarlierWriters+" ORDER BY e.xact, e.seq LIMIT ?", int64(limit))
 	return s.events(ctx, q)
@@ -121,7 +122,8 @@ func (s tables) EventsAfter(ctx context.Context, roots []platform.UID, after pla
 // settled: otherwise a later event of one would pass an earlier one of the other. NoEarlierWriters reads the locks of the
 // moment, so it can change while a statement runs. Which partitions have denied changes is not noted, so all of them are
 // searched for these.
-func (tx *transaction) EventsToRelay(ctx context.Context, after platform.EventPosition, limit int) ([]*platform.Event, error) {
+func (queries) EventsToRelay(ctx context.Context, in platform.Tx, after platform.EventPosition, limit int) ([]*platform.Event, error) {
+	tx := transactionOf(in)
 	q := newEventStatement(tx.dialect).add("SELECT * FROM (SELECT * FROM (")
 	for i, denied := range []string{"= ''", "<> ''"} {
 		if i > 0 {
@@ -139,7 +141,8 @@ func (tx *transaction) EventsToRelay(ctx context.Context, after platform.EventPo
 
 // EventsUpTo reads the next events of organisations up to a position that EventsAfter has
 // reached. Unlike EventsAfter, it never leaves some out because of a running transaction.
-func (s tables) EventsUpTo(ctx context.Context, roots []platform.UID, after, upTo platform.EventPosition, limit int) ([]*platform.Event, error) {
+func (queries) EventsUpTo(ctx context.Context, on platform.Conn, roots []platform.UID, after, upTo platform.EventPosition, limit int) ([]*platform.Event, error) {
+	s := tablesOf(on)
 	q := s.selectEventsAfter(roots, after)
 	q.add(" AND (e.xact, e.seq) <= (?, ?) ORDER BY e.xact, e.seq LIMIT ?", upTo.Transaction, upTo.Number, int64(limit))
 	return s.events(ctx, q)

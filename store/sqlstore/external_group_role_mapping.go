@@ -28,13 +28,3 @@ var externalGroupRoleMappings = newTable(&table[*platform.ExternalGroupRoleMappi
 		addSince(s, "create_time", f.CreatedSince)
 	},
 })
-
-// ExternalGroupRoleMappings returns the table of externalGroupRoleMappings.
-func (s tables) ExternalGroupRoleMappings() platform.Table[*platform.ExternalGroupRoleMapping, *platform.ExternalGroupRoleMappingFilter] {
-	return newReader(externalGroupRoleMappings, s)
-}
-
-// ExternalGroupRoleMappingWriter returns what changes the table.
-func (tx *transaction) ExternalGroupRoleMappingWriter() platform.RowWriter[*platform.ExternalGroupRoleMapping] {
-	return newWriter(externalGroupRoleMappings, tx)
-}

@@ -84,11 +84,12 @@ func emptyEach[C any](n int) []*C {
 }
 
 // FacetRoleBindings counts role bindings by role and group.
-func (s tables) FacetRoleBindings(ctx context.Context, filter *platform.RoleBindingFilter, scopes []platform.Scope) ([]*platform.RoleBindingFacets, error) {
+func (queries) FacetRoleBindings(ctx context.Context, on platform.Conn, filter *platform.RoleBindingFilter, scopes []platform.Scope) ([]*platform.RoleBindingFacets, error) {
+	s := tablesOf(on)
 	facets := emptyEach[platform.RoleBindingFacets](len(scopes))
 	uids := counting[platform.UID]{}
 	var role, group platform.UID
-	run := newReader(roleBindings, s).countBy(filter, scopes, "", []string{"t.role", "t.parent"}, []any{keyOf(&role), keyOf(&group)}, func(i int, n int64) {
+	run := roleBindings.reader(s).countBy(filter, scopes, "", []string{"t.role", "t.parent"}, []any{keyOf(&role), keyOf(&group)}, func(i int, n int64) {
 		uids.add(&facets[i].Role, role, n)
 		uids.add(&facets[i].Group, group, n)
 	})
@@ -105,12 +106,13 @@ var kindOfIdentity = func() string {
 }()
 
 // FacetIdentities counts identities by kind and group.
-func (s tables) FacetIdentities(ctx context.Context, filter *platform.IdentityFilter, scopes []platform.Scope) ([]*platform.IdentityFacets, error) {
+func (queries) FacetIdentities(ctx context.Context, on platform.Conn, filter *platform.IdentityFilter, scopes []platform.Scope) ([]*platform.IdentityFacets, error) {
+	s := tablesOf(on)
 	facets := emptyEach[platform.IdentityFacets](len(scopes))
 	kinds, groups := counting[platform.IdentityKind]{}, counting[platform.UID]{}
 	var kind string
 	var group platform.UID
-	run := newReader(identities, s).countBy(filter, scopes, "", []string{kindOfIdentity, "t.parent"}, []any{&kind, keyOf(&group)}, func(i int, n int64) {
+	run := identities.reader(s).countBy(filter, scopes, "", []string{kindOfIdentity, "t.parent"}, []any{&kind, keyOf(&group)}, func(i int, n int64) {
 		kinds.add(&facets[i].Kind, platform.IdentityKind(kind), n)
 		groups.add(&facets[i].Group, group, n)
 	})
@@ -118,9 +120,10 @@ func (s tables) FacetIdentities(ctx context.Context, filter *platform.IdentityFi
 }
 
 // FacetTags counts tags by repo, end of life, class and bundle.
-func (s tables) FacetTags(ctx context.Context, filter *platform.TagFilter, scopes []platform.Scope) ([]*platform.TagFacets, error) {
+func (queries) FacetTags(ctx context.Context, on platform.Conn, filter *platform.TagFilter, scopes []platform.Scope) ([]*platform.TagFacets, error) {
+	s := tablesOf(on)
 	facets := emptyEach[platform.TagFacets](len(scopes))
-	r := newReader(tags, s)
+	r := tags.reader(s)
 	repos, ends, classes, bundles := counting[platform.UID]{}, counting[bool]{}, counting[platform.TagClass]{}, counting[string]{}
 	var repo platform.UID
 	var deprecated bool

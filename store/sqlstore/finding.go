@@ -59,11 +59,6 @@ var findings = newTable(&table[*platform.Finding, *platform.FindingFilter]{
 	classColumn: "count_class", class: classOfFinding, classCounters: findingCounters, filterCounters: countersOfFindings,
 })
 
-// Findings returns the table of findings.
-func (s tables) Findings() platform.Table[*platform.Finding, *platform.FindingFilter] {
-	return newReader(findings, s)
-}
-
 // An epssColumn stores a probability as a text that sorts.
 type epssColumn struct{ to **float64 }
 
@@ -277,8 +272,9 @@ func classesOf(f *platform.FindingFilter) []string {
 }
 
 // ReplaceFindings deletes findings and inserts others.
-func (tx *transaction) ReplaceFindings(ctx context.Context, old, current []*platform.Finding) error {
-	w := newWriter(findings, tx)
+func (queries) ReplaceFindings(ctx context.Context, in platform.Tx, old, current []*platform.Finding) error {
+	tx := transactionOf(in)
+	w := findings.writer(tx)
 	if len(old) > 0 {
 		uids := make([]platform.UID, len(old))
 		for i, f := range old {
@@ -296,7 +292,8 @@ func (tx *transaction) ReplaceFindings(ctx context.Context, old, current []*plat
 
 // SummarizeFindings counts the findings of each scope by class, and the repos and images with open
 // ones, from the counters alone.
-func (s tables) SummarizeFindings(ctx context.Context, scopes []platform.Scope) ([]*platform.FindingSummary, error) {
+func (queries) SummarizeFindings(ctx context.Context, on platform.Conn, scopes []platform.Scope) ([]*platform.FindingSummary, error) {
+	s := tablesOf(on)
 	summaries := make([]*platform.FindingSummary, len(scopes))
 	for i := range summaries {
 		summaries[i] = &platform.FindingSummary{}
@@ -314,7 +311,8 @@ func (s tables) SummarizeFindings(ctx context.Context, scopes []platform.Scope) 
 }
 
 // SummarizeImageFindings counts the findings of images by class.
-func (s tables) SummarizeImageFindings(ctx context.Context, keys platform.ImageKeys) ([]*platform.FindingSummary, error) {
+func (queries) SummarizeImageFindings(ctx context.Context, on platform.Conn, keys platform.ImageKeys) ([]*platform.FindingSummary, error) {
+	s := tablesOf(on)
 	wanted := keys.Keys()
 	summaries := make([]*platform.FindingSummary, len(wanted))
 	repos, digests := make([][]byte, len(wanted)), make([]string, len(wanted))
@@ -344,12 +342,13 @@ func (s tables) SummarizeImageFindings(ctx context.Context, keys platform.ImageK
 var findingFacets = []string{"substr(t.severity, 1, 1)", "t.state", "t.ecosystem", "t.parent"}
 
 // FacetFindings counts findings by severity, state, ecosystem, repo and group.
-func (s tables) FacetFindings(ctx context.Context, filter *platform.FindingFilter, scopes []platform.Scope) ([]*platform.FindingFacets, error) {
+func (queries) FacetFindings(ctx context.Context, on platform.Conn, filter *platform.FindingFilter, scopes []platform.Scope) ([]*platform.FindingFacets, error) {
+	s := tablesOf(on)
 	facets := emptyEach[platform.FindingFacets](len(scopes))
 	ratings, states, texts, uids := counting[platform.SeverityRating]{}, counting[platform.FindingState]{}, counting[string]{}, counting[platform.UID]{}
 	var rank, state, ecosystem string
 	var repo platform.UID
-	run := newReader(findings, s).countBy(filter, scopes, "", findingFacets, []any{&rank, &state, &ecosystem, keyOf(&repo)}, func(i int, n int64) {
+	run := findings.reader(s).countBy(filter, scopes, "", findingFacets, []any{&rank, &state, &ecosystem, keyOf(&repo)}, func(i int, n int64) {
 		rating, _ := platform.ParseSeverityKey(rank)
 		f := facets[i]
 		ratings.add(&f.Severity, rating, n)

@@ -32,20 +32,23 @@ func (tx *transaction) insertTasks(ctx context.Context, tasks []platform.Finding
 }
 
 // AddFindingTasks adds tasks to those of the transaction.
-func (tx *transaction) AddFindingTasks(_ context.Context, tasks []platform.FindingTask) error {
+func (queries) AddFindingTasks(_ context.Context, in platform.Tx, tasks []platform.FindingTask) error {
+	tx := transactionOf(in)
 	tx.tasks = append(tx.tasks, tasks...)
 	return nil
 }
 
 // NextFindingRoot returns the first organisation after another one that has tasks.
-func (s tables) NextFindingRoot(ctx context.Context, after platform.UID) (root platform.UID, err error) {
+func (queries) NextFindingRoot(ctx context.Context, on platform.Conn, after platform.UID) (root platform.UID, err error) {
+	s := tablesOf(on)
 	q := newStatement(s.dialect).add("SELECT root FROM finding_task WHERE root > ? ORDER BY root LIMIT 1", after)
 	err = s.conn.Run(ctx, q.build(func(scan func(...any) error) error { return scan(keyOf(&root)) }))
 	return root, err
 }
 
 // FindingTasks reads the oldest tasks of an organisation.
-func (tx *transaction) FindingTasks(ctx context.Context, root platform.UID, limit int) ([]platform.FindingTask, error) {
+func (queries) FindingTasks(ctx context.Context, in platform.Tx, root platform.UID, limit int) ([]platform.FindingTask, error) {
+	tx := transactionOf(in)
 	var tasks []platform.FindingTask
 	q := newStatement(tx.dialect).add("SELECT id, subject, digest, advisory FROM finding_task WHERE root = ? ORDER BY id LIMIT ?", root, int64(limit))
 	err := tx.conn.Run(ctx, q.build(func(scan func(...any) error) error {
@@ -58,7 +61,8 @@ func (tx *transaction) FindingTasks(ctx context.Context, root platform.UID, limi
 }
 
 // EndFindingTasks deletes tasks.
-func (tx *transaction) EndFindingTasks(tasks []platform.FindingTask) {
+func (queries) EndFindingTasks(in platform.Tx, tasks []platform.FindingTask) {
+	tx := transactionOf(in)
 	if len(tasks) == 0 {
 		return
 	}
@@ -72,19 +76,22 @@ func (tx *transaction) EndFindingTasks(tasks []platform.FindingTask) {
 }
 
 // AddReviewTasks adds tasks for all repos.
-func (tx *transaction) AddReviewTasks(ctx context.Context) error {
+func (queries) AddReviewTasks(ctx context.Context, in platform.Tx) error {
+	tx := transactionOf(in)
 	return tx.conn.Run(ctx, newStatement(tx.dialect).add("INSERT INTO finding_task (root, subject, digest) SELECT r.root, r.uid, '' FROM repo r").build(nil))
 }
 
 // AddExpiredTasks adds tasks for the images of findings whose exceptions have ended.
-func (tx *transaction) AddExpiredTasks(ctx context.Context, now platform.Time) error {
+func (queries) AddExpiredTasks(ctx context.Context, in platform.Tx, now platform.Time) error {
+	tx := transactionOf(in)
 	q := newStatement(tx.dialect).add("INSERT INTO finding_task (root, subject, digest) SELECT DISTINCT f.root, f.parent, f.digest FROM finding f")
 	q.add(" WHERE f.state <> 'FINDING_STATE_OPEN' AND f.count_class > 0 AND f.expire_time > ? AND f.expire_time <= ?", platform.Time{}, now)
 	return tx.conn.Run(ctx, q.build(nil))
 }
 
 // ImageFacts reads tags, names of packages, SBOMs and statuses of images: one statement each.
-func (tx *transaction) ImageFacts(ctx context.Context, repo platform.UID, digests []string) ([]*platform.ImageFacts, error) {
+func (queries) ImageFacts(ctx context.Context, in platform.Tx, repo platform.UID, digests []string) ([]*platform.ImageFacts, error) {
+	tx := transactionOf(in)
 	byDigest := map[string]*platform.ImageFacts{}
 	fact := func(digest string) *platform.ImageFacts {
 		f := byDigest[digest]
@@ -183,13 +190,15 @@ func (tx *transaction) selectStatuses(images platform.ImageKeys, into *[]*platfo
 }
 
 // ImageStatuses reads the statuses of images.
-func (tx *transaction) ImageStatuses(ctx context.Context, images platform.ImageKeys) (found []*platform.ImageStatus, err error) {
+func (queries) ImageStatuses(ctx context.Context, in platform.Tx, images platform.ImageKeys) (found []*platform.ImageStatus, err error) {
+	tx := transactionOf(in)
 	err = tx.conn.Run(ctx, tx.selectStatuses(images, &found))
 	return found, err
 }
 
 // TriageFacts reads what an update of findings is about: one statement each.
-func (tx *transaction) TriageFacts(ctx context.Context, images platform.ImageKeys, about []platform.UID) (facts platform.TriageFacts, err error) {
+func (queries) TriageFacts(ctx context.Context, in platform.Tx, images platform.ImageKeys, about []platform.UID) (facts platform.TriageFacts, err error) {
+	tx := transactionOf(in)
 	var uids []platform.UID
 	for _, k := range images.Keys() {
 		uids = append(uids, k.Repo)
@@ -200,7 +209,8 @@ func (tx *transaction) TriageFacts(ctx context.Context, images platform.ImageKey
 }
 
 // LastImageNumber returns the highest number of an image.
-func (tx *transaction) LastImageNumber(ctx context.Context, repo platform.UID) (last int64, err error) {
+func (queries) LastImageNumber(ctx context.Context, in platform.Tx, repo platform.UID) (last int64, err error) {
+	tx := transactionOf(in)
 	q := newStatement(tx.dialect).add("SELECT CAST(COALESCE(MAX(t.number), 0) AS BIGINT) FROM image_status t WHERE t.parent = ?", repo)
 	err = tx.conn.Run(ctx, q.build(func(scan func(...any) error) error { return scan(&last) }))
 	return last, err
@@ -210,7 +220,8 @@ var storedStatusColumns = []string{"root", "parent", "digest", "number", "live",
 
 // PutImageStatuses replaces statuses, counts the images with open findings, and lets tags show what their
 // images have.
-func (tx *transaction) PutImageStatuses(repo platform.UID, statuses []*platform.ImageStatus) {
+func (queries) PutImageStatuses(in platform.Tx, repo platform.UID, statuses []*platform.ImageStatus) {
+	tx := transactionOf(in)
 	if len(statuses) == 0 {
 		return
 	}
@@ -241,7 +252,8 @@ func (tx *transaction) countAffected(number byte, uid platform.UID, was, is bool
 
 // ShiftOpenFindings changes how many open findings a repo shows, and how many were open in it and in the groups above on the day of
 // now and later. The root comes first in all transactions, so that they do not wait for each other in a circle.
-func (tx *transaction) ShiftOpenFindings(repo *platform.Repo, by platform.OpenCounts, now platform.Time) {
+func (queries) ShiftOpenFindings(in platform.Tx, repo *platform.Repo, by platform.OpenCounts, now platform.Time) {
+	tx := transactionOf(in)
 	was := platform.ParseOpenCounts(repo.OpenSeverity)
 	is := was.Plus(by)
 	repo.OpenSeverity = is.Text()
@@ -260,7 +272,8 @@ func (tx *transaction) ShiftOpenFindings(repo *platform.Repo, by platform.OpenCo
 }
 
 // Holders lists the live images of a repo that hold packages with one of normal names.
-func (tx *transaction) Holders(ctx context.Context, repo platform.UID, names []string) ([]platform.Holder, error) {
+func (queries) Holders(ctx context.Context, in platform.Tx, repo platform.UID, names []string) ([]platform.Holder, error) {
+	tx := transactionOf(in)
 	var holders []platform.Holder
 	packed := packUID(repo.Root())
 	q := newStatement(tx.dialect)
@@ -281,7 +294,8 @@ func (tx *transaction) Holders(ctx context.Context, repo platform.UID, names []s
 }
 
 // ReposOfAdvisories lists the repos that advisories are for.
-func (tx *transaction) ReposOfAdvisories(ctx context.Context, root platform.UID, all []platform.AdvisoryReach) (map[platform.UID][]platform.UID, error) {
+func (queries) ReposOfAdvisories(ctx context.Context, in platform.Tx, root platform.UID, all []platform.AdvisoryReach) (map[platform.UID][]platform.UID, error) {
+	tx := transactionOf(in)
 	var names, digests []string
 	uids := make([]platform.UID, len(all))
 	for i, a := range all {
@@ -364,7 +378,8 @@ func (tx *transaction) reposHolding(ctx context.Context, root platform.UID, name
 }
 
 // AdvisoriesNamed reads the advisories for a repo by the normal names of their artifacts.
-func (tx *transaction) AdvisoriesNamed(ctx context.Context, repo platform.UID, names []string) ([]*platform.Advisory, error) {
+func (queries) AdvisoriesNamed(ctx context.Context, in platform.Tx, repo platform.UID, names []string) ([]*platform.Advisory, error) {
+	tx := transactionOf(in)
 	if len(names) == 0 {
 		return nil, nil
 	}
@@ -379,7 +394,8 @@ func (tx *transaction) AdvisoriesNamed(ctx context.Context, repo platform.UID, n
 }
 
 // PutSBOMs replaces SBOMs.
-func (tx *transaction) PutSBOMs(ctx context.Context, all []*platform.SBOM) error {
+func (queries) PutSBOMs(ctx context.Context, in platform.Tx, all []*platform.SBOM) error {
+	tx := transactionOf(in)
 	run := make([]*dbconn.Statement, len(all))
 	for i, b := range all {
 		q := newStatement(tx.dialect).add("INSERT INTO sbom (repo, digest, architecture, format, versions, used, create_time) VALUES (?, ?, ?, ?, ?, ?, ?)",
@@ -391,7 +407,8 @@ func (tx *transaction) PutSBOMs(ctx context.Context, all []*platform.SBOM) error
 }
 
 // SBOMs reads the SBOMs of images.
-func (tx *transaction) SBOMs(ctx context.Context, keys platform.ImageKeys) ([]*platform.SBOM, error) {
+func (queries) SBOMs(ctx context.Context, on platform.Conn, keys platform.ImageKeys) ([]*platform.SBOM, error) {
+	tx := tablesOf(on)
 	wanted := keys.Keys()
 	repos, digests := make([][]byte, len(wanted)), make([]string, len(wanted))
 	for i, k := range wanted {
@@ -418,17 +435,19 @@ func (tx *transaction) forgetOpenFindings(repo platform.UID) {
 		q := newStatement(tx.dialect).add("UPDATE open_finding_change AS t SET r0 = t.r0 - f.r0, r1 = t.r1 - f.r1, r2 = t.r2 - f.r2, r3 = t.r3 - f.r3, r4 = t.r4 - f.r4, r5 = t.r5 - f.r5")
 		tx.conn.Queue(q.add(" FROM open_finding_change f WHERE f.scope = ? AND t.scope = ? AND t.quarter = f.quarter", repo, scope).build(nil))
 	}
-	tx.DeleteOpenCountsOf(repo)
+	queries{}.DeleteOpenCountsOf(tx, repo)
 }
 
 // DeleteOpenCountsOf deletes how many findings were open in a group or a repo.
-func (tx *transaction) DeleteOpenCountsOf(scope platform.UID) {
+func (queries) DeleteOpenCountsOf(in platform.Tx, scope platform.UID) {
+	tx := transactionOf(in)
 	tx.conn.Queue(newStatement(tx.dialect).add("DELETE FROM open_finding_change WHERE scope = ?", scope).build(nil))
 }
 
 // ForgetRepo takes a repo, its images and their findings out of the counters.
-func (tx *transaction) ForgetRepo(ctx context.Context, repo platform.UID) error {
-	w := newWriter(findings, tx)
+func (queries) ForgetRepo(ctx context.Context, in platform.Tx, repo platform.UID) error {
+	tx := transactionOf(in)
+	w := findings.writer(tx)
 	images, held := 0, map[string]int{}
 	var open string
 	err := tx.conn.Run(ctx,

@@ -36,16 +36,6 @@ var groups = newTable(&table[*platform.Group, *platform.GroupFilter]{
 	},
 })
 
-// Groups returns the table of groups.
-func (s tables) Groups() platform.Table[*platform.Group, *platform.GroupFilter] {
-	return newReader(groups, s)
-}
-
-// GroupWriter returns what changes the table.
-func (tx *transaction) GroupWriter() platform.RowWriter[*platform.Group] {
-	return newWriter(groups, tx)
-}
-
 // ownUID is the containing UID of groups, and parentUID that of all other kinds.
 func ownUID(u platform.UID) platform.UID { return u }
 

@@ -32,13 +32,3 @@ var groupInvites = newTable(&table[*platform.GroupInvite, *platform.GroupInviteF
 		}
 	},
 })
-
-// GroupInvites returns the table of groupInvites.
-func (s tables) GroupInvites() platform.Table[*platform.GroupInvite, *platform.GroupInviteFilter] {
-	return newReader(groupInvites, s)
-}
-
-// GroupInviteWriter returns what changes the table.
-func (tx *transaction) GroupInviteWriter() platform.RowWriter[*platform.GroupInvite] {
-	return newWriter(groupInvites, tx)
-}

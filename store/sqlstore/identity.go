@@ -79,16 +79,6 @@ func isOfKind(kinds []platform.IdentityKind) string {
 	return "(" + strings.Join(conditions, " OR ") + ")"
 }
 
-// Identities returns the table of identities.
-func (s tables) Identities() platform.Table[*platform.Identity, *platform.IdentityFilter] {
-	return newReader(identities, s)
-}
-
-// IdentityWriter returns what changes the table.
-func (tx *transaction) IdentityWriter() platform.RowWriter[*platform.Identity] {
-	return newWriter(identities, tx)
-}
-
 // A rule is stored as one text, so that query planners know how many identities
 // have it. A part that comes from a pattern begins with platform.PatternMark.
 // Issuers and subjects of rules contain no control characters.
@@ -144,7 +134,8 @@ func ruleParts(rule string) (issuer, subject string) {
 const maxStatic = int64(100)
 
 // StaticIdentities finds identities by the issuer and subject of their static keys.
-func (s tables) StaticIdentities(ctx context.Context, issuer, subject string) ([]*platform.Identity, error) {
+func (queries) StaticIdentities(ctx context.Context, on platform.Conn, issuer, subject string) ([]*platform.Identity, error) {
+	s := tablesOf(on)
 	if strings.ContainsFunc(issuer+subject, unicode.IsControl) {
 		return nil, nil
 	}
@@ -158,7 +149,8 @@ func (s tables) StaticIdentities(ctx context.Context, issuer, subject string) ([
 }
 
 // Grants reads the roles that are bound to identities.
-func (s tables) Grants(ctx context.Context, uids []platform.UID) ([]platform.Grant, error) {
+func (queries) Grants(ctx context.Context, on platform.Conn, uids []platform.UID) ([]platform.Grant, error) {
+	s := tablesOf(on)
 	q := newStatement(s.dialect)
 	q.add("SELECT b.identity, b.parent, b.role, r.capabilities, b.expire_time FROM role_binding b JOIN role r ON r.uid = b.role WHERE b.identity ? AND ", uidKeyList(uids)).addUnexpired("b")
 	var grants []platform.Grant
@@ -172,7 +164,8 @@ func (s tables) Grants(ctx context.Context, uids []platform.UID) ([]platform.Gra
 }
 
 // KnowsIssuer reports whether an identity or identity provider names an issuer.
-func (s tables) KnowsIssuer(ctx context.Context, issuer string) (bool, error) {
+func (queries) KnowsIssuer(ctx context.Context, on platform.Conn, issuer string) (bool, error) {
+	s := tablesOf(on)
 	if strings.ContainsFunc(issuer, unicode.IsControl) {
 		return false, nil
 	}
@@ -185,7 +178,8 @@ func (s tables) KnowsIssuer(ctx context.Context, issuer string) (bool, error) {
 }
 
 // LookupIdentities finds the identities of exactly this issuer and subject.
-func (s tables) LookupIdentities(ctx context.Context, issuer, subject string, organisations []platform.UID) (found []platform.UID, err error) {
+func (queries) LookupIdentities(ctx context.Context, on platform.Conn, issuer, subject string, organisations []platform.UID) (found []platform.UID, err error) {
+	s := tablesOf(on)
 	if strings.ContainsFunc(issuer+subject, unicode.IsControl) {
 		return nil, nil
 	}

@@ -35,16 +35,6 @@ var identityProviders = newTable(&table[*platform.IdentityProvider, *platform.Id
 	},
 })
 
-// IdentityProviders returns the table of identityProviders.
-func (s tables) IdentityProviders() platform.Table[*platform.IdentityProvider, *platform.IdentityProviderFilter] {
-	return newReader(identityProviders, s)
-}
-
-// IdentityProviderWriter returns what changes the table.
-func (tx *transaction) IdentityProviderWriter() platform.RowWriter[*platform.IdentityProvider] {
-	return newWriter(identityProviders, tx)
-}
-
 // verifiedColumn reads whether the method of a proof admits new users.
 type verifiedColumn struct{ to *bool }
 
@@ -96,7 +86,8 @@ func (p *storedProvider) UnmarshalJSON(text []byte) error {
 }
 
 // ProvisionedGrants reads the roles that are bound to the identities of a provider.
-func (s tables) ProvisionedGrants(ctx context.Context, provider platform.UID) ([]platform.Grant, error) {
+func (queries) ProvisionedGrants(ctx context.Context, on platform.Conn, provider platform.UID) ([]platform.Grant, error) {
+	s := tablesOf(on)
 	q := newStatement(s.dialect)
 	q.add("SELECT DISTINCT b.parent, b.role, r.capabilities, b.expire_time FROM identity i JOIN role_binding b ON b.identity = i.uid JOIN role r ON r.uid = b.role WHERE i.provider = ? AND ", provider).addUnexpired("b")
 	var grants []platform.Grant
@@ -110,7 +101,8 @@ func (s tables) ProvisionedGrants(ctx context.Context, provider platform.UID) ([
 }
 
 // MappedGrants reads the roles that a provider maps external groups to.
-func (s tables) MappedGrants(ctx context.Context, provider platform.UID, externalGroups ...string) ([]platform.Grant, error) {
+func (queries) MappedGrants(ctx context.Context, on platform.Conn, provider platform.UID, externalGroups ...string) ([]platform.Grant, error) {
+	s := tablesOf(on)
 	q := newStatement(s.dialect)
 	q.add("SELECT m.scope, m.role, m.external_group_id, r.capabilities FROM external_group_role_mapping m JOIN role r ON r.uid = m.role WHERE m.parent = ?", provider)
 	if len(externalGroups) > 0 {

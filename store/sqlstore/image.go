@@ -12,7 +12,8 @@ import (
 )
 
 // Images reads images by repo and digest.
-func (s tables) Images(ctx context.Context, keys platform.ImageKeys) ([]*platform.Image, error) {
+func (queries) Images(ctx context.Context, on platform.Conn, keys platform.ImageKeys) ([]*platform.Image, error) {
+	s := tablesOf(on)
 	wanted := keys.Keys()
 	repos, digests := make([][]byte, len(wanted)), make([]string, len(wanted))
 	for i, k := range wanted {
@@ -32,16 +33,26 @@ func (s tables) Images(ctx context.Context, keys platform.ImageKeys) ([]*platfor
 	return images, err
 }
 
-// imageLists reads pages of live images, in the order of their repos and numbers.
-type imageLists struct{ tables }
-
-// ImageLists returns what reads pages of images.
-func (s tables) ImageLists() platform.Table[*platform.Image, *platform.ImageFilter] {
-	return imageLists{s}
+// An imageTable lists live images, in the order of their repos and numbers. Nothing writes through it.
+type imageTable struct {
+	platform.RowWriter[*platform.Image]
 }
 
 // Get finds nothing: images have no UIDs.
-func (imageLists) Get(context.Context, platform.Keys) ([]*platform.Image, error) { return nil, nil }
+func (imageTable) Get(context.Context, platform.Conn, platform.Keys) ([]*platform.Image, error) {
+	return nil, nil
+}
+
+func (imageTable) List(ctx context.Context, on platform.Conn, q platform.Query[*platform.ImageFilter]) (platform.Rows[*platform.Image], error) {
+	return imageLists{tablesOf(on)}.List(ctx, q)
+}
+
+func (imageTable) ListEach(ctx context.Context, on platform.Conn, q platform.Query[*platform.ImageFilter], scopes []platform.Scope) ([]platform.Rows[*platform.Image], error) {
+	return imageLists{tablesOf(on)}.ListEach(ctx, q, scopes)
+}
+
+// imageLists reads pages of images through a store or a transaction.
+type imageLists struct{ tables }
 
 // List reads one page.
 func (r imageLists) List(ctx context.Context, q platform.Query[*platform.ImageFilter]) (platform.Rows[*platform.Image], error) {
@@ -277,7 +288,8 @@ func addAffected(s *statement, q platform.Query[*platform.ImageFilter]) {
 }
 
 // PutImages inserts or replaces images.
-func (tx *transaction) PutImages(ctx context.Context, images []*platform.Image) error {
+func (queries) PutImages(ctx context.Context, in platform.Tx, images []*platform.Image) error {
+	tx := transactionOf(in)
 	run := make([]*dbconn.Statement, len(images))
 	for n, i := range images {
 		q := newStatement(tx.dialect)

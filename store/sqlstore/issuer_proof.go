@@ -24,7 +24,8 @@ func collectProofs(into *[]*platform.IssuerProof) func(scan func(...any) error) 
 
 // IssuerProof reads the proof of an organisation for an issuer. It is empty if there is
 // none.
-func (s tables) IssuerProof(ctx context.Context, root platform.UID, issuer string) (*platform.IssuerProof, error) {
+func (queries) IssuerProof(ctx context.Context, on platform.Conn, root platform.UID, issuer string) (*platform.IssuerProof, error) {
+	s := tablesOf(on)
 	found := &platform.IssuerProof{}
 	q := newStatement(s.dialect).add("SELECT "+proofColumns+" FROM issuer_proof v WHERE v.issuer = ? AND v.root = ?", issuer, root)
 	err := s.conn.Run(ctx, q.build(func(scan func(...any) error) error { return scan(proofScan(found)...) }))
@@ -32,7 +33,8 @@ func (s tables) IssuerProof(ctx context.Context, root platform.UID, issuer strin
 }
 
 // DueIssuerProofs lists proofs by a file that were not checked since a time.
-func (s tables) DueIssuerProofs(ctx context.Context, before platform.Time, limit int) ([]*platform.IssuerProof, error) {
+func (queries) DueIssuerProofs(ctx context.Context, on platform.Conn, before platform.Time, limit int) ([]*platform.IssuerProof, error) {
+	s := tablesOf(on)
 	var due []*platform.IssuerProof
 	q := newStatement(s.dialect).add("SELECT "+proofColumns+" FROM issuer_proof v WHERE v.method = 'file' AND v.check_time < ? ORDER BY v.check_time LIMIT ?", before, int64(limit))
 	err := s.conn.Run(ctx, q.build(collectProofs(&due)))
@@ -41,7 +43,8 @@ func (s tables) DueIssuerProofs(ctx context.Context, before platform.Time, limit
 
 // IssuerProofs lists all proofs, and the issuers without one. It reads all
 // identities with patterns, so only the operator may call it.
-func (s tables) IssuerProofs(ctx context.Context) ([]*platform.IssuerProof, error) {
+func (queries) IssuerProofs(ctx context.Context, on platform.Conn) ([]*platform.IssuerProof, error) {
+	s := tablesOf(on)
 	var all []*platform.IssuerProof
 	q := newStatement(s.dialect).add("SELECT " + proofColumns + " FROM issuer_proof v ORDER BY v.root, v.issuer")
 	if err := s.conn.Run(ctx, q.build(collectProofs(&all))); err != nil {
@@ -74,7 +77,8 @@ func (s tables) IssuerProofs(ctx context.Context) ([]*platform.IssuerProof, erro
 
 // ProvidersOfIssuer lists the identity providers of an organisation for an
 // issuer.
-func (s tables) ProvidersOfIssuer(ctx context.Context, root platform.UID, issuer string) ([]platform.UID, error) {
+func (queries) ProvidersOfIssuer(ctx context.Context, on platform.Conn, root platform.UID, issuer string) ([]platform.UID, error) {
+	s := tablesOf(on)
 	var uids []platform.UID
 	q := newStatement(s.dialect).add("SELECT uid FROM identity_provider WHERE issuer = ? AND root = ? ORDER BY uid", issuer, root)
 	err := s.conn.Run(ctx, q.build(collectUIDs(&uids)))
@@ -83,7 +87,8 @@ func (s tables) ProvidersOfIssuer(ctx context.Context, root platform.UID, issuer
 
 // CountRules counts the other identities of an organisation that have a key. A subject of static
 // keys never looks like a pattern.
-func (s tables) CountRules(ctx context.Context, keys map[platform.UID]platform.RuleKey) (map[platform.UID]int, error) {
+func (queries) CountRules(ctx context.Context, on platform.Conn, keys map[platform.UID]platform.RuleKey) (map[platform.UID]int, error) {
+	s := tablesOf(on)
 	return s.countByIdentity(ctx, keys, func(q *statement, identity platform.UID, key string) {
 		q.addSlow("SELECT (SELECT COUNT(*) FROM identity WHERE match_rule = ? AND root = ? AND uid <> ?)", key, identity.Root(), identity)
 		q.add(" + (SELECT COUNT(*) FROM identity WHERE static_rule = ? AND static_rule <> '' AND root = ? AND uid <> ?)", key, identity.Root(), identity)
@@ -91,7 +96,8 @@ func (s tables) CountRules(ctx context.Context, keys map[platform.UID]platform.R
 }
 
 // CountBindings counts the role bindings of each identity, and of those with its key.
-func (s tables) CountBindings(ctx context.Context, keys map[platform.UID]platform.RuleKey, most int) (map[platform.UID]int, error) {
+func (queries) CountBindings(ctx context.Context, on platform.Conn, keys map[platform.UID]platform.RuleKey, most int) (map[platform.UID]int, error) {
+	s := tablesOf(on)
 	return s.countByIdentity(ctx, keys, func(q *statement, identity platform.UID, key string) {
 		q.addSlow("SELECT COUNT(*) FROM (SELECT 1 FROM (SELECT uid FROM identity WHERE match_rule = ? AND root = ?", key, identity.Root())
 		q.add(" UNION SELECT uid FROM identity WHERE static_rule = ? AND static_rule <> '' AND root = ? UNION SELECT uid FROM identity WHERE uid = ?) i", key, identity.Root(), identity)
@@ -121,7 +127,8 @@ func (s tables) countByIdentity(ctx context.Context, keys map[platform.UID]platf
 
 // HasOwner reports whether an organisation has a lasting owner who could sign in. The UID without is
 // that of a role binding or of an identity whose rule does not count. Owners with these identities do not count.
-func (s tables) HasOwner(ctx context.Context, root, without platform.UID, identities ...platform.UID) (bool, error) {
+func (queries) HasOwner(ctx context.Context, on platform.Conn, root, without platform.UID, identities ...platform.UID) (bool, error) {
+	s := tablesOf(on)
 	has := false
 	q := newStatement(s.dialect).add("SELECT 1 FROM role_binding b JOIN identity i ON i.uid = b.identity WHERE b.parent = ? AND b.role = ? AND b.uid <> ? AND b.expire_time IS NULL", root, platform.OwnerRole, without)
 	q.add(" AND (i.provider IS NOT NULL OR i.uid <> ? AND (i.match_rule <> '' OR i.static_rule <> ''))", without)
@@ -134,13 +141,15 @@ func (s tables) HasOwner(ctx context.Context, root, without platform.UID, identi
 }
 
 // PutIssuerProof stores a proof.
-func (tx *transaction) PutIssuerProof(ctx context.Context, p *platform.IssuerProof) error {
+func (queries) PutIssuerProof(ctx context.Context, in platform.Tx, p *platform.IssuerProof) error {
+	tx := transactionOf(in)
 	q := newStatement(tx.dialect).add("INSERT INTO issuer_proof (root, issuer, method, verify_time, check_time) VALUES (?, ?, ?, ?, ?)", p.Organisation, p.Issuer, string(p.Method), p.VerifyTime, p.CheckTime)
 	q.add(" ON CONFLICT (issuer, root) DO UPDATE SET method = excluded.method, verify_time = excluded.verify_time, check_time = excluded.check_time")
 	return tx.conn.Run(ctx, q.build(nil))
 }
 
 // DeleteIssuerProof removes a proof.
-func (tx *transaction) DeleteIssuerProof(ctx context.Context, root platform.UID, issuer string) error {
+func (queries) DeleteIssuerProof(ctx context.Context, in platform.Tx, root platform.UID, issuer string) error {
+	tx := transactionOf(in)
 	return tx.conn.Run(ctx, newStatement(tx.dialect).add("DELETE FROM issuer_proof WHERE issuer = ? AND root = ?", issuer, root).build(nil))
 }

@@ -8,7 +8,8 @@ import (
 )
 
 // Keys returns the keys of a purpose, the oldest first.
-func (s tables) Keys(ctx context.Context, purpose string) ([]platform.Key, error) {
+func (queries) Keys(ctx context.Context, on platform.Conn, purpose string) ([]platform.Key, error) {
+	s := tablesOf(on)
 	var keys []platform.Key
 	q := newStatement(s.dialect).add("SELECT id, material, sealed, create_time FROM shared_key WHERE purpose = ? ORDER BY id", purpose)
 	err := s.conn.Run(ctx, q.build(func(scan func(...any) error) error {
@@ -23,7 +24,8 @@ func (s tables) Keys(ctx context.Context, purpose string) ([]platform.Key, error
 }
 
 // PutKey adds or replaces a key.
-func (tx *transaction) PutKey(ctx context.Context, k platform.Key) error {
+func (queries) PutKey(ctx context.Context, in platform.Tx, k platform.Key) error {
+	tx := transactionOf(in)
 	q := newStatement(tx.dialect).add("INSERT INTO shared_key (purpose, id, material, sealed, create_time) VALUES (?, ?, ?, ?, ?)",
 		k.Purpose, int64(k.ID), k.Material, k.Sealed, k.CreateTime)
 	q.add(" ON CONFLICT (purpose, id) DO UPDATE SET material = excluded.material, sealed = excluded.sealed")
@@ -31,7 +33,8 @@ func (tx *transaction) PutKey(ctx context.Context, k platform.Key) error {
 }
 
 // DeleteKey removes a key if it exists.
-func (tx *transaction) DeleteKey(ctx context.Context, purpose string, id int) error {
+func (queries) DeleteKey(ctx context.Context, in platform.Tx, purpose string, id int) error {
+	tx := transactionOf(in)
 	q := newStatement(tx.dialect).add("DELETE FROM shared_key WHERE purpose = ? AND id = ?", purpose, int64(id))
 	return tx.conn.Run(ctx, q.build(nil))
 }
@@ -42,7 +45,8 @@ type secretColumn struct{ table, column string }
 var secretColumns = []secretColumn{{"subscription", "secret"}, {"subscription", "old_secret"}, {"identity_provider", "client_secret"}}
 
 // Secrets reads every encrypted secret.
-func (tx *transaction) Secrets(ctx context.Context) ([]platform.StoredSecret, error) {
+func (queries) Secrets(ctx context.Context, in platform.Tx) ([]platform.StoredSecret, error) {
+	tx := transactionOf(in)
 	var found []platform.StoredSecret
 	for place, c := range secretColumns {
 		q := newStatement(tx.dialect).add("SELECT uid, " + c.column + " FROM " + c.table + " WHERE length(" + c.column + ") > 0")
@@ -60,7 +64,8 @@ func (tx *transaction) Secrets(ctx context.Context) ([]platform.StoredSecret, er
 }
 
 // PutSecrets replaces secrets that Secrets has read.
-func (tx *transaction) PutSecrets(ctx context.Context, secrets []platform.StoredSecret) error {
+func (queries) PutSecrets(ctx context.Context, in platform.Tx, secrets []platform.StoredSecret) error {
+	tx := transactionOf(in)
 	run := make([]*dbconn.Statement, len(secrets))
 	for i, s := range secrets {
 		c := secretColumns[s.Place]

@@ -41,11 +41,6 @@ var packages = newTable(&table[*platform.Package, *platform.PackageFilter]{
 	},
 })
 
-// Packages returns the table of packages.
-func (s tables) Packages() platform.Table[*platform.Package, *platform.PackageFilter] {
-	return newReader(packages, s)
-}
-
 // normalNames returns the normal forms that packages with one of names can have.
 func normalNames(names []string) []string {
 	var all []string
@@ -140,7 +135,8 @@ func splitEnds(root platform.UID, b []byte) []platform.UID {
 }
 
 // StoredVersions returns those of the versions of packages that are stored.
-func (tx *transaction) StoredVersions(ctx context.Context, uids []platform.UID) ([]platform.UID, error) {
+func (queries) StoredVersions(ctx context.Context, in platform.Tx, uids []platform.UID) ([]platform.UID, error) {
+	tx := transactionOf(in)
 	var found []platform.UID
 	q := newStatement(tx.dialect).add("SELECT t.uid FROM package_version t WHERE t.uid ?", uidKeyList(uids))
 	err := tx.conn.Run(ctx, q.build(collectUIDs(&found)))
@@ -148,16 +144,18 @@ func (tx *transaction) StoredVersions(ctx context.Context, uids []platform.UID) 
 }
 
 // VersionsOfPackages reads all versions of packages.
-func (tx *transaction) VersionsOfPackages(ctx context.Context, of []platform.UID) ([]*platform.PackageVersion, error) {
+func (queries) VersionsOfPackages(ctx context.Context, in platform.Tx, of []platform.UID) ([]*platform.PackageVersion, error) {
+	tx := transactionOf(in)
 	var found []*platform.PackageVersion
-	p := newReader(packageVersions, tx.tables).projectAll()
+	p := packageVersions.reader(tx.tables).projectAll()
 	q := newStatement(tx.dialect).add("SELECT "+p.selected+" FROM package_version t"+p.joins+" WHERE t.parent ?", uidValueList(of))
 	err := tx.conn.Run(ctx, q.build(p.collect(&found)))
 	return found, err
 }
 
 // InsertPackages inserts versions, and those of their packages that are not stored.
-func (tx *transaction) InsertPackages(ctx context.Context, versions []*platform.PackageVersion) error {
+func (queries) InsertPackages(ctx context.Context, in platform.Tx, versions []*platform.PackageVersion) error {
+	tx := transactionOf(in)
 	var of []*platform.Package
 	for i, v := range versions { // they are sorted, and so are their packages
 		if i == 0 || v.Package.UID != versions[i-1].Package.UID {
@@ -203,7 +201,8 @@ func (tx *transaction) insertNew(ctx context.Context, table string, columns []st
 }
 
 // SetRanks changes the ranks of versions.
-func (tx *transaction) SetRanks(ctx context.Context, versions []*platform.PackageVersion) error {
+func (queries) SetRanks(ctx context.Context, in platform.Tx, versions []*platform.PackageVersion) error {
+	tx := transactionOf(in)
 	if len(versions) == 0 {
 		return nil
 	}
@@ -230,7 +229,8 @@ func (k useKey) packageEnd() string { return k.version[:segmentLength] }
 const imagesPerUse = 256
 
 // ChangeUses changes the uses of a repo, and how many repos hold its packages.
-func (tx *transaction) ChangeUses(ctx context.Context, repo platform.UID, digests []string, uses []platform.PackageUse) error {
+func (queries) ChangeUses(ctx context.Context, in platform.Tx, repo platform.UID, digests []string, uses []platform.PackageUse) error {
+	tx := transactionOf(in)
 	used := newStatement(tx.dialect).add("UPDATE sbom SET used = NULL WHERE used IS NOT NULL AND repo = ?", repo).add(" AND digest ?", valueList(digests))
 	run := []*dbconn.Statement{used.build(nil)}
 	if len(uses) == 0 {
@@ -366,7 +366,8 @@ func compactBytes(keys [][]byte) [][]byte {
 
 // ImagePackages reads the packages of images: two statements, one for what the images hold, and
 // one for the versions.
-func (s tables) ImagePackages(ctx context.Context, keys platform.ImageKeys) ([]*platform.ImageContent, error) {
+func (queries) ImagePackages(ctx context.Context, on platform.Conn, keys platform.ImageKeys) ([]*platform.ImageContent, error) {
+	s := tablesOf(on)
 	wanted := keys.Keys()
 	repos, digests := make([][]byte, len(wanted)), make([]string, len(wanted))
 	for i, k := range wanted {
@@ -413,7 +414,7 @@ func (s tables) ImagePackages(ctx context.Context, keys platform.ImageKeys) ([]*
 	byUID := map[platform.UID]*platform.PackageVersion{}
 	if len(uids) > 0 {
 		slices.Sort(uids)
-		versions := newReader(packageVersions, s)
+		versions := packageVersions.reader(s)
 		p := versions.projectAll()
 		v := newStatement(s.dialect).add("SELECT "+p.selected+" FROM package_version t"+p.joins+" WHERE t.uid ?", uidKeyList(slices.Compact(uids)))
 		var found []*platform.PackageVersion

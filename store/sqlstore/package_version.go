@@ -36,13 +36,9 @@ var packageVersions = newTable(&table[*platform.PackageVersion, *platform.Packag
 	},
 })
 
-// PackageVersions returns the table of versions of packages.
-func (s tables) PackageVersions() platform.Table[*platform.PackageVersion, *platform.PackageVersionFilter] {
-	return newReader(packageVersions, s)
-}
-
 // AdvisoriesOfVersions finds the advisories with findings of versions.
-func (s tables) AdvisoriesOfVersions(ctx context.Context, versions []*platform.PackageVersion, scopes []platform.Scope) ([][]platform.UID, error) {
+func (queries) AdvisoriesOfVersions(ctx context.Context, on platform.Conn, versions []*platform.PackageVersion, scopes []platform.Scope) ([][]platform.UID, error) {
+	s := tablesOf(on)
 	found := make([][]platform.UID, len(versions))
 	var uids, roots, low, past [][]byte
 	var names, places []string

@@ -7,7 +7,8 @@ import (
 )
 
 // GroupsOfPath reads the group that the names of a path lead to.
-func (s tables) GroupsOfPath(ctx context.Context, path platform.Path) ([]*platform.Group, error) {
+func (queries) GroupsOfPath(ctx context.Context, on platform.Conn, path platform.Path) ([]*platform.Group, error) {
+	s := tablesOf(on)
 	var found []*platform.Group
 	q := newStatement(s.dialect)
 	s.beginPath(q, path)
@@ -18,7 +19,8 @@ func (s tables) GroupsOfPath(ctx context.Context, path platform.Path) ([]*platfo
 
 // ReposOfPath reads the repos that a path can name: in each of its groups, the repo
 // whose name is the rest of the path.
-func (s tables) ReposOfPath(ctx context.Context, path platform.Path) ([]*platform.Repo, error) {
+func (queries) ReposOfPath(ctx context.Context, on platform.Conn, path platform.Path) ([]*platform.Repo, error) {
+	s := tablesOf(on)
 	var found []*platform.Repo
 	q := newStatement(s.dialect)
 	parents := s.beginPath(q, path)

@@ -59,16 +59,9 @@ var repos = newTable(&table[*platform.Repo, *platform.RepoFilter]{
 	},
 })
 
-// Repos returns the table of repos.
-func (s tables) Repos() platform.Table[*platform.Repo, *platform.RepoFilter] {
-	return newReader(repos, s)
-}
-
-// RepoWriter returns what changes the table.
-func (tx *transaction) RepoWriter() platform.RowWriter[*platform.Repo] { return newWriter(repos, tx) }
-
 // Readmes reads the readmes of repos, which lists do not read.
-func (s tables) Readmes(ctx context.Context, keys platform.Keys) ([]*platform.Readme, error) {
+func (queries) Readmes(ctx context.Context, on platform.Conn, keys platform.Keys) ([]*platform.Readme, error) {
+	s := tablesOf(on)
 	var readmes []*platform.Readme
 	q := newStatement(s.dialect).add("SELECT uid, readme FROM repo WHERE uid ?", uidKeyList(keys.UIDs()))
 	err := s.reads.Run(ctx, q.build(func(scan func(...any) error) error {
@@ -80,6 +73,7 @@ func (s tables) Readmes(ctx context.Context, keys platform.Keys) ([]*platform.Re
 }
 
 // SetReadme changes the readme of a repo.
-func (tx *transaction) SetReadme(ctx context.Context, repo platform.UID, content string) error {
+func (queries) SetReadme(ctx context.Context, in platform.Tx, repo platform.UID, content string) error {
+	tx := transactionOf(in)
 	return tx.conn.Run(ctx, newStatement(tx.dialect).add("UPDATE repo SET readme = ? WHERE uid = ?", content, repo).build(nil))
 }

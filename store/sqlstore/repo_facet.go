@@ -7,9 +7,10 @@ import (
 )
 
 // FacetRepos counts repos by their parts of the catalogue, groups, bundles and labels.
-func (s tables) FacetRepos(ctx context.Context, filter *platform.RepoFilter, scopes []platform.Scope) ([]*platform.RepoFacets, error) {
+func (queries) FacetRepos(ctx context.Context, on platform.Conn, filter *platform.RepoFilter, scopes []platform.Scope) ([]*platform.RepoFacets, error) {
+	s := tablesOf(on)
 	facets := emptyEach[platform.RepoFacets](len(scopes))
-	r := newReader(repos, s)
+	r := repos.reader(s)
 	tiers, texts, groups := counting[platform.CatalogTier]{}, counting[string]{}, counting[platform.UID]{}
 	var tier, bundle, label string
 	var group platform.UID

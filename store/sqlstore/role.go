@@ -37,14 +37,6 @@ var roles = newTable(&table[*platform.Role, *platform.RoleFilter]{
 	},
 })
 
-// Roles returns the table of roles.
-func (s tables) Roles() platform.Table[*platform.Role, *platform.RoleFilter] {
-	return newReader(roles, s)
-}
-
-// RoleWriter returns what changes the table.
-func (tx *transaction) RoleWriter() platform.RowWriter[*platform.Role] { return newWriter(roles, tx) }
-
 // SyncBuiltInRoles makes the stored built-in roles equal to those of this version.
 // Several replicas may do so at the same time.
 func (s *Store) SyncBuiltInRoles(ctx context.Context, builtIn []*platform.Role) error {

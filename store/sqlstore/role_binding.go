@@ -110,30 +110,23 @@ func (s *statement) addUnexpired(alias string) *statement {
 	return s.add("(" + alias + ".expire_time IS NULL OR " + alias + ".expire_time > ").addNow().add(")")
 }
 
-// RoleBindings returns the table of roleBindings.
-func (s tables) RoleBindings() platform.Table[*platform.RoleBinding, *platform.RoleBindingFilter] {
-	return newReader(roleBindings, s)
-}
-
-// RoleBindingWriter returns what changes the table.
-func (tx *transaction) RoleBindingWriter() platform.RowWriter[*platform.RoleBinding] {
-	return newWriter(roleBindings, tx)
-}
-
 // Bindable reads identities and roles: one statement each.
-func (tx *transaction) Bindable(ctx context.Context, holders, given []platform.UID) (found []*platform.Identity, granted []*platform.Role, err error) {
+func (queries) Bindable(ctx context.Context, in platform.Tx, holders, given []platform.UID) (found []*platform.Identity, granted []*platform.Role, err error) {
+	tx := transactionOf(in)
 	err = tx.conn.Run(ctx, identities.selectAll(tx.dialect, holders, &found), roles.selectAll(tx.dialect, given, &granted))
 	return found, granted, err
 }
 
 // EndReviews removes the reviews of the role bindings of an identity or of a role.
-func (tx *transaction) EndReviews(of platform.UID) {
+func (queries) EndReviews(in platform.Tx, of platform.UID) {
+	tx := transactionOf(in)
 	q := newStatement(tx.dialect).add("UPDATE role_binding SET review_time = NULL, reviewer = '', review_note = '' WHERE (identity = ? OR role = ?) AND review_time IS NOT NULL", of, of)
 	tx.conn.Queue(q.build(nil))
 }
 
 // ExpiredBindings finds role bindings that have expired, those that expired first before others.
-func (s tables) ExpiredBindings(ctx context.Context, limit int) ([]platform.UID, error) {
+func (queries) ExpiredBindings(ctx context.Context, on platform.Conn, limit int) ([]platform.UID, error) {
+	s := tablesOf(on)
 	var expired []platform.UID
 	q := newStatement(s.dialect)
 	q.add("SELECT b.uid FROM role_binding b WHERE b.expire_time <= (SELECT "+s.dialect.Now+") ORDER BY b.expire_time LIMIT ?", int64(limit))

@@ -85,7 +85,8 @@ func (r *reader[T, F]) orderingOf(q platform.Query[F]) ordering {
 }
 
 // Search finds rows of several kinds, with one statement.
-func (s tables) Search(ctx context.Context, q platform.SearchQuery) ([]platform.SearchPlace, error) {
+func (queries) Search(ctx context.Context, on platform.Conn, q platform.SearchQuery) ([]platform.SearchPlace, error) {
+	s := tablesOf(on)
 	scopes := map[byte]platform.Scope{}
 	for _, scope := range q.Scopes() {
 		scopes[scope.Kind] = scope.Scope

@@ -134,7 +134,8 @@ func countersOfAdvisories(f *platform.AdvisoryFilter) counterSum {
 
 // AdvisoriesInheriting reads the advisories that have one of names as id or alias,
 // and no CVSS severity of their own.
-func (s tables) AdvisoriesInheriting(ctx context.Context, names []string) ([]*platform.Advisory, error) {
+func (queries) AdvisoriesInheriting(ctx context.Context, on platform.Conn, names []string) ([]*platform.Advisory, error) {
+	s := tablesOf(on)
 	var found []*platform.Advisory
 	q := newStatement(s.dialect)
 	q.add("SELECT "+advisories.projectAll().selected+" FROM advisory t WHERE t.severity_source <> ?", string(platform.SeverityOfAdvisory))

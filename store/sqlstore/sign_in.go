@@ -14,7 +14,8 @@ import (
 // Candidates reads, with one statement of three parts, the identities whose rule may
 // match a bearer, the identity providers of the issuer with the identities that they
 // provisioned, and the mappings of the bearer's external groups.
-func (s tables) Candidates(ctx context.Context, b platform.Bearer) ([]platform.Candidate, []platform.SignInOption, error) {
+func (queries) Candidates(ctx context.Context, on platform.Conn, b platform.Bearer) ([]platform.Candidate, []platform.SignInOption, error) {
+	s := tablesOf(on)
 	var found signIns
 	statement := signInStatement(s.dialect, b, nil)
 	statement.Row = found.add

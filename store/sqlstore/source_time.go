@@ -9,7 +9,8 @@ import (
 )
 
 // RaiseAdvisoryTimes replaces the source times of advisories by later ones.
-func (tx *transaction) RaiseAdvisoryTimes(ctx context.Context, times []platform.SourceTime) error {
+func (queries) RaiseAdvisoryTimes(ctx context.Context, in platform.Tx, times []platform.SourceTime) error {
+	tx := transactionOf(in)
 	uids := make([][]byte, len(times))
 	for i, t := range times {
 		uids[i] = packUID(t.UID)
@@ -18,7 +19,8 @@ func (tx *transaction) RaiseAdvisoryTimes(ctx context.Context, times []platform.
 }
 
 // RaiseVulnerabilityTimes replaces the source times of vulnerabilities by later ones.
-func (tx *transaction) RaiseVulnerabilityTimes(ctx context.Context, times []platform.SourceTime) error {
+func (queries) RaiseVulnerabilityTimes(ctx context.Context, in platform.Tx, times []platform.SourceTime) error {
+	tx := transactionOf(in)
 	ids := make([]string, len(times))
 	for i, t := range times {
 		ids[i] = string(t.UID)

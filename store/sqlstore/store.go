@@ -78,15 +78,32 @@ type tables struct {
 	dialect *dbconn.Dialect
 }
 
-// newReader returns what reads a kind. The file of each kind has a method that calls it, and
-// one that calls newWriter.
-func newReader[T, F any](k storedKind[T, F], s tables) *reader[T, F] {
-	return &reader[T, F]{table: k.table, conn: s.reads, dialect: s.dialect}
+// Session makes tables, and with them the store and its transactions, a platform.Conn.
+func (s tables) Session() any { return s }
+
+// Session makes a transaction a platform.Tx.
+func (tx *transaction) Session() any { return tx }
+
+// errForeign is what a table panics with if it is given the connection of another store.
+const errForeign = "sqlstore: the connection belongs to another store"
+
+// tablesOf returns what reads through a store or a transaction.
+func tablesOf(on platform.Conn) tables {
+	switch s := on.Session().(type) {
+	case tables:
+		return s
+	case *transaction:
+		return s.tables
+	}
+	panic(errForeign)
 }
 
-// newWriter returns what changes a kind.
-func newWriter[T, F any](k storedKind[T, F], tx *transaction) *writer[T, F] {
-	return &writer[T, F]{newReader(k, tx.tables), tx}
+// transactionOf returns the transaction of a platform.Tx.
+func transactionOf(in platform.Tx) *transaction {
+	if tx, ok := in.Session().(*transaction); ok {
+		return tx
+	}
+	panic(errForeign)
 }
 
 // A kindTable is a table of any kind.

@@ -34,19 +34,10 @@ var subscriptions = newTable(&table[*platform.Subscription, *platform.Subscripti
 	},
 })
 
-// Subscriptions returns the table of subscriptions.
-func (s tables) Subscriptions() platform.Table[*platform.Subscription, *platform.SubscriptionFilter] {
-	return newReader(subscriptions, s)
-}
-
-// SubscriptionWriter returns what changes the table.
-func (tx *transaction) SubscriptionWriter() platform.RowWriter[*platform.Subscription] {
-	return newWriter(subscriptions, tx)
-}
-
 // ActiveSubscriptions reads the subscriptions of organisations that are not
 // disabled, with the positions at which they begin.
-func (s tables) ActiveSubscriptions(ctx context.Context, roots []platform.UID) ([]*platform.Subscription, error) {
+func (queries) ActiveSubscriptions(ctx context.Context, on platform.Conn, roots []platform.UID) ([]*platform.Subscription, error) {
+	s := tablesOf(on)
 	var found []*platform.Subscription
 	q := newStatement(s.dialect)
 	q.add("SELECT "+subscriptions.projectAll().selected+" FROM subscription t WHERE t.disable_reason = '' AND t.root ?", uidValueList(roots))

@@ -41,18 +41,13 @@ var tags = newTable(&table[*platform.Tag, *platform.TagFilter]{
 	},
 })
 
-// Tags returns the table of tags.
-func (s tables) Tags() platform.Table[*platform.Tag, *platform.TagFilter] { return newReader(tags, s) }
-
-// TagWriter returns what changes the table.
-func (tx *transaction) TagWriter() platform.RowWriter[*platform.Tag] { return newWriter(tags, tx) }
-
 // tagText is the SQL form of the search text of a tag, which is its name: it has no
 // blanks and only ASCII letters. It is indexed and not stored.
 const tagText = "('  ' || lower(t.name) || '\n')"
 
 // TagsByName reads tags by repo and name, with one index lookup each.
-func (s tables) TagsByName(ctx context.Context, names platform.TagNames) ([]*platform.Tag, error) {
+func (queries) TagsByName(ctx context.Context, on platform.Conn, names platform.TagNames) ([]*platform.Tag, error) {
+	s := tablesOf(on)
 	wanted := names.Names()
 	repos, texts := make([][]byte, len(wanted)), make([]string, len(wanted))
 	for i, n := range wanted {
@@ -62,7 +57,8 @@ func (s tables) TagsByName(ctx context.Context, names platform.TagNames) ([]*pla
 }
 
 // TagsOfSource reads the tags of a repo that were imported from a source.
-func (s tables) TagsOfSource(ctx context.Context, from platform.RepoSource) ([]*platform.Tag, error) {
+func (queries) TagsOfSource(ctx context.Context, on platform.Conn, from platform.RepoSource) ([]*platform.Tag, error) {
+	s := tablesOf(on)
 	var found []*platform.Tag
 	q := newStatement(s.dialect)
 	q.add("SELECT "+tags.projectAll().selected+" FROM tag t WHERE t.parent = ? AND t.source = ? AND t.source <> ''", from.Repo, from.Source)
@@ -71,7 +67,8 @@ func (s tables) TagsOfSource(ctx context.Context, from platform.RepoSource) ([]*
 }
 
 // RepoSources reads the sources of tags in the repos of a group, for one registry.
-func (s tables) RepoSources(ctx context.Context, group platform.UID, registry string) ([]platform.RepoSource, error) {
+func (queries) RepoSources(ctx context.Context, on platform.Conn, group platform.UID, registry string) ([]platform.RepoSource, error) {
+	s := tablesOf(on)
 	var found []platform.RepoSource
 	q := newStatement(s.dialect)
 	// CROSS JOIN makes SQLite start with the repos of the group. '0' follows '/'.
@@ -88,7 +85,8 @@ func (s tables) RepoSources(ctx context.Context, group platform.UID, registry st
 
 // ClaimTags sets the source of tags that have another one or none. The digest is compared with
 // that of the row, also if a concurrent change has just ended.
-func (tx *transaction) ClaimTags(ctx context.Context, source string, claimed []*platform.Tag) error {
+func (queries) ClaimTags(ctx context.Context, in platform.Tx, source string, claimed []*platform.Tag) error {
+	tx := transactionOf(in)
 	uids, digests := make([][]byte, len(claimed)), make([]string, len(claimed))
 	for i, t := range claimed {
 		uids[i], digests[i] = packUID(t.UID), t.Digest
@@ -101,7 +99,8 @@ func (tx *transaction) ClaimTags(ctx context.Context, source string, claimed []*
 }
 
 // LockTagsOfSource finds and locks those of tags that come from a source.
-func (tx *transaction) LockTagsOfSource(ctx context.Context, from platform.RepoSource, uids []platform.UID) ([]platform.UID, error) {
+func (queries) LockTagsOfSource(ctx context.Context, in platform.Tx, from platform.RepoSource, uids []platform.UID) ([]platform.UID, error) {
+	tx := transactionOf(in)
 	var found []platform.UID
 	q := newStatement(tx.dialect)
 	q.add("SELECT t.uid FROM tag t WHERE t.uid ? AND t.parent = ? AND t.source = ?"+tx.dialect.KeepRow, uidKeyList(uids), from.Repo, from.Source)

@@ -19,18 +19,9 @@ var terms = newTable(&table[*platform.TermsAcceptance, *platform.TermsFilter]{
 	where: func(f *platform.TermsFilter, s *statement) { addAnyOf(s, "doc_id", f.DocIDs) },
 })
 
-// TermsAcceptances returns the table of acceptances of terms.
-func (s tables) TermsAcceptances() platform.Table[*platform.TermsAcceptance, *platform.TermsFilter] {
-	return newReader(terms, s)
-}
-
-// TermsAcceptanceWriter returns what changes the table.
-func (tx *transaction) TermsAcceptanceWriter() platform.RowWriter[*platform.TermsAcceptance] {
-	return newWriter(terms, tx)
-}
-
 // TermsOf reads acceptances by group and document, with one index lookup each.
-func (s tables) TermsOf(ctx context.Context, keys platform.TermsKeys) ([]*platform.TermsAcceptance, error) {
+func (queries) TermsOf(ctx context.Context, on platform.Conn, keys platform.TermsKeys) ([]*platform.TermsAcceptance, error) {
+	s := tablesOf(on)
 	wanted := keys.Keys()
 	groups, documents := make([][]byte, len(wanted)), make([]string, len(wanted))
 	for i, k := range wanted {

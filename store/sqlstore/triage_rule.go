@@ -19,7 +19,8 @@ func collectRules(found *[]*platform.TriageRule) func(scan func(...any) error) e
 }
 
 // TriageRules reads rules.
-func (tx *transaction) TriageRules(ctx context.Context, scopes []platform.UID, vulnerabilities []string) ([]*platform.TriageRule, error) {
+func (queries) TriageRules(ctx context.Context, in platform.Tx, scopes []platform.UID, vulnerabilities []string) ([]*platform.TriageRule, error) {
+	tx := transactionOf(in)
 	var found []*platform.TriageRule
 	q := newStatement(tx.dialect).add("SELECT "+ruleColumns+" FROM triage_rule t WHERE t.parent ?", uidValueList(scopes)).add(" AND t.vulnerability ?", valueList(vulnerabilities))
 	err := tx.conn.Run(ctx, q.build(collectRules(&found)))
@@ -27,7 +28,8 @@ func (tx *transaction) TriageRules(ctx context.Context, scopes []platform.UID, v
 }
 
 // RulesOf reads the rules of scopes.
-func (s tables) RulesOf(ctx context.Context, scopes []platform.UID) ([]*platform.TriageRule, error) {
+func (queries) RulesOf(ctx context.Context, on platform.Conn, scopes []platform.UID) ([]*platform.TriageRule, error) {
+	s := tablesOf(on)
 	var found []*platform.TriageRule
 	q := newStatement(s.dialect).add("SELECT "+ruleColumns+" FROM triage_rule t WHERE t.parent ?", uidValueList(scopes))
 	err := s.reads.Run(ctx, q.add(" ORDER BY t.uid").build(collectRules(&found)))
@@ -35,7 +37,8 @@ func (s tables) RulesOf(ctx context.Context, scopes []platform.UID) ([]*platform
 }
 
 // OtherNames lists other names of a vulnerability.
-func (tx *transaction) OtherNames(ctx context.Context, root platform.UID, vulnerability string) ([]string, error) {
+func (queries) OtherNames(ctx context.Context, in platform.Tx, root platform.UID, vulnerability string) ([]string, error) {
+	tx := transactionOf(in)
 	var names []string
 	q, roots := newStatement(tx.dialect), uidValueList([]platform.UID{root, platform.FeedGroup})
 	q.add("SELECT o.alias FROM advisory_alias a CROSS JOIN advisory t CROSS JOIN advisory_alias o WHERE a.alias = ?", vulnerability).add(" AND t.uid = a.uid AND t.root ? AND o.uid = t.uid", roots)
@@ -51,7 +54,8 @@ func (tx *transaction) OtherNames(ctx context.Context, root platform.UID, vulner
 }
 
 // PutTriageRules stores rules.
-func (tx *transaction) PutTriageRules(rules []*platform.TriageRule) {
+func (queries) PutTriageRules(in platform.Tx, rules []*platform.TriageRule) {
+	tx := transactionOf(in)
 	for _, r := range rules {
 		q := newStatement(tx.dialect).add("INSERT INTO triage_rule (uid, parent, vulnerability, package, ecosystem, version, digest, state, justification, note, expire_time, create_time, author)"+
 			" VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
@@ -62,25 +66,29 @@ func (tx *transaction) PutTriageRules(rules []*platform.TriageRule) {
 }
 
 // DeleteTriageRules deletes rules.
-func (tx *transaction) DeleteTriageRules(uids []platform.UID) {
+func (queries) DeleteTriageRules(in platform.Tx, uids []platform.UID) {
+	tx := transactionOf(in)
 	if len(uids) > 0 {
 		tx.conn.Queue(newStatement(tx.dialect).add("DELETE FROM triage_rule WHERE uid ?", uidKeyList(uids)).build(nil))
 	}
 }
 
 // DeleteRulesOf deletes the rules of a group or a repo.
-func (tx *transaction) DeleteRulesOf(scope platform.UID) {
+func (queries) DeleteRulesOf(in platform.Tx, scope platform.UID) {
+	tx := transactionOf(in)
 	tx.conn.Queue(newStatement(tx.dialect).add("DELETE FROM triage_rule WHERE parent = ?", scope).build(nil))
 }
 
 // EndTriageRules deletes rules whose time is over.
-func (tx *transaction) EndTriageRules(ctx context.Context, now platform.Time) error {
+func (queries) EndTriageRules(ctx context.Context, in platform.Tx, now platform.Time) error {
+	tx := transactionOf(in)
 	q := newStatement(tx.dialect).add("DELETE FROM triage_rule WHERE expire_time > ? AND expire_time <= ?", platform.Time{}, now)
 	return tx.conn.Run(ctx, q.build(nil))
 }
 
 // AddRuleTasks adds tasks for the findings of vulnerabilities, also by other names of these.
-func (tx *transaction) AddRuleTasks(scope platform.UID, vulnerabilities []string) {
+func (queries) AddRuleTasks(in platform.Tx, scope platform.UID, vulnerabilities []string) {
+	tx := transactionOf(in)
 	q := newStatement(tx.dialect)
 	q.add("INSERT INTO finding_task (root, subject, digest, advisory)")
 	q.add(" SELECT f.root, f.parent, '', f.advisory FROM finding f WHERE f.root_key = ?", scopeKey(scope.Root())).add(" AND f.vulnerability ?", valueList(vulnerabilities))

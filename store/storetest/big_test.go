@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"atrium/platform"
+	"atrium/store/storetest"
 )
 
 // A bigWorld has the contents of a large service: one organisation with most of the rows,
@@ -76,7 +77,7 @@ func (b *bigWorld) group(parent platform.UID, name string) platform.UID {
 		g.UID = b.d.below(parent)
 	}
 	b.groups = append(b.groups, g.UID)
-	b.insert(func(tx platform.Tx) error { return tx.GroupWriter().Insert(b.t.Context(), g) })
+	b.insert(func(tx platform.Tx) error { return storetest.Tables.Groups.Insert(b.t.Context(), tx, g) })
 	return g.UID
 }
 
@@ -101,11 +102,11 @@ func (b *bigWorld) createGroups() {
 }
 
 // chunks inserts n rows, many in each transaction.
-func chunks[T any](b *bigWorld, n int, rows func(platform.Tx) platform.RowWriter[T], one func(i int) T) {
+func chunks[T any](b *bigWorld, n int, rows platform.RowWriter[T], one func(i int) T) {
 	const perTransaction = 10_000
 	for first := 0; first < n; first += perTransaction {
 		some := times(min(perTransaction, n-first), func(i int) T { return one(first + i) })
-		b.insert(func(tx platform.Tx) error { return rows(tx).Insert(b.t.Context(), some...) })
+		b.insert(func(tx platform.Tx) error { return rows.Insert(b.t.Context(), tx, some...) })
 	}
 }
 
@@ -180,7 +181,7 @@ func (b *bigWorld) bind(subject string, role platform.UID, groups ...platform.UI
 		return &platform.RoleBinding{UID: b.d.below(groups[n]), IdentityUID: i.UID, RoleUID: role, CreateTime: b.randomTime()}
 	})
 	b.insert(func(tx platform.Tx) error {
-		return errors.Join(tx.IdentityWriter().Insert(b.t.Context(), i), tx.RoleBindingWriter().Insert(b.t.Context(), bindings...))
+		return errors.Join(storetest.Tables.Identities.Insert(b.t.Context(), tx, i), storetest.Tables.RoleBindings.Insert(b.t.Context(), tx, bindings...))
 	})
 	return bindings
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"atrium/platform"
+	"atrium/store/storetest"
 )
 
 // While others insert and delete rows, a walk must return each row that exists throughout
@@ -34,7 +35,7 @@ func TestWalksNeitherRepeatNorLoseRowsWhileOthersComeAndGo(t *testing.T) {
 			rows = append(rows, r)
 			stays[r.UID] = g != root
 		}
-		w.insert(func(tx platform.Tx) error { return tx.RepoWriter().Insert(ctx, rows...) })
+		w.insert(func(tx platform.Tx) error { return storetest.Tables.Repos.Insert(ctx, tx, rows...) })
 
 		stop := make(chan struct{})
 		var churning sync.WaitGroup

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"atrium/platform"
+	"atrium/store/storetest"
 )
 
 // copyDelivery stores n copies of a delivery at a stage, with later ids of events.
@@ -21,7 +22,7 @@ func (o *outbox) copyDelivery(d *platform.Delivery, n int, stage platform.Delive
 		}
 	})
 	o.insert(func(tx platform.Tx) error {
-		return tx.DeliveryWriter().Insert(o.t.Context(), copies...)
+		return storetest.Tables.Deliveries.Insert(o.t.Context(), tx, copies...)
 	})
 }
 
@@ -80,7 +81,7 @@ func TestWhatIsLeftOfADisabledSubscriptionIsFailed(t *testing.T) {
 		o.copyDelivery(begun.Delivery, many, platform.StageQueued, platform.DeliveryPending)
 		healthy := &platform.Subscription{UID: o.d.below(o.subscription.Parent()), Sink: "https://healthy.example.com/", EncryptedSecret: []byte("x"), CreateTime: platform.At(epoch), UpdateTime: platform.At(epoch)}
 		w.insert(func(tx platform.Tx) error {
-			return tx.SubscriptionWriter().Insert(t.Context(), healthy)
+			return storetest.Tables.Subscriptions.Insert(t.Context(), tx, healthy)
 		})
 		o.copyDelivery(&platform.Delivery{UID: o.d.below(healthy.UID), EventType: "t"}, 7, platform.StageQueued, platform.DeliveryPending)
 		queue := w.p.Webhooks.Queue(time.Hour)
@@ -100,7 +101,7 @@ func TestWhatIsLeftOfADisabledSubscriptionIsFailed(t *testing.T) {
 			t.Errorf("%s deliveries are pending, want the 7 of the other subscription", n)
 		}
 		w.insert(func(tx platform.Tx) error {
-			if n, err := tx.FailDeliveries(t.Context(), healthy.UID, "disabled", platform.At(w.now()), 10); n != 0 {
+			if n, err := storetest.Tables.FailDeliveries(t.Context(), tx, healthy.UID, "disabled", platform.At(w.now()), 10); n != 0 {
 				t.Errorf("%d deliveries of a subscription are failed that is not disabled", n)
 			} else if err != nil {
 				return err

@@ -10,6 +10,7 @@ import (
 
 	"atrium/platform"
 	"atrium/store/sqlstore/dbconn"
+	"atrium/store/storetest"
 )
 
 // crowd makes n deliveries of a subscription due, all before those of others. Half of them are
@@ -44,10 +45,10 @@ func (o *outbox) createDue(organisation platform.UID, at time.Time, subscription
 		}
 	})
 	o.insert(func(tx platform.Tx) error {
-		if err := tx.SubscriptionWriter().Insert(o.t.Context(), made...); err != nil {
+		if err := storetest.Tables.Subscriptions.Insert(o.t.Context(), tx, made...); err != nil {
 			return err
 		}
-		return tx.DeliveryWriter().Insert(o.t.Context(), deliveries...)
+		return storetest.Tables.Deliveries.Insert(o.t.Context(), tx, deliveries...)
 	})
 	for _, d := range deliveries {
 		due = append(due, d.UID)

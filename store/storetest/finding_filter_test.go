@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"atrium/platform"
+	"atrium/store/storetest"
 )
 
 // findingsOf stores findings of all states in repos of all depths, live and not live ones.
@@ -30,7 +31,7 @@ func (w *world) findingsOf(d dice, repos []platform.UID) (all []*platform.Findin
 		}
 		all = append(all, f)
 	}
-	w.insert(func(tx platform.Tx) error { return tx.ReplaceFindings(w.t.Context(), nil, all) })
+	w.insert(func(tx platform.Tx) error { return storetest.Tables.ReplaceFindings(w.t.Context(), tx, nil, all) })
 	return all
 }
 

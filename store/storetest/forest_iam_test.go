@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"atrium/platform"
+	"atrium/store/storetest"
 )
 
 // signIns has the kinds that decide who may sign in, and how.
@@ -56,12 +57,12 @@ func (f *forest) invitedRole(uid platform.UID) platform.InvitedRole {
 func (f *forest) insertSignIns(tx platform.Tx) error {
 	ctx := f.t.Context()
 	for _, insert := range []func() error{
-		func() error { return tx.IdentityProviderWriter().Insert(ctx, f.providers...) },
+		func() error { return storetest.Tables.IdentityProviders.Insert(ctx, tx, f.providers...) },
 		func() error {
-			return tx.ExternalGroupRoleMappingWriter().Insert(ctx, f.mappings...)
+			return storetest.Tables.ExternalGroupRoleMappings.Insert(ctx, tx, f.mappings...)
 		},
-		func() error { return tx.GroupInviteWriter().Insert(ctx, f.invites...) },
-		func() error { return tx.AccountAssociationWriter().Insert(ctx, f.associations...) },
+		func() error { return storetest.Tables.GroupInvites.Insert(ctx, tx, f.invites...) },
+		func() error { return storetest.Tables.AccountAssociations.Insert(ctx, tx, f.associations...) },
 	} {
 		if err := insert(); err != nil {
 			return err

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"atrium/platform"
+	"atrium/store/storetest"
 )
 
 // A forest is two organisations with random resources of all kinds. Many have equal names
@@ -198,15 +199,15 @@ func (f *forest) insertAll() {
 	ctx := f.t.Context()
 	f.insert(func(tx platform.Tx) error {
 		for _, insert := range []func() error{
-			func() error { return tx.GroupWriter().Insert(ctx, f.groups...) },
-			func() error { return tx.IdentityWriter().Insert(ctx, f.identities...) },
-			func() error { return tx.RoleWriter().Insert(ctx, f.roles...) },
-			func() error { return tx.RoleBindingWriter().Insert(ctx, f.bindings...) },
-			func() error { return tx.RepoWriter().Insert(ctx, f.repos...) },
-			func() error { return tx.TagWriter().Insert(ctx, f.tags...) },
-			func() error { return tx.AdvisoryWriter().Insert(ctx, f.advisories...) },
-			func() error { return tx.SubscriptionWriter().Insert(ctx, f.subscriptions...) },
-			func() error { return tx.VulnerabilityWriter().Insert(ctx, f.vulnerabilities...) },
+			func() error { return storetest.Tables.Groups.Insert(ctx, tx, f.groups...) },
+			func() error { return storetest.Tables.Identities.Insert(ctx, tx, f.identities...) },
+			func() error { return storetest.Tables.Roles.Insert(ctx, tx, f.roles...) },
+			func() error { return storetest.Tables.RoleBindings.Insert(ctx, tx, f.bindings...) },
+			func() error { return storetest.Tables.Repos.Insert(ctx, tx, f.repos...) },
+			func() error { return storetest.Tables.Tags.Insert(ctx, tx, f.tags...) },
+			func() error { return storetest.Tables.Advisories.Insert(ctx, tx, f.advisories...) },
+			func() error { return storetest.Tables.Subscriptions.Insert(ctx, tx, f.subscriptions...) },
+			func() error { return storetest.Tables.Vulnerabilities.Insert(ctx, tx, f.vulnerabilities...) },
 			func() error { return f.insertSignIns(tx) },
 		} {
 			if err := insert(); err != nil {

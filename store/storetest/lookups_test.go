@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"atrium/platform"
+	"atrium/store/storetest"
 )
 
 // hydratedBuffers is the cost of a binding with its identity, group and role, which are
@@ -163,7 +164,7 @@ func (r *readList) addSingleReads() {
 		return func(ctx context.Context) error {
 			at, _, err := r.s.EventPosition(ctx, r.b.eventIDs[len(r.b.eventIDs)/2])
 			if err == nil {
-				_, err = r.s.EventsAfter(ctx, roots, at, 100)
+				_, err = storetest.Tables.EventsAfter(ctx, r.s, roots, at, 100)
 			}
 			return err
 		}
@@ -173,7 +174,7 @@ func (r *readList) addSingleReads() {
 			at, _, err := r.s.EventPosition(ctx, r.b.eventIDs[len(r.b.eventIDs)/2])
 			newest, _, failed := r.s.EventPosition(ctx, r.b.eventIDs[len(r.b.eventIDs)-1])
 			if err = errors.Join(err, failed); err == nil {
-				_, err = r.s.EventsUpTo(ctx, roots, at, newest, 100)
+				_, err = storetest.Tables.EventsUpTo(ctx, r.s, roots, at, newest, 100)
 			}
 			return err
 		}

@@ -24,6 +24,9 @@ import (
 // databases; scripts/with-postgres sets it.
 const postgresURL = "ATRIUM_TEST_POSTGRES"
 
+// Tables are the tables of every store.
+var Tables = sqlstore.Tables()
+
 // Each runs test on every engine, in parallel, each time with an empty
 // database of its own.
 func Each(t *testing.T, test func(t *testing.T, s *sqlstore.Store)) {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"atrium/platform"
+	"atrium/store/storetest"
 )
 
 // createDeliveries creates a subscription with n deliveries, and a hundred with a few. They
@@ -21,10 +22,10 @@ func (b *bigWorld) createDeliveries(n int) {
 		b.subscriptions = append(b.subscriptions, s.UID)
 	}
 	b.insert(func(tx platform.Tx) error {
-		return tx.SubscriptionWriter().Insert(b.t.Context(), subscriptions...)
+		return storetest.Tables.Subscriptions.Insert(b.t.Context(), tx, subscriptions...)
 	})
 	states := []platform.DeliveryState{platform.DeliveryDelivered, platform.DeliveryDelivered, platform.DeliveryDelivered, platform.DeliveryFailed}
-	chunks(b, n+n/others, platform.Tx.DeliveryWriter, func(i int) *platform.Delivery {
+	chunks(b, n+n/others, storetest.Tables.Deliveries, func(i int) *platform.Delivery {
 		subscription := b.subscriptions[0]
 		if i >= n {
 			subscription = b.subscriptions[1+i%others]

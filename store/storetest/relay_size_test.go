@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"atrium/platform"
+	"atrium/store/storetest"
 )
 
 // createSubscriptions stores n subscriptions of a group.
@@ -15,7 +16,7 @@ func (w *world) createSubscriptions(d dice, group platform.UID, n int) {
 		return &platform.Subscription{UID: d.below(group), Sink: fmt.Sprint("https://sink.example.com/", i), EncryptedSecret: []byte("x"), CreateTime: platform.At(epoch), UpdateTime: platform.At(epoch)}
 	})
 	w.insert(func(tx platform.Tx) error {
-		return tx.SubscriptionWriter().Insert(w.t.Context(), subscriptions...)
+		return storetest.Tables.Subscriptions.Insert(w.t.Context(), tx, subscriptions...)
 	})
 }
 
