@@ -18,19 +18,19 @@ func (r root) AccessGrant() graph.AccessGrantResolver { return accessGrants(r) }
 
 func (root) AccessChange() graph.AccessChangeResolver { return accessChanges{} }
 
-func (q queries) AccessAt(ctx context.Context, group platform.UID, time platform.Time, first *int, after *string, last *int, before *string) (*scalar.AccessGrantConnection, error) {
-	return newAccessConnection(q.p.AuditLog.AccessAt(ctx, accessRequest(platform.AccessRequest{Group: group, From: time}, window{first: first, after: after, last: last, before: before})))
+func (q queries) AccessAt(ctx context.Context, window scalar.Window, group platform.UID, time platform.Time) (*scalar.AccessGrantConnection, error) {
+	return newAccessConnection(q.p.AuditLog.AccessAt(ctx, accessRequest(platform.AccessRequest{Group: group, From: time}, window)))
 }
 
-func (q queries) AccessChanges(ctx context.Context, within platform.UID, from, to platform.Time, identity *platform.UID, actor *string, first *int, after *string, last *int, before *string) (*scalar.AccessChangeConnection, error) {
+func (q queries) AccessChanges(ctx context.Context, window scalar.Window, within platform.UID, from, to platform.Time, identity *platform.UID, actor *string) (*scalar.AccessChangeConnection, error) {
 	req := platform.AccessRequest{Group: within, From: from, To: to, Identity: valueOrZero(identity), Actor: valueOrZero(actor)}
-	return newAccessConnection(q.p.AuditLog.AccessChanges(ctx, accessRequest(req, window{first: first, after: after, last: last, before: before})))
+	return newAccessConnection(q.p.AuditLog.AccessChanges(ctx, accessRequest(req, window)))
 }
 
 // accessRequest returns a request for the page of a window.
-func accessRequest(req platform.AccessRequest, w window) platform.AccessRequest {
-	req.Empty = w.isEmpty()
-	req.PageSize, req.After, req.Backward, req.Malformed = w.page()
+func accessRequest(req platform.AccessRequest, window scalar.Window) platform.AccessRequest {
+	req.Empty = window.IsEmpty()
+	req.PageSize, req.After, req.Backward, req.Malformed = window.Page()
 	return req
 }
 

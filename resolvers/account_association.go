@@ -31,9 +31,9 @@ func (q queries) AccountAssociation(ctx context.Context, uid platform.UID) (*pla
 	return readsOf(ctx).accountAssociations().load(ctx, uid)
 }
 
-func (q queries) AccountAssociations(ctx context.Context, descendantsOf, childrenOf *platform.UID, where *scalar.AccountAssociationFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) (*scalar.AccountAssociationConnection, error) {
+func (q queries) AccountAssociations(ctx context.Context, window scalar.Window, descendantsOf, childrenOf *platform.UID, where *scalar.AccountAssociationFilter) (*scalar.AccountAssociationConnection, error) {
 	f := valueOrZero(where)
-	return newConnection(q.p.AccountAssociations.List(ctx, request(ctx, listScope(descendantsOf, childrenOf, f.ByUID), &f.AccountAssociationFilter, window{orderBy, first, after, last, before, skip})))
+	return newConnection(q.p.AccountAssociations.List(ctx, request(ctx, listScope(descendantsOf, childrenOf, f.ByUID), &f.AccountAssociationFilter, window)))
 }
 
 func (m mutations) CreateAccountAssociation(ctx context.Context, input map[string]any) (*scalar.CreateAccountAssociationPayload, error) {

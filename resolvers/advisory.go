@@ -29,9 +29,9 @@ func (q queries) Advisory(ctx context.Context, uid platform.UID) (*platform.Advi
 	return readsOf(ctx).advisories().load(ctx, uid)
 }
 
-func (q queries) Advisories(ctx context.Context, descendantsOf, childrenOf *platform.UID, where *scalar.AdvisoryFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) (*scalar.AdvisoryConnection, error) {
+func (q queries) Advisories(ctx context.Context, window scalar.Window, descendantsOf, childrenOf *platform.UID, where *scalar.AdvisoryFilter) (*scalar.AdvisoryConnection, error) {
 	f := valueOrZero(where)
-	return newConnection(q.p.Advisories.List(ctx, request(ctx, listScope(descendantsOf, childrenOf, f.ByUID), &f.AdvisoryFilter, window{orderBy, first, after, last, before, skip})))
+	return newConnection(q.p.Advisories.List(ctx, request(ctx, listScope(descendantsOf, childrenOf, f.ByUID), &f.AdvisoryFilter, window)))
 }
 
 func (q queries) AdvisorySummary(ctx context.Context, within *platform.UID) (*platform.AdvisorySummary, error) {
@@ -89,8 +89,8 @@ func (r advisories) Affected(ctx context.Context, all []*platform.Advisory) ([]*
 	return mapEach(uids, func(uid platform.UID) *platform.AffectedVersions { return sets[uid] }), nil
 }
 
-func (r advisories) Findings(ctx context.Context, all []*platform.Advisory, where *scalar.FindingFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.FindingConnection, error) {
+func (r advisories) Findings(ctx context.Context, all []*platform.Advisory, window scalar.Window, where *scalar.FindingFilter) ([]*scalar.FindingConnection, error) {
 	f := valueOrZero(where)
-	req := request(ctx, listScope(nil, nil, f.ByUID), &f.FindingFilter, window{orderBy, first, after, last, before, skip})
+	req := request(ctx, listScope(nil, nil, f.ByUID), &f.FindingFilter, window)
 	return newConnections(r.p.Findings.ListOfAdvisories(ctx, req, mapEach(all, func(a *platform.Advisory) platform.UID { return a.UID })))
 }

@@ -17,15 +17,15 @@ type advisoryDocuments struct{ p *platform.Platform }
 
 func (r root) AdvisoryDocument() graph.AdvisoryDocumentResolver { return advisoryDocuments(r) }
 
-func (q queries) AdvisoryDocuments(ctx context.Context, where *scalar.AdvisoryDocumentFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) (*scalar.AdvisoryDocumentConnection, error) {
+func (q queries) AdvisoryDocuments(ctx context.Context, window scalar.Window, where *scalar.AdvisoryDocumentFilter) (*scalar.AdvisoryDocumentConnection, error) {
 	given := valueOrZero(where)
-	req := request(ctx, platform.UIDFilter{}, &platform.DocumentFilter{ID: given.DocumentID, CVEs: given.CVEs}, window{orderBy, first, after, last, before, skip})
+	req := request(ctx, platform.UIDFilter{}, &platform.DocumentFilter{ID: given.DocumentID, CVEs: given.CVEs}, window)
 	req.Without |= platform.DocumentAdvisories // their own field reads them, a page at a time
 	return newConnection(q.p.AdvisoryDocuments.List(ctx, req))
 }
 
-func (r advisoryDocuments) Advisories(ctx context.Context, all []*platform.AdvisoryDocument, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.AdvisoryConnection, error) {
-	req := request(ctx, platform.UIDFilter{}, &platform.AdvisoryFilter{}, window{nil, first, after, last, before, skip})
+func (r advisoryDocuments) Advisories(ctx context.Context, all []*platform.AdvisoryDocument, window scalar.Window) ([]*scalar.AdvisoryConnection, error) {
+	req := request(ctx, platform.UIDFilter{}, &platform.AdvisoryFilter{}, window)
 	return newConnections(r.p.AdvisoryDocuments.ListAdvisories(ctx, req, all))
 }
 

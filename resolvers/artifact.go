@@ -26,8 +26,8 @@ func (q queries) Artifact(ctx context.Context, uid platform.UID) (*platform.Arti
 	return readsOf(ctx).artifacts().load(ctx, uid)
 }
 
-func (q queries) Artifacts(ctx context.Context, where platform.ArtifactFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) (*scalar.ArtifactConnection, error) {
-	return newConnection(q.p.Artifacts.List(ctx, request(ctx, platform.UIDFilter{}, &where, window{orderBy, first, after, last, before, skip})))
+func (q queries) Artifacts(ctx context.Context, window scalar.Window, where platform.ArtifactFilter) (*scalar.ArtifactConnection, error) {
+	return newConnection(q.p.Artifacts.List(ctx, request(ctx, platform.UIDFilter{}, &where, window)))
 }
 
 func (q queries) ArtifactCounts(ctx context.Context, ecosystems []platform.Ecosystem) ([]*platform.EcosystemCount, error) {
@@ -43,6 +43,6 @@ func artifactScope(a *platform.Artifact) platform.UIDFilter {
 	return platform.UIDFilter{ChildrenOf: a.UID}
 }
 
-func (r artifacts) Versions(ctx context.Context, all []*platform.Artifact, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.ArtifactVersionConnection, error) {
-	return newConnections(r.p.ArtifactVersions.ListEach(ctx, request(ctx, platform.UIDFilter{}, &platform.ArtifactVersionFilter{}, window{orderBy, first, after, last, before, skip}), mapEach(all, artifactScope)))
+func (r artifacts) Versions(ctx context.Context, all []*platform.Artifact, window scalar.Window) ([]*scalar.ArtifactVersionConnection, error) {
+	return newConnections(r.p.ArtifactVersions.ListEach(ctx, request(ctx, platform.UIDFilter{}, &platform.ArtifactVersionFilter{}, window), mapEach(all, artifactScope)))
 }

@@ -14,13 +14,12 @@ func (r *reads) events() *loader[string, *platform.Event] {
 	})
 }
 
-func (q queries) AuditLog(ctx context.Context, descendantsOf *platform.UID, actor *string, subject, target *platform.UID, types, kinds []string, since, until *platform.Time, denied *bool, first *int, after *string, last *int, before *string) (*scalar.AuditLogConnection, error) {
+func (q queries) AuditLog(ctx context.Context, window scalar.Window, descendantsOf *platform.UID, actor *string, subject, target *platform.UID, types, kinds []string, since, until *platform.Time, denied *bool) (*scalar.AuditLogConnection, error) {
 	req := platform.AuditRequest{
 		DescendantsOf: valueOrZero(descendantsOf), Actor: valueOrZero(actor), Subject: valueOrZero(subject), Target: valueOrZero(target), Types: types, Kinds: kinds, Since: valueOrZero(since), Until: valueOrZero(until), Denied: denied, Without: readsOf(ctx).without,
 	}
-	w := window{first: first, after: after, last: last, before: before}
-	req.Empty = w.isEmpty()
-	req.PageSize, req.After, req.Backward, req.Malformed = w.page()
+	req.Empty = window.IsEmpty()
+	req.PageSize, req.After, req.Backward, req.Malformed = window.Page()
 	page, err := q.p.AuditLog.List(ctx, req)
 	if err != nil {
 		return nil, err

@@ -10,56 +10,13 @@ import (
 	"atrium/graph/scalar"
 	"atrium/internal/graphql/analysis"
 	"atrium/platform"
-	"atrium/platform/fieldmask"
 )
 
-// A window holds the arguments that all connections have: the order and the
-// part of the list that the client requests.
-type window struct {
-	orderBy *scalar.Order
-	first   *int
-	after   *string
-	last    *int
-	before  *string
-	skip    *int
-}
-
 // request builds the list request that the core takes.
-func request[F any](ctx context.Context, scope platform.UIDFilter, filter F, w window) platform.ListRequest[F] {
-	req := platform.ListRequest[F]{UIDP: scope, Filter: filter, OrderBy: w.orderBy.OrderBy(), Skip: valueOrZero(w.skip), Parts: partsOf(ctx), Without: readsOf(ctx).without, Empty: w.isEmpty()}
-	req.PageSize, req.PageToken, req.Backward, req.Malformed = w.page()
+func request[F any](ctx context.Context, scope platform.UIDFilter, filter F, window scalar.Window) platform.ListRequest[F] {
+	req := platform.ListRequest[F]{UIDP: scope, Filter: filter, OrderBy: window.OrderBy.OrderBy(), Skip: valueOrZero(window.Skip), Parts: partsOf(ctx), Without: readsOf(ctx).without, Empty: window.IsEmpty()}
+	req.PageSize, req.PageToken, req.Backward, req.Malformed = window.Page()
 	return req
-}
-
-// page returns the size of the page, the cursor it starts at, and whether it is
-// read backward. Paging forward and backward exclude each other.
-func (w window) page() (size int, cursor string, isBackward bool, malformed []fieldmask.Violation) {
-	forward, backward := givenArgument(w.first, "first", w.after, "after"), givenArgument(w.last, "last", w.before, "before")
-	switch {
-	case forward != "" && backward != "":
-		return 0, "", false, []fieldmask.Violation{{Field: forward, Description: "cannot be given together with " + backward}}
-	case backward != "":
-		return valueOrZero(w.last), valueOrZero(w.before), true, nil
-	default:
-		return valueOrZero(w.first), valueOrZero(w.after), false, nil
-	}
-}
-
-// isEmpty reports whether a page without items is requested, for example to read the total.
-func (w window) isEmpty() bool {
-	return w.first != nil && *w.first == 0 || w.last != nil && *w.last == 0
-}
-
-// givenArgument returns the name of the first argument that was given, or "".
-func givenArgument(size *int, sizeName string, token *string, tokenName string) string {
-	switch {
-	case size != nil:
-		return sizeName
-	case valueOrZero(token) != "":
-		return tokenName
-	default:
-		return ""
-	}
 }
 
 // valueOrZero returns the value that p points to, or the zero value when p is nil.

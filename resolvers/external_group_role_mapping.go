@@ -26,9 +26,9 @@ func (q queries) ExternalGroupRoleMapping(ctx context.Context, uid platform.UID)
 	return readsOf(ctx).externalGroupRoleMappings().load(ctx, uid)
 }
 
-func (q queries) ExternalGroupRoleMappings(ctx context.Context, descendantsOf, childrenOf *platform.UID, where *scalar.ExternalGroupRoleMappingFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) (*scalar.ExternalGroupRoleMappingConnection, error) {
+func (q queries) ExternalGroupRoleMappings(ctx context.Context, window scalar.Window, descendantsOf, childrenOf *platform.UID, where *scalar.ExternalGroupRoleMappingFilter) (*scalar.ExternalGroupRoleMappingConnection, error) {
 	f := valueOrZero(where)
-	return newConnection(q.p.ExternalGroupRoleMappings.List(ctx, request(ctx, listScope(descendantsOf, childrenOf, f.ByUID), &f.ExternalGroupRoleMappingFilter, window{orderBy, first, after, last, before, skip})))
+	return newConnection(q.p.ExternalGroupRoleMappings.List(ctx, request(ctx, listScope(descendantsOf, childrenOf, f.ByUID), &f.ExternalGroupRoleMappingFilter, window)))
 }
 
 func (m mutations) CreateExternalGroupRoleMapping(ctx context.Context, input map[string]any) (*scalar.CreateExternalGroupRoleMappingPayload, error) {

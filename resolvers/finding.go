@@ -38,9 +38,9 @@ func (q queries) Finding(ctx context.Context, uid platform.UID) (*platform.Findi
 	return readsOf(ctx).findings().load(ctx, uid)
 }
 
-func (q queries) Findings(ctx context.Context, descendantsOf, childrenOf *platform.UID, where *scalar.FindingFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) (*scalar.FindingConnection, error) {
+func (q queries) Findings(ctx context.Context, window scalar.Window, descendantsOf, childrenOf *platform.UID, where *scalar.FindingFilter) (*scalar.FindingConnection, error) {
 	f := valueOrZero(where)
-	return newConnection(q.p.Findings.List(ctx, request(ctx, listScope(descendantsOf, childrenOf, f.ByUID), &f.FindingFilter, window{orderBy, first, after, last, before, skip})))
+	return newConnection(q.p.Findings.List(ctx, request(ctx, listScope(descendantsOf, childrenOf, f.ByUID), &f.FindingFilter, window)))
 }
 
 func (q queries) FindingSummary(ctx context.Context, within *platform.UID) (*platform.FindingSummary, error) {
@@ -64,8 +64,8 @@ func (findings) Repo(ctx context.Context, all []*platform.Finding) ([]*platform.
 	return follow(ctx, all, readsOf(ctx).repos(), func(f *platform.Finding) platform.UID { return f.Repo })
 }
 
-func (r findings) Tags(ctx context.Context, all []*platform.Finding, where *scalar.TagFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.TagConnection, error) {
-	return listTagsOfImages(ctx, r.p, mapEach(all, (*platform.Finding).Image), where, window{orderBy, first, after, last, before, skip})
+func (r findings) Tags(ctx context.Context, all []*platform.Finding, window scalar.Window, where *scalar.TagFilter) ([]*scalar.TagConnection, error) {
+	return listTagsOfImages(ctx, r.p, mapEach(all, (*platform.Finding).Image), where, window)
 }
 
 func (findings) Assignee(ctx context.Context, all []*platform.Finding) ([]*platform.Identity, error) {
@@ -75,27 +75,28 @@ func (findings) Assignee(ctx context.Context, all []*platform.Finding) ([]*platf
 // newestFirst is the order in which tags were made or moved.
 var newestFirst = &scalar.Order{Field: "update_time", Direction: "desc"}
 
-func (r findings) FixedIn(ctx context.Context, all []*platform.Finding, first *int, after *string) ([]*scalar.TagConnection, error) {
-	req := request(ctx, platform.UIDFilter{}, &platform.TagFilter{}, window{orderBy: newestFirst, first: first, after: after})
+func (r findings) FixedIn(ctx context.Context, all []*platform.Finding, window scalar.Window) ([]*scalar.TagConnection, error) {
+	window.OrderBy = newestFirst
+	req := request(ctx, platform.UIDFilter{}, &platform.TagFilter{}, window)
 	return newConnections(r.p.Tags.ListFree(ctx, req, all))
 }
 
 // listTagsOfImages lists, for each image, the tags that point to it.
-func listTagsOfImages(ctx context.Context, p *platform.Platform, images []platform.ImageKey, where *scalar.TagFilter, w window) ([]*scalar.TagConnection, error) {
+func listTagsOfImages(ctx context.Context, p *platform.Platform, images []platform.ImageKey, where *scalar.TagFilter, window scalar.Window) ([]*scalar.TagConnection, error) {
 	f := valueOrZero(where)
-	return newConnections(p.Tags.ListOfImages(ctx, request(ctx, listScope(nil, nil, f.ByUID), f.Tags(), w), images))
+	return newConnections(p.Tags.ListOfImages(ctx, request(ctx, listScope(nil, nil, f.ByUID), f.Tags(), window), images))
 }
 
 // listFindingsOfImages lists, for each image, its findings.
-func listFindingsOfImages(ctx context.Context, p *platform.Platform, images []platform.ImageKey, where *scalar.FindingFilter, w window) ([]*scalar.FindingConnection, error) {
+func listFindingsOfImages(ctx context.Context, p *platform.Platform, images []platform.ImageKey, where *scalar.FindingFilter, window scalar.Window) ([]*scalar.FindingConnection, error) {
 	f := valueOrZero(where)
-	return newConnections(p.Findings.ListOfImages(ctx, request(ctx, listScope(nil, nil, f.ByUID), &f.FindingFilter, w), images))
+	return newConnections(p.Findings.ListOfImages(ctx, request(ctx, listScope(nil, nil, f.ByUID), &f.FindingFilter, window), images))
 }
 
 // listFindingsIn lists the findings of each scope.
-func listFindingsIn(ctx context.Context, p *platform.Platform, scopes []platform.UIDFilter, where *scalar.FindingFilter, w window) ([]*scalar.FindingConnection, error) {
+func listFindingsIn(ctx context.Context, p *platform.Platform, scopes []platform.UIDFilter, where *scalar.FindingFilter, window scalar.Window) ([]*scalar.FindingConnection, error) {
 	f := valueOrZero(where)
-	return newConnections(p.Findings.ListEach(ctx, request(ctx, platform.UIDFilter{}, &f.FindingFilter, w), scopes))
+	return newConnections(p.Findings.ListEach(ctx, request(ctx, platform.UIDFilter{}, &f.FindingFilter, window), scopes))
 }
 
 // summarizeFindings counts the findings within each UID.

@@ -27,9 +27,9 @@ func (q queries) Group(ctx context.Context, uid *platform.UID, path *string, by 
 	return readReferred(ctx, readsOf(ctx).groups(), q.p.Groups.GetByPath, uid, path, by)
 }
 
-func (q queries) Groups(ctx context.Context, descendantsOf, childrenOf *platform.UID, where *scalar.GroupFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) (*scalar.GroupConnection, error) {
+func (q queries) Groups(ctx context.Context, window scalar.Window, descendantsOf, childrenOf *platform.UID, where *scalar.GroupFilter) (*scalar.GroupConnection, error) {
 	f := valueOrZero(where)
-	return newConnection(q.p.Groups.List(ctx, request(ctx, listScope(descendantsOf, childrenOf, f.ByUID), &f.GroupFilter, window{orderBy, first, after, last, before, skip})))
+	return newConnection(q.p.Groups.List(ctx, request(ctx, listScope(descendantsOf, childrenOf, f.ByUID), &f.GroupFilter, window)))
 }
 
 func (m mutations) CreateGroup(ctx context.Context, input map[string]any) (*scalar.CreateGroupPayload, error) {
@@ -119,67 +119,67 @@ func readPaths[T any](ctx context.Context, objects []*T, uid func(*T) platform.U
 	return paths, err
 }
 
-func (r groups) Children(ctx context.Context, all []*platform.Group, where *scalar.GroupFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.GroupConnection, error) {
+func (r groups) Children(ctx context.Context, all []*platform.Group, window scalar.Window, where *scalar.GroupFilter) ([]*scalar.GroupConnection, error) {
 	f := valueOrZero(where)
-	return newConnections(r.p.Groups.ListEach(ctx, request(ctx, platform.UIDFilter{}, &f.GroupFilter, window{orderBy, first, after, last, before, skip}), childScopes(all, f.ByUID)))
+	return newConnections(r.p.Groups.ListEach(ctx, request(ctx, platform.UIDFilter{}, &f.GroupFilter, window), childScopes(all, f.ByUID)))
 }
 
 func (r groups) Child(ctx context.Context, all []*platform.Group, name string) ([]*platform.Group, error) {
 	return readByName(ctx, r.p.Groups.ListEach, childScopes(all, scalar.ByUID{}), &platform.GroupFilter{Name: name})
 }
 
-func (r groups) Descendants(ctx context.Context, all []*platform.Group, where *scalar.GroupFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.GroupConnection, error) {
+func (r groups) Descendants(ctx context.Context, all []*platform.Group, window scalar.Window, where *scalar.GroupFilter) ([]*scalar.GroupConnection, error) {
 	f := valueOrZero(where)
-	return newConnections(r.p.Groups.ListEach(ctx, request(ctx, platform.UIDFilter{}, &f.GroupFilter, window{orderBy, first, after, last, before, skip}), descendantScopes(all, f.ByUID)))
+	return newConnections(r.p.Groups.ListEach(ctx, request(ctx, platform.UIDFilter{}, &f.GroupFilter, window), descendantScopes(all, f.ByUID)))
 }
 
-func (r groups) Identities(ctx context.Context, all []*platform.Group, directOnly *bool, where *scalar.IdentityFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.IdentityConnection, error) {
+func (r groups) Identities(ctx context.Context, all []*platform.Group, window scalar.Window, directOnly *bool, where *scalar.IdentityFilter) ([]*scalar.IdentityConnection, error) {
 	f := valueOrZero(where)
-	return newConnections(r.p.Identities.ListEach(ctx, request(ctx, platform.UIDFilter{}, &f.IdentityFilter, window{orderBy, first, after, last, before, skip}), groupScopes(all, directOnly, f.ByUID)))
+	return newConnections(r.p.Identities.ListEach(ctx, request(ctx, platform.UIDFilter{}, &f.IdentityFilter, window), groupScopes(all, directOnly, f.ByUID)))
 }
 
-func (r groups) Roles(ctx context.Context, all []*platform.Group, directOnly *bool, where *scalar.RoleFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.RoleConnection, error) {
+func (r groups) Roles(ctx context.Context, all []*platform.Group, window scalar.Window, directOnly *bool, where *scalar.RoleFilter) ([]*scalar.RoleConnection, error) {
 	f := valueOrZero(where)
-	return newConnections(r.p.Roles.ListEach(ctx, request(ctx, platform.UIDFilter{}, &f.RoleFilter, window{orderBy, first, after, last, before, skip}), groupScopes(all, directOnly, f.ByUID)))
+	return newConnections(r.p.Roles.ListEach(ctx, request(ctx, platform.UIDFilter{}, &f.RoleFilter, window), groupScopes(all, directOnly, f.ByUID)))
 }
 
-func (r groups) RoleBindings(ctx context.Context, all []*platform.Group, directOnly *bool, where *scalar.RoleBindingFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.RoleBindingConnection, error) {
+func (r groups) RoleBindings(ctx context.Context, all []*platform.Group, window scalar.Window, directOnly *bool, where *scalar.RoleBindingFilter) ([]*scalar.RoleBindingConnection, error) {
 	f := valueOrZero(where)
-	return newConnections(r.p.RoleBindings.ListEach(ctx, request(ctx, platform.UIDFilter{}, &f.RoleBindingFilter, window{orderBy, first, after, last, before, skip}), groupScopes(all, directOnly, f.ByUID)))
+	return newConnections(r.p.RoleBindings.ListEach(ctx, request(ctx, platform.UIDFilter{}, &f.RoleBindingFilter, window), groupScopes(all, directOnly, f.ByUID)))
 }
 
-func (r groups) EffectiveBindings(ctx context.Context, all []*platform.Group, capability *platform.Capability, where *scalar.RoleBindingFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.RoleBindingConnection, error) {
+func (r groups) EffectiveBindings(ctx context.Context, all []*platform.Group, window scalar.Window, capability *platform.Capability, where *scalar.RoleBindingFilter) ([]*scalar.RoleBindingConnection, error) {
 	f := valueOrZero(where)
-	req := request(ctx, listScope(nil, nil, f.ByUID), &f.RoleBindingFilter, window{orderBy, first, after, last, before, skip})
+	req := request(ctx, listScope(nil, nil, f.ByUID), &f.RoleBindingFilter, window)
 	return newConnections(r.p.RoleBindings.ListEffective(ctx, mapEach(all, groupUID), valueOrZero(capability), req))
 }
 
-func (r groups) WhoCan(ctx context.Context, all []*platform.Group, capability platform.Capability, first *int, after *string, last *int, before *string) ([]*scalar.RoleBindingConnection, error) {
-	return r.EffectiveBindings(ctx, all, &capability, nil, nil, first, after, last, before, nil)
+func (r groups) WhoCan(ctx context.Context, all []*platform.Group, window scalar.Window, capability platform.Capability) ([]*scalar.RoleBindingConnection, error) {
+	return r.EffectiveBindings(ctx, all, window, &capability, nil)
 }
 
-func (r groups) Repos(ctx context.Context, all []*platform.Group, directOnly *bool, where *scalar.RepoFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.RepoConnection, error) {
+func (r groups) Repos(ctx context.Context, all []*platform.Group, window scalar.Window, directOnly *bool, where *scalar.RepoFilter) ([]*scalar.RepoConnection, error) {
 	f := valueOrZero(where)
-	return newConnections(r.p.Repos.ListEach(ctx, request(ctx, platform.UIDFilter{}, &f.RepoFilter, window{orderBy, first, after, last, before, skip}), groupScopes(all, directOnly, f.ByUID)))
+	return newConnections(r.p.Repos.ListEach(ctx, request(ctx, platform.UIDFilter{}, &f.RepoFilter, window), groupScopes(all, directOnly, f.ByUID)))
 }
 
 func (r groups) Repo(ctx context.Context, all []*platform.Group, name string) ([]*platform.Repo, error) {
 	return readByName(ctx, r.p.Repos.ListEach, childScopes(all, scalar.ByUID{}), &platform.RepoFilter{Name: name})
 }
 
-func (r groups) Tags(ctx context.Context, all []*platform.Group, where *scalar.TagFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.TagConnection, error) {
+func (r groups) Tags(ctx context.Context, all []*platform.Group, window scalar.Window, where *scalar.TagFilter) ([]*scalar.TagConnection, error) {
 	f := valueOrZero(where)
-	return newConnections(r.p.Tags.ListEach(ctx, request(ctx, platform.UIDFilter{}, f.Tags(), window{orderBy, first, after, last, before, skip}), descendantScopes(all, f.ByUID)))
+	return newConnections(r.p.Tags.ListEach(ctx, request(ctx, platform.UIDFilter{}, f.Tags(), window), descendantScopes(all, f.ByUID)))
 }
 
-func (r groups) Advisories(ctx context.Context, all []*platform.Group, directOnly *bool, where *scalar.AdvisoryFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.AdvisoryConnection, error) {
+func (r groups) Advisories(ctx context.Context, all []*platform.Group, window scalar.Window, directOnly *bool, where *scalar.AdvisoryFilter) ([]*scalar.AdvisoryConnection, error) {
 	f := valueOrZero(where)
-	return newConnections(r.p.Advisories.ListEach(ctx, request(ctx, platform.UIDFilter{}, &f.AdvisoryFilter, window{orderBy, first, after, last, before, skip}), groupScopes(all, directOnly, f.ByUID)))
+	return newConnections(r.p.Advisories.ListEach(ctx, request(ctx, platform.UIDFilter{}, &f.AdvisoryFilter, window), groupScopes(all, directOnly, f.ByUID)))
 }
 
-func (r groups) IdentityProviders(ctx context.Context, all []*platform.Group, directOnly *bool, where *scalar.IdentityProviderFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.IdentityProviderConnection, error) {
+func (r groups) IdentityProviders(ctx context.Context, all []*platform.Group, window scalar.Window, directOnly *bool, where *scalar.IdentityProviderFilter) ([]*scalar.IdentityProviderConnection, error) {
 	f := valueOrZero(where)
-	return newConnections(r.p.IdentityProviders.ListEach(ctx, request(ctx, platform.UIDFilter{}, &f.IdentityProviderFilter, window{orderBy, first, after, last, before, skip}), groupScopes(all, directOnly, f.ByUID)))
+	return newConnections(r.p.IdentityProviders.ListEach(ctx, request(ctx, platform.UIDFilter{}, &f.IdentityProviderFilter, window), groupScopes(all, directOnly, f.ByUID)))
 }
 
 // AccountAssociation reads the associations by the uids of the groups, because an
@@ -189,18 +189,18 @@ func (groups) AccountAssociation(ctx context.Context, all []*platform.Group) ([]
 	return found, filterErrors(err, ignoreNotFound)
 }
 
-func (r groups) Invites(ctx context.Context, all []*platform.Group, directOnly *bool, where *scalar.GroupInviteFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.GroupInviteConnection, error) {
+func (r groups) Invites(ctx context.Context, all []*platform.Group, window scalar.Window, directOnly *bool, where *scalar.GroupInviteFilter) ([]*scalar.GroupInviteConnection, error) {
 	f := valueOrZero(where)
-	return newConnections(r.p.GroupInvites.ListEach(ctx, request(ctx, platform.UIDFilter{}, &f.GroupInviteFilter, window{orderBy, first, after, last, before, skip}), groupScopes(all, directOnly, f.ByUID)))
+	return newConnections(r.p.GroupInvites.ListEach(ctx, request(ctx, platform.UIDFilter{}, &f.GroupInviteFilter, window), groupScopes(all, directOnly, f.ByUID)))
 }
 
-func (r groups) TermsAcceptances(ctx context.Context, all []*platform.Group, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.TermsAcceptanceConnection, error) {
-	return newConnections(r.p.Terms.ListOfEach(ctx, request(ctx, platform.UIDFilter{}, &platform.TermsFilter{}, window{orderBy, first, after, last, before, skip}), mapEach(all, groupUID)))
+func (r groups) TermsAcceptances(ctx context.Context, all []*platform.Group, window scalar.Window) ([]*scalar.TermsAcceptanceConnection, error) {
+	return newConnections(r.p.Terms.ListOfEach(ctx, request(ctx, platform.UIDFilter{}, &platform.TermsFilter{}, window), mapEach(all, groupUID)))
 }
 
-func (r groups) Subscriptions(ctx context.Context, all []*platform.Group, directOnly *bool, where *scalar.EventSubscriptionFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.EventSubscriptionConnection, error) {
+func (r groups) Subscriptions(ctx context.Context, all []*platform.Group, window scalar.Window, directOnly *bool, where *scalar.EventSubscriptionFilter) ([]*scalar.EventSubscriptionConnection, error) {
 	f := valueOrZero(where)
-	return newConnections(r.p.Subscriptions.ListEach(ctx, request(ctx, platform.UIDFilter{}, &f.SubscriptionFilter, window{orderBy, first, after, last, before, skip}), groupScopes(all, directOnly, f.ByUID)))
+	return newConnections(r.p.Subscriptions.ListEach(ctx, request(ctx, platform.UIDFilter{}, &f.SubscriptionFilter, window), groupScopes(all, directOnly, f.ByUID)))
 }
 
 func (r groups) AdvisorySummary(ctx context.Context, all []*platform.Group) ([]*platform.AdvisorySummary, error) {
@@ -208,8 +208,8 @@ func (r groups) AdvisorySummary(ctx context.Context, all []*platform.Group) ([]*
 	return summaries, joinErrors(errs)
 }
 
-func (r groups) Findings(ctx context.Context, all []*platform.Group, where *scalar.FindingFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.FindingConnection, error) {
-	return listFindingsIn(ctx, r.p, descendantScopes(all, valueOrZero(where).ByUID), where, window{orderBy, first, after, last, before, skip})
+func (r groups) Findings(ctx context.Context, all []*platform.Group, window scalar.Window, where *scalar.FindingFilter) ([]*scalar.FindingConnection, error) {
+	return listFindingsIn(ctx, r.p, descendantScopes(all, valueOrZero(where).ByUID), where, window)
 }
 
 func (r groups) FindingSummary(ctx context.Context, all []*platform.Group) ([]*platform.FindingSummary, error) {

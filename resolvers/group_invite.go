@@ -25,9 +25,9 @@ func (q queries) GroupInvite(ctx context.Context, uid platform.UID) (*platform.G
 	return readsOf(ctx).groupInvites().load(ctx, uid)
 }
 
-func (q queries) GroupInvites(ctx context.Context, descendantsOf, childrenOf *platform.UID, where *scalar.GroupInviteFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) (*scalar.GroupInviteConnection, error) {
+func (q queries) GroupInvites(ctx context.Context, window scalar.Window, descendantsOf, childrenOf *platform.UID, where *scalar.GroupInviteFilter) (*scalar.GroupInviteConnection, error) {
 	f := valueOrZero(where)
-	return newConnection(q.p.GroupInvites.List(ctx, request(ctx, listScope(descendantsOf, childrenOf, f.ByUID), &f.GroupInviteFilter, window{orderBy, first, after, last, before, skip})))
+	return newConnection(q.p.GroupInvites.List(ctx, request(ctx, listScope(descendantsOf, childrenOf, f.ByUID), &f.GroupInviteFilter, window)))
 }
 
 // CreateGroupInvite creates an invite. Its response is the only one that shows the code.

@@ -35,9 +35,9 @@ func (q queries) Identity(ctx context.Context, uid platform.UID) (*platform.Iden
 	return readsOf(ctx).identities().load(ctx, uid)
 }
 
-func (q queries) Identities(ctx context.Context, descendantsOf, childrenOf *platform.UID, where *scalar.IdentityFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) (*scalar.IdentityConnection, error) {
+func (q queries) Identities(ctx context.Context, window scalar.Window, descendantsOf, childrenOf *platform.UID, where *scalar.IdentityFilter) (*scalar.IdentityConnection, error) {
 	f := valueOrZero(where)
-	return newConnection(q.p.Identities.List(ctx, request(ctx, listScope(descendantsOf, childrenOf, f.ByUID), &f.IdentityFilter, window{orderBy, first, after, last, before, skip})))
+	return newConnection(q.p.Identities.List(ctx, request(ctx, listScope(descendantsOf, childrenOf, f.ByUID), &f.IdentityFilter, window)))
 }
 
 func (m mutations) CreateIdentity(ctx context.Context, input map[string]any) (*scalar.CreateIdentityPayload, error) {
@@ -83,9 +83,9 @@ func (identities) Group(ctx context.Context, all []*platform.Identity) ([]*platf
 	return follow(ctx, all, readsOf(ctx).groups(), func(i *platform.Identity) platform.UID { return i.UID.Parent() })
 }
 
-func (r identities) RoleBindings(ctx context.Context, all []*platform.Identity, where *scalar.RoleBindingFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.RoleBindingConnection, error) {
+func (r identities) RoleBindings(ctx context.Context, all []*platform.Identity, window scalar.Window, where *scalar.RoleBindingFilter) ([]*scalar.RoleBindingConnection, error) {
 	f := valueOrZero(where)
-	req := request(ctx, listScope(nil, nil, f.ByUID), &f.RoleBindingFilter, window{orderBy, first, after, last, before, skip})
+	req := request(ctx, listScope(nil, nil, f.ByUID), &f.RoleBindingFilter, window)
 	return newConnections(r.p.RoleBindings.ListOfIdentities(ctx, req, mapEach(all, func(i *platform.Identity) platform.UID { return i.UID })))
 }
 

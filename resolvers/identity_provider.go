@@ -26,9 +26,9 @@ func (q queries) IdentityProvider(ctx context.Context, uid platform.UID) (*platf
 	return readsOf(ctx).identityProviders().load(ctx, uid)
 }
 
-func (q queries) IdentityProviders(ctx context.Context, descendantsOf, childrenOf *platform.UID, where *scalar.IdentityProviderFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) (*scalar.IdentityProviderConnection, error) {
+func (q queries) IdentityProviders(ctx context.Context, window scalar.Window, descendantsOf, childrenOf *platform.UID, where *scalar.IdentityProviderFilter) (*scalar.IdentityProviderConnection, error) {
 	f := valueOrZero(where)
-	return newConnection(q.p.IdentityProviders.List(ctx, request(ctx, listScope(descendantsOf, childrenOf, f.ByUID), &f.IdentityProviderFilter, window{orderBy, first, after, last, before, skip})))
+	return newConnection(q.p.IdentityProviders.List(ctx, request(ctx, listScope(descendantsOf, childrenOf, f.ByUID), &f.IdentityProviderFilter, window)))
 }
 
 func (m mutations) CreateIdentityProvider(ctx context.Context, input map[string]any) (*scalar.CreateIdentityProviderPayload, error) {
@@ -66,8 +66,8 @@ func (identityProviders) DefaultRole(ctx context.Context, all []*platform.Identi
 	return follow(ctx, all, readsOf(ctx).roles(), func(i *platform.IdentityProvider) platform.UID { return i.DefaultRole })
 }
 
-func (r identityProviders) Mappings(ctx context.Context, all []*platform.IdentityProvider, where *scalar.ExternalGroupRoleMappingFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.ExternalGroupRoleMappingConnection, error) {
+func (r identityProviders) Mappings(ctx context.Context, all []*platform.IdentityProvider, window scalar.Window, where *scalar.ExternalGroupRoleMappingFilter) ([]*scalar.ExternalGroupRoleMappingConnection, error) {
 	f := valueOrZero(where)
 	scopes := mapEach(all, func(i *platform.IdentityProvider) platform.UIDFilter { return listScope(nil, &i.UID, f.ByUID) })
-	return newConnections(r.p.ExternalGroupRoleMappings.ListEach(ctx, request(ctx, platform.UIDFilter{}, &f.ExternalGroupRoleMappingFilter, window{orderBy, first, after, last, before, skip}), scopes))
+	return newConnections(r.p.ExternalGroupRoleMappings.ListEach(ctx, request(ctx, platform.UIDFilter{}, &f.ExternalGroupRoleMappingFilter, window), scopes))
 }

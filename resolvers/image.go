@@ -16,8 +16,8 @@ func (images) Size(_ context.Context, all []*platform.Image, architecture *strin
 	}), nil
 }
 
-func (r images) Packages(ctx context.Context, all []*platform.Image, where *platform.PackageFilter, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.ImagePackageConnection, error) {
-	return newConnections(r.p.Images.ListPackages(ctx, request(ctx, platform.UIDFilter{}, where, window{nil, first, after, last, before, skip}), mapEach(all, (*platform.Image).Key)))
+func (r images) Packages(ctx context.Context, all []*platform.Image, window scalar.Window, where *platform.PackageFilter) ([]*scalar.ImagePackageConnection, error) {
+	return newConnections(r.p.Images.ListPackages(ctx, request(ctx, platform.UIDFilter{}, where, window), mapEach(all, (*platform.Image).Key)))
 }
 
 // VersionRecord answers the version, which is read with the package.
@@ -57,12 +57,12 @@ func (images) Repo(ctx context.Context, all []*platform.Image) ([]*platform.Repo
 	return follow(ctx, all, readsOf(ctx).repos(), func(i *platform.Image) platform.UID { return i.Repo })
 }
 
-func (r images) Tags(ctx context.Context, all []*platform.Image, where *scalar.TagFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.TagConnection, error) {
-	return listTagsOfImages(ctx, r.p, mapEach(all, (*platform.Image).Key), where, window{orderBy, first, after, last, before, skip})
+func (r images) Tags(ctx context.Context, all []*platform.Image, window scalar.Window, where *scalar.TagFilter) ([]*scalar.TagConnection, error) {
+	return listTagsOfImages(ctx, r.p, mapEach(all, (*platform.Image).Key), where, window)
 }
 
-func (r images) Findings(ctx context.Context, all []*platform.Image, where *scalar.FindingFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.FindingConnection, error) {
-	return listFindingsOfImages(ctx, r.p, mapEach(all, (*platform.Image).Key), where, window{orderBy, first, after, last, before, skip})
+func (r images) Findings(ctx context.Context, all []*platform.Image, window scalar.Window, where *scalar.FindingFilter) ([]*scalar.FindingConnection, error) {
+	return listFindingsOfImages(ctx, r.p, mapEach(all, (*platform.Image).Key), where, window)
 }
 
 func (r images) FindingSummary(ctx context.Context, all []*platform.Image) ([]*platform.FindingSummary, error) {

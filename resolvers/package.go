@@ -24,8 +24,8 @@ func (q queries) Package(ctx context.Context, uid platform.UID) (*platform.Packa
 	return readsOf(ctx).packages().load(ctx, uid)
 }
 
-func (q queries) Packages(ctx context.Context, within *platform.UID, where *platform.PackageFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) (*scalar.PackageConnection, error) {
-	return newConnection(q.p.Packages.ListHeld(ctx, valueOrZero(within), request(ctx, platform.UIDFilter{}, where, window{orderBy, first, after, last, before, skip})))
+func (q queries) Packages(ctx context.Context, window scalar.Window, within *platform.UID, where *platform.PackageFilter) (*scalar.PackageConnection, error) {
+	return newConnection(q.p.Packages.ListHeld(ctx, valueOrZero(within), request(ctx, platform.UIDFilter{}, where, window)))
 }
 
 func (e entities) FindManyPackageByUIDs(ctx context.Context, reps []*graph.PackageByUIDsInput) ([]*platform.Package, error) {
@@ -36,6 +36,6 @@ func (packages) Group(ctx context.Context, all []*platform.Package) ([]*platform
 	return follow(ctx, all, readsOf(ctx).groups(), func(p *platform.Package) platform.UID { return p.UID.Parent() })
 }
 
-func (r packages) Versions(ctx context.Context, all []*platform.Package, where *platform.PackageVersionFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.PackageVersionConnection, error) {
-	return newConnections(r.p.PackageVersions.ListOfPackages(ctx, request(ctx, platform.UIDFilter{}, where, window{orderBy, first, after, last, before, skip}), all))
+func (r packages) Versions(ctx context.Context, all []*platform.Package, window scalar.Window, where *platform.PackageVersionFilter) ([]*scalar.PackageVersionConnection, error) {
+	return newConnections(r.p.PackageVersions.ListOfPackages(ctx, request(ctx, platform.UIDFilter{}, where, window), all))
 }

@@ -35,20 +35,20 @@ func (packageVersions) Package(_ context.Context, all []*platform.PackageVersion
 	return mapEach(all, func(v *platform.PackageVersion) *platform.Package { return &v.Package }), nil
 }
 
-func (r packageVersions) Images(ctx context.Context, all []*platform.PackageVersion, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.ImageConnection, error) {
-	return newConnections(r.p.Images.ListHolding(ctx, request[*platform.ImageFilter](ctx, platform.UIDFilter{}, nil, window{nil, first, after, last, before, skip}), all))
+func (r packageVersions) Images(ctx context.Context, all []*platform.PackageVersion, window scalar.Window) ([]*scalar.ImageConnection, error) {
+	return newConnections(r.p.Images.ListHolding(ctx, request[*platform.ImageFilter](ctx, platform.UIDFilter{}, nil, window), all))
 }
 
-func (r packageVersions) Tags(ctx context.Context, all []*platform.PackageVersion, where *scalar.TagFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.TagConnection, error) {
+func (r packageVersions) Tags(ctx context.Context, all []*platform.PackageVersion, window scalar.Window, where *scalar.TagFilter) ([]*scalar.TagConnection, error) {
 	f := valueOrZero(where)
-	return newConnections(r.p.Tags.ListHolding(ctx, request(ctx, listScope(nil, nil, f.ByUID), f.Tags(), window{orderBy, first, after, last, before, skip}), all))
+	return newConnections(r.p.Tags.ListHolding(ctx, request(ctx, listScope(nil, nil, f.ByUID), f.Tags(), window), all))
 }
 
-func (r packageVersions) Repos(ctx context.Context, all []*platform.PackageVersion, where *scalar.RepoFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.RepoConnection, error) {
+func (r packageVersions) Repos(ctx context.Context, all []*platform.PackageVersion, window scalar.Window, where *scalar.RepoFilter) ([]*scalar.RepoConnection, error) {
 	f := valueOrZero(where)
-	return newConnections(r.p.Repos.ListHolding(ctx, request(ctx, listScope(nil, nil, f.ByUID), &f.RepoFilter, window{orderBy, first, after, last, before, skip}), all))
+	return newConnections(r.p.Repos.ListHolding(ctx, request(ctx, listScope(nil, nil, f.ByUID), &f.RepoFilter, window), all))
 }
 
-func (r packageVersions) Advisories(ctx context.Context, all []*platform.PackageVersion, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.AdvisoryConnection, error) {
-	return newConnections(r.p.PackageVersions.ListAdvisories(ctx, request[*platform.AdvisoryFilter](ctx, platform.UIDFilter{}, nil, window{orderBy, first, after, last, before, skip}), all))
+func (r packageVersions) Advisories(ctx context.Context, all []*platform.PackageVersion, window scalar.Window) ([]*scalar.AdvisoryConnection, error) {
+	return newConnections(r.p.PackageVersions.ListAdvisories(ctx, request[*platform.AdvisoryFilter](ctx, platform.UIDFilter{}, nil, window), all))
 }

@@ -28,9 +28,9 @@ func (q queries) Repo(ctx context.Context, uid *platform.UID, path *string, by *
 	return readReferred(ctx, readsOf(ctx).repos(), q.p.Repos.GetByPath, uid, path, by)
 }
 
-func (q queries) Repos(ctx context.Context, descendantsOf, childrenOf *platform.UID, where *scalar.RepoFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) (*scalar.RepoConnection, error) {
+func (q queries) Repos(ctx context.Context, window scalar.Window, descendantsOf, childrenOf *platform.UID, where *scalar.RepoFilter) (*scalar.RepoConnection, error) {
 	f := valueOrZero(where)
-	return newConnection(q.p.Repos.List(ctx, request(ctx, listScope(descendantsOf, childrenOf, f.ByUID), &f.RepoFilter, window{orderBy, first, after, last, before, skip})))
+	return newConnection(q.p.Repos.List(ctx, request(ctx, listScope(descendantsOf, childrenOf, f.ByUID), &f.RepoFilter, window)))
 }
 
 func (m mutations) CreateRepo(ctx context.Context, input map[string]any) (*scalar.CreateRepoPayload, error) {
@@ -98,18 +98,18 @@ func repoScopes(all []*platform.Repo, by scalar.ByUID) []platform.UIDFilter {
 	return mapEach(all, func(r *platform.Repo) platform.UIDFilter { return listScope(nil, &r.UID, by) })
 }
 
-func (r repos) Tags(ctx context.Context, all []*platform.Repo, where *scalar.TagFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.TagConnection, error) {
+func (r repos) Tags(ctx context.Context, all []*platform.Repo, window scalar.Window, where *scalar.TagFilter) ([]*scalar.TagConnection, error) {
 	f := valueOrZero(where)
-	return newConnections(r.p.Tags.ListEach(ctx, request(ctx, platform.UIDFilter{}, f.Tags(), window{orderBy, first, after, last, before, skip}), repoScopes(all, f.ByUID)))
+	return newConnections(r.p.Tags.ListEach(ctx, request(ctx, platform.UIDFilter{}, f.Tags(), window), repoScopes(all, f.ByUID)))
 }
 
 func (r repos) Tag(ctx context.Context, all []*platform.Repo, name string) ([]*platform.Tag, error) {
 	return readByName(ctx, r.p.Tags.ListEach, repoScopes(all, scalar.ByUID{}), &platform.TagFilter{Name: name})
 }
 
-func (r repos) Advisories(ctx context.Context, all []*platform.Repo, where *scalar.AdvisoryFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.AdvisoryConnection, error) {
+func (r repos) Advisories(ctx context.Context, all []*platform.Repo, window scalar.Window, where *scalar.AdvisoryFilter) ([]*scalar.AdvisoryConnection, error) {
 	f := valueOrZero(where)
-	req := request(ctx, listScope(nil, nil, f.ByUID), &f.AdvisoryFilter, window{orderBy, first, after, last, before, skip})
+	req := request(ctx, listScope(nil, nil, f.ByUID), &f.AdvisoryFilter, window)
 	return newConnections(r.p.Advisories.ListOfImages(ctx, req, mapEach(all, func(r *platform.Repo) platform.ImageKey { return platform.ImageKey{Repo: r.UID} })))
 }
 
@@ -122,8 +122,8 @@ func (r repoConnections) Facets(ctx context.Context, all []*scalar.RepoConnectio
 	return r.p.Repos.Facets(ctx, mapEach(all, (*scalar.RepoConnection).Page))
 }
 
-func (r repos) Findings(ctx context.Context, all []*platform.Repo, where *scalar.FindingFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.FindingConnection, error) {
-	return listFindingsIn(ctx, r.p, repoScopes(all, valueOrZero(where).ByUID), where, window{orderBy, first, after, last, before, skip})
+func (r repos) Findings(ctx context.Context, all []*platform.Repo, window scalar.Window, where *scalar.FindingFilter) ([]*scalar.FindingConnection, error) {
+	return listFindingsIn(ctx, r.p, repoScopes(all, valueOrZero(where).ByUID), where, window)
 }
 
 func (r repos) FindingSummary(ctx context.Context, all []*platform.Repo) ([]*platform.FindingSummary, error) {

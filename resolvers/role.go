@@ -22,9 +22,9 @@ func (q queries) Role(ctx context.Context, uid platform.UID) (*platform.Role, er
 	return readsOf(ctx).roles().load(ctx, uid)
 }
 
-func (q queries) Roles(ctx context.Context, descendantsOf, childrenOf *platform.UID, where *scalar.RoleFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) (*scalar.RoleConnection, error) {
+func (q queries) Roles(ctx context.Context, window scalar.Window, descendantsOf, childrenOf *platform.UID, where *scalar.RoleFilter) (*scalar.RoleConnection, error) {
 	f := valueOrZero(where)
-	return newConnection(q.p.Roles.List(ctx, request(ctx, listScope(descendantsOf, childrenOf, f.ByUID), &f.RoleFilter, window{orderBy, first, after, last, before, skip})))
+	return newConnection(q.p.Roles.List(ctx, request(ctx, listScope(descendantsOf, childrenOf, f.ByUID), &f.RoleFilter, window)))
 }
 
 func (m mutations) CreateRole(ctx context.Context, input map[string]any) (*scalar.CreateRolePayload, error) {
@@ -50,8 +50,8 @@ func (roles) Group(ctx context.Context, all []*platform.Role) ([]*platform.Group
 	return follow(ctx, all, readsOf(ctx).groups(), func(r *platform.Role) platform.UID { return r.UID.Parent() })
 }
 
-func (r roles) RoleBindings(ctx context.Context, all []*platform.Role, where *scalar.RoleBindingFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.RoleBindingConnection, error) {
+func (r roles) RoleBindings(ctx context.Context, all []*platform.Role, window scalar.Window, where *scalar.RoleBindingFilter) ([]*scalar.RoleBindingConnection, error) {
 	f := valueOrZero(where)
-	req := request(ctx, listScope(nil, nil, f.ByUID), &f.RoleBindingFilter, window{orderBy, first, after, last, before, skip})
+	req := request(ctx, listScope(nil, nil, f.ByUID), &f.RoleBindingFilter, window)
 	return newConnections(r.p.RoleBindings.ListOfRoles(ctx, req, mapEach(all, func(r *platform.Role) platform.UID { return r.UID })))
 }

@@ -28,9 +28,9 @@ func (q queries) RoleBinding(ctx context.Context, uid platform.UID) (*platform.R
 	return readsOf(ctx).roleBindings().load(ctx, uid)
 }
 
-func (q queries) RoleBindings(ctx context.Context, descendantsOf, childrenOf *platform.UID, where *scalar.RoleBindingFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) (*scalar.RoleBindingConnection, error) {
+func (q queries) RoleBindings(ctx context.Context, window scalar.Window, descendantsOf, childrenOf *platform.UID, where *scalar.RoleBindingFilter) (*scalar.RoleBindingConnection, error) {
 	f := valueOrZero(where)
-	return newConnection(q.p.RoleBindings.List(ctx, request(ctx, listScope(descendantsOf, childrenOf, f.ByUID), &f.RoleBindingFilter, window{orderBy, first, after, last, before, skip})))
+	return newConnection(q.p.RoleBindings.List(ctx, request(ctx, listScope(descendantsOf, childrenOf, f.ByUID), &f.RoleBindingFilter, window)))
 }
 
 func (m mutations) CreateRoleBinding(ctx context.Context, input map[string]any) (*scalar.CreateRoleBindingPayload, error) {

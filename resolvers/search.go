@@ -7,8 +7,8 @@ import (
 	"atrium/platform"
 )
 
-func (q queries) Search(ctx context.Context, query string, kinds []platform.SearchKind, within *platform.UID, first *int, after *string) (*scalar.SearchConnection, error) {
-	page, err := q.p.Search.List(ctx, platform.SearchRequest{Query: query, Kinds: kinds, Within: valueOrZero(within), PageSize: valueOrZero(first), Empty: window{first: first}.isEmpty(), PageToken: valueOrZero(after)})
+func (q queries) Search(ctx context.Context, window scalar.Window, query string, kinds []platform.SearchKind, within *platform.UID) (*scalar.SearchConnection, error) {
+	page, err := q.p.Search.List(ctx, platform.SearchRequest{Query: query, Kinds: kinds, Within: valueOrZero(within), PageSize: valueOrZero(window.First), Empty: window.IsEmpty(), PageToken: valueOrZero(window.After)})
 	if err != nil {
 		return nil, err
 	}

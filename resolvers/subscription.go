@@ -26,9 +26,9 @@ func (q queries) Subscription(ctx context.Context, uid platform.UID) (*platform.
 	return readsOf(ctx).subscriptions().load(ctx, uid)
 }
 
-func (q queries) Subscriptions(ctx context.Context, descendantsOf, childrenOf *platform.UID, where *scalar.EventSubscriptionFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) (*scalar.EventSubscriptionConnection, error) {
+func (q queries) Subscriptions(ctx context.Context, window scalar.Window, descendantsOf, childrenOf *platform.UID, where *scalar.EventSubscriptionFilter) (*scalar.EventSubscriptionConnection, error) {
 	f := valueOrZero(where)
-	return newConnection(q.p.Subscriptions.List(ctx, request(ctx, listScope(descendantsOf, childrenOf, f.ByUID), &f.SubscriptionFilter, window{orderBy, first, after, last, before, skip})))
+	return newConnection(q.p.Subscriptions.List(ctx, request(ctx, listScope(descendantsOf, childrenOf, f.ByUID), &f.SubscriptionFilter, window)))
 }
 
 // CreateSubscription creates a subscription. Besides RotateSubscriptionSecret, its
@@ -106,7 +106,7 @@ func (eventSubscriptions) Group(ctx context.Context, all []*platform.Subscriptio
 	return follow(ctx, all, readsOf(ctx).groups(), func(s *platform.Subscription) platform.UID { return s.UID.Parent() })
 }
 
-func (r eventSubscriptions) Deliveries(ctx context.Context, all []*platform.Subscription, where *platform.DeliveryFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.DeliveryConnection, error) {
+func (r eventSubscriptions) Deliveries(ctx context.Context, all []*platform.Subscription, window scalar.Window, where *platform.DeliveryFilter) ([]*scalar.DeliveryConnection, error) {
 	scopes := mapEach(all, func(s *platform.Subscription) platform.UIDFilter { return platform.UIDFilter{ChildrenOf: s.UID} })
-	return newConnections(r.p.Deliveries.ListEach(ctx, request(ctx, platform.UIDFilter{}, where, window{orderBy, first, after, last, before, skip}), scopes))
+	return newConnections(r.p.Deliveries.ListEach(ctx, request(ctx, platform.UIDFilter{}, where, window), scopes))
 }

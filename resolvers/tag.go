@@ -22,9 +22,9 @@ func (q queries) Tag(ctx context.Context, uid platform.UID) (*platform.Tag, erro
 	return readsOf(ctx).tags().load(ctx, uid)
 }
 
-func (q queries) Tags(ctx context.Context, descendantsOf, childrenOf *platform.UID, where *scalar.TagFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) (*scalar.TagConnection, error) {
+func (q queries) Tags(ctx context.Context, window scalar.Window, descendantsOf, childrenOf *platform.UID, where *scalar.TagFilter) (*scalar.TagConnection, error) {
 	f := valueOrZero(where)
-	return newConnection(q.p.Tags.List(ctx, request(ctx, listScope(descendantsOf, childrenOf, f.ByUID), f.Tags(), window{orderBy, first, after, last, before, skip})))
+	return newConnection(q.p.Tags.List(ctx, request(ctx, listScope(descendantsOf, childrenOf, f.ByUID), f.Tags(), window)))
 }
 
 func (m mutations) CreateTag(ctx context.Context, input map[string]any) (*scalar.CreateTagPayload, error) {
@@ -67,9 +67,9 @@ func (r tags) Image(ctx context.Context, all []*platform.Tag) ([]*platform.Image
 	return images, filterErrors(joinErrors(errs), ignoreNotFound)
 }
 
-func (r tags) Advisories(ctx context.Context, all []*platform.Tag, where *scalar.AdvisoryFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.AdvisoryConnection, error) {
+func (r tags) Advisories(ctx context.Context, all []*platform.Tag, window scalar.Window, where *scalar.AdvisoryFilter) ([]*scalar.AdvisoryConnection, error) {
 	f := valueOrZero(where)
-	req := request(ctx, listScope(nil, nil, f.ByUID), &f.AdvisoryFilter, window{orderBy, first, after, last, before, skip})
+	req := request(ctx, listScope(nil, nil, f.ByUID), &f.AdvisoryFilter, window)
 	return newConnections(r.p.Advisories.ListOfImages(ctx, req, mapEach(all, tagImage)))
 }
 
@@ -83,8 +83,8 @@ func tagImage(t *platform.Tag) platform.ImageKey {
 	return platform.ImageKey{Repo: t.UID.Parent(), Digest: t.Digest}
 }
 
-func (r tags) Findings(ctx context.Context, all []*platform.Tag, where *scalar.FindingFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.FindingConnection, error) {
-	return listFindingsOfImages(ctx, r.p, mapEach(all, tagImage), where, window{orderBy, first, after, last, before, skip})
+func (r tags) Findings(ctx context.Context, all []*platform.Tag, window scalar.Window, where *scalar.FindingFilter) ([]*scalar.FindingConnection, error) {
+	return listFindingsOfImages(ctx, r.p, mapEach(all, tagImage), where, window)
 }
 
 func (r tags) FindingSummary(ctx context.Context, all []*platform.Tag) ([]*platform.FindingSummary, error) {

@@ -12,8 +12,8 @@ func (r *reads) terms() *loader[platform.TermsKey, *platform.TermsAcceptance] {
 	return loaderOf(r, r.p.Terms.GetMany)
 }
 
-func (q queries) TermsAcceptances(ctx context.Context, group platform.UID, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) (*scalar.TermsAcceptanceConnection, error) {
-	req := request(ctx, platform.UIDFilter{}, &platform.TermsFilter{}, window{orderBy, first, after, last, before, skip})
+func (q queries) TermsAcceptances(ctx context.Context, window scalar.Window, group platform.UID) (*scalar.TermsAcceptanceConnection, error) {
+	req := request(ctx, platform.UIDFilter{}, &platform.TermsFilter{}, window)
 	return newConnection(q.p.Terms.ListOf(ctx, group, req))
 }
 

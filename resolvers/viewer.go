@@ -19,10 +19,10 @@ func (v viewers) Identities(ctx context.Context, all []*platform.Actor) ([][]*pl
 	return forEach(ctx, all, func(*platform.Actor) ([]*platform.Identity, error) { return v.p.Identities.ListOwn(ctx) })
 }
 
-func (v viewers) RoleBindings(ctx context.Context, all []*platform.Actor, where *scalar.RoleBindingFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.RoleBindingConnection, error) {
+func (v viewers) RoleBindings(ctx context.Context, all []*platform.Actor, window scalar.Window, where *scalar.RoleBindingFilter) ([]*scalar.RoleBindingConnection, error) {
 	f := valueOrZero(where)
 	return forEach(ctx, all, func(*platform.Actor) (*scalar.RoleBindingConnection, error) {
-		return newConnection(v.p.RoleBindings.ListOwn(ctx, request(ctx, listScope(nil, nil, f.ByUID), &f.RoleBindingFilter, window{orderBy, first, after, last, before, skip})))
+		return newConnection(v.p.RoleBindings.ListOwn(ctx, request(ctx, listScope(nil, nil, f.ByUID), &f.RoleBindingFilter, window)))
 	})
 }
 

@@ -51,11 +51,7 @@ func (g generator) member(f *codegen.Field) string {
 	if !f.IsMethod() {
 		return f.GoFieldName
 	}
-	given := make([]string, len(f.Args))
-	for i, a := range f.Args {
-		given[i] = argument(a)
-	}
-	return fmt.Sprintf("%s(%s)", f.GoFieldName, strings.Join(given, ", "))
+	return fmt.Sprintf("%s(%s)", f.GoFieldName, strings.Join(resolverArguments(f), ", "))
 }
 
 func (g generator) arguments(f *codegen.Field) string {
@@ -125,9 +121,7 @@ func (g generator) resolve(f *codegen.Field) string {
 	if !f.Object.Root {
 		arguments = append(arguments, fmt.Sprintf("execute.Parents[%s](parents)", ref(f.Object.Type)))
 	}
-	for _, a := range f.Args {
-		arguments = append(arguments, argument(a))
-	}
+	arguments = append(arguments, resolverArguments(f)...)
 	receiver := fmt.Sprintf("resolvers.%s()", f.Object.Name)
 	if f.GoReceiverName == "ec" {
 		receiver = executor
@@ -153,10 +147,7 @@ func (g generator) resolve(f *codegen.Field) string {
 }
 
 func (g generator) stream(f *codegen.Field) string {
-	arguments := []string{"ctx"}
-	for _, a := range f.Args {
-		arguments = append(arguments, argument(a))
-	}
+	arguments := append([]string{"ctx"}, resolverArguments(f)...)
 	return fmt.Sprintf("Stream: func(ctx context.Context, arguments map[string]any) (execute.Source, error) {\n%s := resolvers.%s().%s(%s)\nreturn execute.Receive(values, err, %s)\n},\n",
 		answers, f.Object.Name, f.GoFieldName, strings.Join(arguments, ", "), constructorOf(f.TypeReference)) + g.typeOf(f)
 }

@@ -41,7 +41,7 @@ func (graphPlugin) MutateConfig(settings *config.Config) error { //nolint:unpara
 
 // GenerateCode writes the files of package graph.
 func (p graphPlugin) GenerateCode(data *codegen.Data) error {
-	if err := writeSources(data); err != nil {
+	if err := errors.Join(writeSources(data), bundleWindows(data.Schema)); err != nil {
 		return err
 	}
 	g := generator{data}
