@@ -346,7 +346,7 @@ func fieldsAdvisory(resolvers ResolverRoot) *execute.Object {
 		},
 		"findings": {Arguments: field_Advisory_findings_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := resolvers.Advisory().Findings(ctx, execute.Parents[platform.Advisory](parents), arguments["where"].(*scalar.FindingFilter), arguments["orderBy"].(*scalar.Order), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["skip"].(*int))
+				values, err := resolvers.Advisory().Findings(ctx, execute.Parents[platform.Advisory](parents), scalar.Window{OrderBy: arguments["orderBy"].(*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["where"].(*scalar.FindingFilter))
 				return execute.Each(values, err, execute.Pointer)
 			},
 		},
@@ -419,7 +419,7 @@ func fieldsAdvisoryDocument(resolvers ResolverRoot) *execute.Object {
 		}},
 		"advisories": {Arguments: field_AdvisoryDocument_advisories_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := resolvers.AdvisoryDocument().Advisories(ctx, execute.Parents[platform.AdvisoryDocument](parents), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["skip"].(*int))
+				values, err := resolvers.AdvisoryDocument().Advisories(ctx, execute.Parents[platform.AdvisoryDocument](parents), scalar.Window{First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)})
 				return execute.Each(values, err, execute.Pointer)
 			},
 		},
@@ -714,7 +714,7 @@ func fieldsArtifact(resolvers ResolverRoot) *execute.Object {
 		}},
 		"versions": {Arguments: field_Artifact_versions_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := resolvers.Artifact().Versions(ctx, execute.Parents[platform.Artifact](parents), arguments["orderBy"].(*scalar.Order), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["skip"].(*int))
+				values, err := resolvers.Artifact().Versions(ctx, execute.Parents[platform.Artifact](parents), scalar.Window{OrderBy: arguments["orderBy"].(*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)})
 				return execute.Each(values, err, execute.Pointer)
 			},
 		},
@@ -1837,7 +1837,7 @@ func fieldsEventSubscription(resolvers ResolverRoot) *execute.Object {
 		},
 		"deliveries": {Arguments: field_EventSubscription_deliveries_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := resolvers.EventSubscription().Deliveries(ctx, execute.Parents[platform.Subscription](parents), arguments["where"].(*platform.DeliveryFilter), arguments["orderBy"].(*scalar.Order), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["skip"].(*int))
+				values, err := resolvers.EventSubscription().Deliveries(ctx, execute.Parents[platform.Subscription](parents), scalar.Window{OrderBy: arguments["orderBy"].(*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["where"].(*platform.DeliveryFilter))
 				return execute.Each(values, err, execute.Pointer)
 			},
 		},
@@ -2069,7 +2069,7 @@ func fieldsFinding(resolvers ResolverRoot) *execute.Object {
 		},
 		"tags": {Arguments: field_Finding_tags_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := resolvers.Finding().Tags(ctx, execute.Parents[platform.Finding](parents), arguments["where"].(*scalar.TagFilter), arguments["orderBy"].(*scalar.Order), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["skip"].(*int))
+				values, err := resolvers.Finding().Tags(ctx, execute.Parents[platform.Finding](parents), scalar.Window{OrderBy: arguments["orderBy"].(*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["where"].(*scalar.TagFilter))
 				return execute.Each(values, err, execute.Pointer)
 			},
 		},
@@ -2080,7 +2080,7 @@ func fieldsFinding(resolvers ResolverRoot) *execute.Object {
 		},
 		"fixedIn": {Arguments: field_Finding_fixedIn_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := resolvers.Finding().FixedIn(ctx, execute.Parents[platform.Finding](parents), arguments["first"].(*int), arguments["after"].(*string))
+				values, err := resolvers.Finding().FixedIn(ctx, execute.Parents[platform.Finding](parents), scalar.Window{First: arguments["first"].(*int), After: arguments["after"].(*string)})
 				return execute.Each(values, err, execute.Pointer)
 			},
 		},
@@ -2382,7 +2382,7 @@ func fieldsGroup(resolvers ResolverRoot) *execute.Object {
 		},
 		"children": {Arguments: field_Group_children_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := resolvers.Group().Children(ctx, execute.Parents[platform.Group](parents), arguments["where"].(*scalar.GroupFilter), arguments["orderBy"].(*scalar.Order), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["skip"].(*int))
+				values, err := resolvers.Group().Children(ctx, execute.Parents[platform.Group](parents), scalar.Window{OrderBy: arguments["orderBy"].(*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["where"].(*scalar.GroupFilter))
 				return execute.Each(values, err, execute.Pointer)
 			},
 		},
@@ -2394,37 +2394,37 @@ func fieldsGroup(resolvers ResolverRoot) *execute.Object {
 		},
 		"descendants": {Arguments: field_Group_descendants_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := resolvers.Group().Descendants(ctx, execute.Parents[platform.Group](parents), arguments["where"].(*scalar.GroupFilter), arguments["orderBy"].(*scalar.Order), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["skip"].(*int))
+				values, err := resolvers.Group().Descendants(ctx, execute.Parents[platform.Group](parents), scalar.Window{OrderBy: arguments["orderBy"].(*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["where"].(*scalar.GroupFilter))
 				return execute.Each(values, err, execute.Pointer)
 			},
 		},
 		"identities": {Arguments: field_Group_identities_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := resolvers.Group().Identities(ctx, execute.Parents[platform.Group](parents), arguments["directOnly"].(*bool), arguments["where"].(*scalar.IdentityFilter), arguments["orderBy"].(*scalar.Order), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["skip"].(*int))
+				values, err := resolvers.Group().Identities(ctx, execute.Parents[platform.Group](parents), scalar.Window{OrderBy: arguments["orderBy"].(*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["directOnly"].(*bool), arguments["where"].(*scalar.IdentityFilter))
 				return execute.Each(values, err, execute.Pointer)
 			},
 		},
 		"roles": {Arguments: field_Group_roles_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := resolvers.Group().Roles(ctx, execute.Parents[platform.Group](parents), arguments["directOnly"].(*bool), arguments["where"].(*scalar.RoleFilter), arguments["orderBy"].(*scalar.Order), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["skip"].(*int))
+				values, err := resolvers.Group().Roles(ctx, execute.Parents[platform.Group](parents), scalar.Window{OrderBy: arguments["orderBy"].(*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["directOnly"].(*bool), arguments["where"].(*scalar.RoleFilter))
 				return execute.Each(values, err, execute.Pointer)
 			},
 		},
 		"roleBindings": {Arguments: field_Group_roleBindings_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := resolvers.Group().RoleBindings(ctx, execute.Parents[platform.Group](parents), arguments["directOnly"].(*bool), arguments["where"].(*scalar.RoleBindingFilter), arguments["orderBy"].(*scalar.Order), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["skip"].(*int))
+				values, err := resolvers.Group().RoleBindings(ctx, execute.Parents[platform.Group](parents), scalar.Window{OrderBy: arguments["orderBy"].(*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["directOnly"].(*bool), arguments["where"].(*scalar.RoleBindingFilter))
 				return execute.Each(values, err, execute.Pointer)
 			},
 		},
 		"effectiveBindings": {Arguments: field_Group_effectiveBindings_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := resolvers.Group().EffectiveBindings(ctx, execute.Parents[platform.Group](parents), arguments["capability"].(*platform.Capability), arguments["where"].(*scalar.RoleBindingFilter), arguments["orderBy"].(*scalar.Order), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["skip"].(*int))
+				values, err := resolvers.Group().EffectiveBindings(ctx, execute.Parents[platform.Group](parents), scalar.Window{OrderBy: arguments["orderBy"].(*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["capability"].(*platform.Capability), arguments["where"].(*scalar.RoleBindingFilter))
 				return execute.Each(values, err, execute.Pointer)
 			},
 		},
 		"repos": {Arguments: field_Group_repos_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := resolvers.Group().Repos(ctx, execute.Parents[platform.Group](parents), arguments["directOnly"].(*bool), arguments["where"].(*scalar.RepoFilter), arguments["orderBy"].(*scalar.Order), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["skip"].(*int))
+				values, err := resolvers.Group().Repos(ctx, execute.Parents[platform.Group](parents), scalar.Window{OrderBy: arguments["orderBy"].(*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["directOnly"].(*bool), arguments["where"].(*scalar.RepoFilter))
 				return execute.Each(values, err, execute.Pointer)
 			},
 		},
@@ -2436,13 +2436,13 @@ func fieldsGroup(resolvers ResolverRoot) *execute.Object {
 		},
 		"tags": {Arguments: field_Group_tags_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := resolvers.Group().Tags(ctx, execute.Parents[platform.Group](parents), arguments["where"].(*scalar.TagFilter), arguments["orderBy"].(*scalar.Order), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["skip"].(*int))
+				values, err := resolvers.Group().Tags(ctx, execute.Parents[platform.Group](parents), scalar.Window{OrderBy: arguments["orderBy"].(*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["where"].(*scalar.TagFilter))
 				return execute.Each(values, err, execute.Pointer)
 			},
 		},
 		"advisories": {Arguments: field_Group_advisories_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := resolvers.Group().Advisories(ctx, execute.Parents[platform.Group](parents), arguments["directOnly"].(*bool), arguments["where"].(*scalar.AdvisoryFilter), arguments["orderBy"].(*scalar.Order), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["skip"].(*int))
+				values, err := resolvers.Group().Advisories(ctx, execute.Parents[platform.Group](parents), scalar.Window{OrderBy: arguments["orderBy"].(*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["directOnly"].(*bool), arguments["where"].(*scalar.AdvisoryFilter))
 				return execute.Each(values, err, execute.Pointer)
 			},
 		},
@@ -2453,7 +2453,7 @@ func fieldsGroup(resolvers ResolverRoot) *execute.Object {
 		},
 		"findings": {Arguments: field_Group_findings_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := resolvers.Group().Findings(ctx, execute.Parents[platform.Group](parents), arguments["where"].(*scalar.FindingFilter), arguments["orderBy"].(*scalar.Order), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["skip"].(*int))
+				values, err := resolvers.Group().Findings(ctx, execute.Parents[platform.Group](parents), scalar.Window{OrderBy: arguments["orderBy"].(*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["where"].(*scalar.FindingFilter))
 				return execute.Each(values, err, execute.Pointer)
 			},
 		},
@@ -2464,7 +2464,7 @@ func fieldsGroup(resolvers ResolverRoot) *execute.Object {
 		},
 		"identityProviders": {Arguments: field_Group_identityProviders_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := resolvers.Group().IdentityProviders(ctx, execute.Parents[platform.Group](parents), arguments["directOnly"].(*bool), arguments["where"].(*scalar.IdentityProviderFilter), arguments["orderBy"].(*scalar.Order), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["skip"].(*int))
+				values, err := resolvers.Group().IdentityProviders(ctx, execute.Parents[platform.Group](parents), scalar.Window{OrderBy: arguments["orderBy"].(*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["directOnly"].(*bool), arguments["where"].(*scalar.IdentityProviderFilter))
 				return execute.Each(values, err, execute.Pointer)
 			},
 		},
@@ -2475,25 +2475,25 @@ func fieldsGroup(resolvers ResolverRoot) *execute.Object {
 		},
 		"invites": {Arguments: field_Group_invites_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := resolvers.Group().Invites(ctx, execute.Parents[platform.Group](parents), arguments["directOnly"].(*bool), arguments["where"].(*scalar.GroupInviteFilter), arguments["orderBy"].(*scalar.Order), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["skip"].(*int))
+				values, err := resolvers.Group().Invites(ctx, execute.Parents[platform.Group](parents), scalar.Window{OrderBy: arguments["orderBy"].(*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["directOnly"].(*bool), arguments["where"].(*scalar.GroupInviteFilter))
 				return execute.Each(values, err, execute.Pointer)
 			},
 		},
 		"termsAcceptances": {Arguments: field_Group_termsAcceptances_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := resolvers.Group().TermsAcceptances(ctx, execute.Parents[platform.Group](parents), arguments["orderBy"].(*scalar.Order), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["skip"].(*int))
+				values, err := resolvers.Group().TermsAcceptances(ctx, execute.Parents[platform.Group](parents), scalar.Window{OrderBy: arguments["orderBy"].(*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)})
 				return execute.Each(values, err, execute.Pointer)
 			},
 		},
 		"subscriptions": {Arguments: field_Group_subscriptions_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := resolvers.Group().Subscriptions(ctx, execute.Parents[platform.Group](parents), arguments["directOnly"].(*bool), arguments["where"].(*scalar.EventSubscriptionFilter), arguments["orderBy"].(*scalar.Order), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["skip"].(*int))
+				values, err := resolvers.Group().Subscriptions(ctx, execute.Parents[platform.Group](parents), scalar.Window{OrderBy: arguments["orderBy"].(*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["directOnly"].(*bool), arguments["where"].(*scalar.EventSubscriptionFilter))
 				return execute.Each(values, err, execute.Pointer)
 			},
 		},
 		"whoCan": {Arguments: field_Group_whoCan_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := resolvers.Group().WhoCan(ctx, execute.Parents[platform.Group](parents), arguments["capability"].(platform.Capability), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string))
+				values, err := resolvers.Group().WhoCan(ctx, execute.Parents[platform.Group](parents), scalar.Window{First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string)}, arguments["capability"].(platform.Capability))
 				return execute.Each(values, err, execute.Pointer)
 			},
 		},
@@ -2729,7 +2729,7 @@ func fieldsIdentity(resolvers ResolverRoot) *execute.Object {
 		},
 		"roleBindings": {Arguments: field_Identity_roleBindings_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := resolvers.Identity().RoleBindings(ctx, execute.Parents[platform.Identity](parents), arguments["where"].(*scalar.RoleBindingFilter), arguments["orderBy"].(*scalar.Order), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["skip"].(*int))
+				values, err := resolvers.Identity().RoleBindings(ctx, execute.Parents[platform.Identity](parents), scalar.Window{OrderBy: arguments["orderBy"].(*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["where"].(*scalar.RoleBindingFilter))
 				return execute.Each(values, err, execute.Pointer)
 			},
 		},
@@ -2869,7 +2869,7 @@ func fieldsIdentityProvider(resolvers ResolverRoot) *execute.Object {
 		},
 		"mappings": {Arguments: field_IdentityProvider_mappings_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := resolvers.IdentityProvider().Mappings(ctx, execute.Parents[platform.IdentityProvider](parents), arguments["where"].(*scalar.ExternalGroupRoleMappingFilter), arguments["orderBy"].(*scalar.Order), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["skip"].(*int))
+				values, err := resolvers.IdentityProvider().Mappings(ctx, execute.Parents[platform.IdentityProvider](parents), scalar.Window{OrderBy: arguments["orderBy"].(*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["where"].(*scalar.ExternalGroupRoleMappingFilter))
 				return execute.Each(values, err, execute.Pointer)
 			},
 		},
@@ -2947,19 +2947,19 @@ func fieldsImage(resolvers ResolverRoot) *execute.Object {
 		},
 		"packages": {Arguments: field_Image_packages_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := resolvers.Image().Packages(ctx, execute.Parents[platform.Image](parents), arguments["where"].(*platform.PackageFilter), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["skip"].(*int))
+				values, err := resolvers.Image().Packages(ctx, execute.Parents[platform.Image](parents), scalar.Window{First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["where"].(*platform.PackageFilter))
 				return execute.Each(values, err, execute.Pointer)
 			},
 		},
 		"tags": {Arguments: field_Image_tags_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := resolvers.Image().Tags(ctx, execute.Parents[platform.Image](parents), arguments["where"].(*scalar.TagFilter), arguments["orderBy"].(*scalar.Order), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["skip"].(*int))
+				values, err := resolvers.Image().Tags(ctx, execute.Parents[platform.Image](parents), scalar.Window{OrderBy: arguments["orderBy"].(*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["where"].(*scalar.TagFilter))
 				return execute.Each(values, err, execute.Pointer)
 			},
 		},
 		"findings": {Arguments: field_Image_findings_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := resolvers.Image().Findings(ctx, execute.Parents[platform.Image](parents), arguments["where"].(*scalar.FindingFilter), arguments["orderBy"].(*scalar.Order), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["skip"].(*int))
+				values, err := resolvers.Image().Findings(ctx, execute.Parents[platform.Image](parents), scalar.Window{OrderBy: arguments["orderBy"].(*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["where"].(*scalar.FindingFilter))
 				return execute.Each(values, err, execute.Pointer)
 			},
 		},
@@ -3501,7 +3501,7 @@ func fieldsPackage(resolvers ResolverRoot) *execute.Object {
 		},
 		"versions": {Arguments: field_Package_versions_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := resolvers.Package().Versions(ctx, execute.Parents[platform.Package](parents), arguments["where"].(*platform.PackageVersionFilter), arguments["orderBy"].(*scalar.Order), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["skip"].(*int))
+				values, err := resolvers.Package().Versions(ctx, execute.Parents[platform.Package](parents), scalar.Window{OrderBy: arguments["orderBy"].(*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["where"].(*platform.PackageVersionFilter))
 				return execute.Each(values, err, execute.Pointer)
 			},
 		},
@@ -3578,25 +3578,25 @@ func fieldsPackageVersion(resolvers ResolverRoot) *execute.Object {
 		},
 		"images": {Arguments: field_PackageVersion_images_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := resolvers.PackageVersion().Images(ctx, execute.Parents[platform.PackageVersion](parents), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["skip"].(*int))
+				values, err := resolvers.PackageVersion().Images(ctx, execute.Parents[platform.PackageVersion](parents), scalar.Window{First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)})
 				return execute.Each(values, err, execute.Pointer)
 			},
 		},
 		"tags": {Arguments: field_PackageVersion_tags_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := resolvers.PackageVersion().Tags(ctx, execute.Parents[platform.PackageVersion](parents), arguments["where"].(*scalar.TagFilter), arguments["orderBy"].(*scalar.Order), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["skip"].(*int))
+				values, err := resolvers.PackageVersion().Tags(ctx, execute.Parents[platform.PackageVersion](parents), scalar.Window{OrderBy: arguments["orderBy"].(*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["where"].(*scalar.TagFilter))
 				return execute.Each(values, err, execute.Pointer)
 			},
 		},
 		"repos": {Arguments: field_PackageVersion_repos_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := resolvers.PackageVersion().Repos(ctx, execute.Parents[platform.PackageVersion](parents), arguments["where"].(*scalar.RepoFilter), arguments["orderBy"].(*scalar.Order), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["skip"].(*int))
+				values, err := resolvers.PackageVersion().Repos(ctx, execute.Parents[platform.PackageVersion](parents), scalar.Window{OrderBy: arguments["orderBy"].(*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["where"].(*scalar.RepoFilter))
 				return execute.Each(values, err, execute.Pointer)
 			},
 		},
 		"advisories": {Arguments: field_PackageVersion_advisories_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := resolvers.PackageVersion().Advisories(ctx, execute.Parents[platform.PackageVersion](parents), arguments["orderBy"].(*scalar.Order), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["skip"].(*int))
+				values, err := resolvers.PackageVersion().Advisories(ctx, execute.Parents[platform.PackageVersion](parents), scalar.Window{OrderBy: arguments["orderBy"].(*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)})
 				return execute.Each(values, err, execute.Pointer)
 			},
 		},
@@ -3703,13 +3703,13 @@ func fieldsQuery(resolvers ResolverRoot) *execute.Object {
 		},
 		"accessAt": {Arguments: field_Query_accessAt_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := resolvers.Query().AccessAt(ctx, arguments["group"].(platform.UID), arguments["time"].(platform.Time), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string))
+				values, err := resolvers.Query().AccessAt(ctx, scalar.Window{First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string)}, arguments["group"].(platform.UID), arguments["time"].(platform.Time))
 				return execute.One(values, err, execute.Pointer)
 			},
 		},
 		"accessChanges": {Arguments: field_Query_accessChanges_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := resolvers.Query().AccessChanges(ctx, arguments["within"].(platform.UID), arguments["from"].(platform.Time), arguments["to"].(platform.Time), arguments["identity"].(*platform.UID), arguments["actor"].(*string), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string))
+				values, err := resolvers.Query().AccessChanges(ctx, scalar.Window{First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string)}, arguments["within"].(platform.UID), arguments["from"].(platform.Time), arguments["to"].(platform.Time), arguments["identity"].(*platform.UID), arguments["actor"].(*string))
 				return execute.One(values, err, execute.Pointer)
 			},
 		},
@@ -3721,7 +3721,7 @@ func fieldsQuery(resolvers ResolverRoot) *execute.Object {
 		},
 		"accountAssociations": {Arguments: field_Query_accountAssociations_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := resolvers.Query().AccountAssociations(ctx, arguments["descendantsOf"].(*platform.UID), arguments["childrenOf"].(*platform.UID), arguments["where"].(*scalar.AccountAssociationFilter), arguments["orderBy"].(*scalar.Order), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["skip"].(*int))
+				values, err := resolvers.Query().AccountAssociations(ctx, scalar.Window{OrderBy: arguments["orderBy"].(*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["descendantsOf"].(*platform.UID), arguments["childrenOf"].(*platform.UID), arguments["where"].(*scalar.AccountAssociationFilter))
 				return execute.One(values, err, execute.Pointer)
 			},
 		},
@@ -3745,7 +3745,7 @@ func fieldsQuery(resolvers ResolverRoot) *execute.Object {
 		},
 		"advisories": {Arguments: field_Query_advisories_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := resolvers.Query().Advisories(ctx, arguments["descendantsOf"].(*platform.UID), arguments["childrenOf"].(*platform.UID), arguments["where"].(*scalar.AdvisoryFilter), arguments["orderBy"].(*scalar.Order), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["skip"].(*int))
+				values, err := resolvers.Query().Advisories(ctx, scalar.Window{OrderBy: arguments["orderBy"].(*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["descendantsOf"].(*platform.UID), arguments["childrenOf"].(*platform.UID), arguments["where"].(*scalar.AdvisoryFilter))
 				return execute.One(values, err, execute.Pointer)
 			},
 		},
@@ -3757,7 +3757,7 @@ func fieldsQuery(resolvers ResolverRoot) *execute.Object {
 		},
 		"advisoryDocuments": {Arguments: field_Query_advisoryDocuments_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := resolvers.Query().AdvisoryDocuments(ctx, arguments["where"].(*scalar.AdvisoryDocumentFilter), arguments["orderBy"].(*scalar.Order), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["skip"].(*int))
+				values, err := resolvers.Query().AdvisoryDocuments(ctx, scalar.Window{OrderBy: arguments["orderBy"].(*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["where"].(*scalar.AdvisoryDocumentFilter))
 				return execute.One(values, err, execute.Pointer)
 			},
 		},
@@ -3769,7 +3769,7 @@ func fieldsQuery(resolvers ResolverRoot) *execute.Object {
 		},
 		"artifacts": {Arguments: field_Query_artifacts_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := resolvers.Query().Artifacts(ctx, arguments["where"].(platform.ArtifactFilter), arguments["orderBy"].(*scalar.Order), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["skip"].(*int))
+				values, err := resolvers.Query().Artifacts(ctx, scalar.Window{OrderBy: arguments["orderBy"].(*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["where"].(platform.ArtifactFilter))
 				return execute.One(values, err, execute.Pointer)
 			},
 		},
@@ -3781,7 +3781,7 @@ func fieldsQuery(resolvers ResolverRoot) *execute.Object {
 		},
 		"auditLog": {Arguments: field_Query_auditLog_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := resolvers.Query().AuditLog(ctx, arguments["descendantsOf"].(*platform.UID), arguments["actor"].(*string), arguments["subject"].(*platform.UID), arguments["target"].(*platform.UID), arguments["types"].([]string), arguments["kinds"].([]string), arguments["since"].(*platform.Time), arguments["until"].(*platform.Time), arguments["denied"].(*bool), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string))
+				values, err := resolvers.Query().AuditLog(ctx, scalar.Window{First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string)}, arguments["descendantsOf"].(*platform.UID), arguments["actor"].(*string), arguments["subject"].(*platform.UID), arguments["target"].(*platform.UID), arguments["types"].([]string), arguments["kinds"].([]string), arguments["since"].(*platform.Time), arguments["until"].(*platform.Time), arguments["denied"].(*bool))
 				return execute.One(values, err, execute.Pointer)
 			},
 		},
@@ -3801,7 +3801,7 @@ func fieldsQuery(resolvers ResolverRoot) *execute.Object {
 		},
 		"externalGroupRoleMappings": {Arguments: field_Query_externalGroupRoleMappings_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := resolvers.Query().ExternalGroupRoleMappings(ctx, arguments["descendantsOf"].(*platform.UID), arguments["childrenOf"].(*platform.UID), arguments["where"].(*scalar.ExternalGroupRoleMappingFilter), arguments["orderBy"].(*scalar.Order), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["skip"].(*int))
+				values, err := resolvers.Query().ExternalGroupRoleMappings(ctx, scalar.Window{OrderBy: arguments["orderBy"].(*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["descendantsOf"].(*platform.UID), arguments["childrenOf"].(*platform.UID), arguments["where"].(*scalar.ExternalGroupRoleMappingFilter))
 				return execute.One(values, err, execute.Pointer)
 			},
 		},
@@ -3813,7 +3813,7 @@ func fieldsQuery(resolvers ResolverRoot) *execute.Object {
 		},
 		"findings": {Arguments: field_Query_findings_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := resolvers.Query().Findings(ctx, arguments["descendantsOf"].(*platform.UID), arguments["childrenOf"].(*platform.UID), arguments["where"].(*scalar.FindingFilter), arguments["orderBy"].(*scalar.Order), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["skip"].(*int))
+				values, err := resolvers.Query().Findings(ctx, scalar.Window{OrderBy: arguments["orderBy"].(*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["descendantsOf"].(*platform.UID), arguments["childrenOf"].(*platform.UID), arguments["where"].(*scalar.FindingFilter))
 				return execute.One(values, err, execute.Pointer)
 			},
 		},
@@ -3837,7 +3837,7 @@ func fieldsQuery(resolvers ResolverRoot) *execute.Object {
 		},
 		"groups": {Arguments: field_Query_groups_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := resolvers.Query().Groups(ctx, arguments["descendantsOf"].(*platform.UID), arguments["childrenOf"].(*platform.UID), arguments["where"].(*scalar.GroupFilter), arguments["orderBy"].(*scalar.Order), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["skip"].(*int))
+				values, err := resolvers.Query().Groups(ctx, scalar.Window{OrderBy: arguments["orderBy"].(*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["descendantsOf"].(*platform.UID), arguments["childrenOf"].(*platform.UID), arguments["where"].(*scalar.GroupFilter))
 				return execute.One(values, err, execute.Pointer)
 			},
 		},
@@ -3849,7 +3849,7 @@ func fieldsQuery(resolvers ResolverRoot) *execute.Object {
 		},
 		"groupInvites": {Arguments: field_Query_groupInvites_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := resolvers.Query().GroupInvites(ctx, arguments["descendantsOf"].(*platform.UID), arguments["childrenOf"].(*platform.UID), arguments["where"].(*scalar.GroupInviteFilter), arguments["orderBy"].(*scalar.Order), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["skip"].(*int))
+				values, err := resolvers.Query().GroupInvites(ctx, scalar.Window{OrderBy: arguments["orderBy"].(*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["descendantsOf"].(*platform.UID), arguments["childrenOf"].(*platform.UID), arguments["where"].(*scalar.GroupInviteFilter))
 				return execute.One(values, err, execute.Pointer)
 			},
 		},
@@ -3861,7 +3861,7 @@ func fieldsQuery(resolvers ResolverRoot) *execute.Object {
 		},
 		"identities": {Arguments: field_Query_identities_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := resolvers.Query().Identities(ctx, arguments["descendantsOf"].(*platform.UID), arguments["childrenOf"].(*platform.UID), arguments["where"].(*scalar.IdentityFilter), arguments["orderBy"].(*scalar.Order), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["skip"].(*int))
+				values, err := resolvers.Query().Identities(ctx, scalar.Window{OrderBy: arguments["orderBy"].(*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["descendantsOf"].(*platform.UID), arguments["childrenOf"].(*platform.UID), arguments["where"].(*scalar.IdentityFilter))
 				return execute.One(values, err, execute.Pointer)
 			},
 		},
@@ -3882,7 +3882,7 @@ func fieldsQuery(resolvers ResolverRoot) *execute.Object {
 		},
 		"identityProviders": {Arguments: field_Query_identityProviders_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := resolvers.Query().IdentityProviders(ctx, arguments["descendantsOf"].(*platform.UID), arguments["childrenOf"].(*platform.UID), arguments["where"].(*scalar.IdentityProviderFilter), arguments["orderBy"].(*scalar.Order), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["skip"].(*int))
+				values, err := resolvers.Query().IdentityProviders(ctx, scalar.Window{OrderBy: arguments["orderBy"].(*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["descendantsOf"].(*platform.UID), arguments["childrenOf"].(*platform.UID), arguments["where"].(*scalar.IdentityProviderFilter))
 				return execute.One(values, err, execute.Pointer)
 			},
 		},
@@ -3894,7 +3894,7 @@ func fieldsQuery(resolvers ResolverRoot) *execute.Object {
 		},
 		"packages": {Arguments: field_Query_packages_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := resolvers.Query().Packages(ctx, arguments["within"].(*platform.UID), arguments["where"].(*platform.PackageFilter), arguments["orderBy"].(*scalar.Order), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["skip"].(*int))
+				values, err := resolvers.Query().Packages(ctx, scalar.Window{OrderBy: arguments["orderBy"].(*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["within"].(*platform.UID), arguments["where"].(*platform.PackageFilter))
 				return execute.One(values, err, execute.Pointer)
 			},
 		},
@@ -3918,7 +3918,7 @@ func fieldsQuery(resolvers ResolverRoot) *execute.Object {
 		},
 		"repos": {Arguments: field_Query_repos_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := resolvers.Query().Repos(ctx, arguments["descendantsOf"].(*platform.UID), arguments["childrenOf"].(*platform.UID), arguments["where"].(*scalar.RepoFilter), arguments["orderBy"].(*scalar.Order), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["skip"].(*int))
+				values, err := resolvers.Query().Repos(ctx, scalar.Window{OrderBy: arguments["orderBy"].(*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["descendantsOf"].(*platform.UID), arguments["childrenOf"].(*platform.UID), arguments["where"].(*scalar.RepoFilter))
 				return execute.One(values, err, execute.Pointer)
 			},
 		},
@@ -3938,7 +3938,7 @@ func fieldsQuery(resolvers ResolverRoot) *execute.Object {
 		},
 		"roles": {Arguments: field_Query_roles_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := resolvers.Query().Roles(ctx, arguments["descendantsOf"].(*platform.UID), arguments["childrenOf"].(*platform.UID), arguments["where"].(*scalar.RoleFilter), arguments["orderBy"].(*scalar.Order), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["skip"].(*int))
+				values, err := resolvers.Query().Roles(ctx, scalar.Window{OrderBy: arguments["orderBy"].(*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["descendantsOf"].(*platform.UID), arguments["childrenOf"].(*platform.UID), arguments["where"].(*scalar.RoleFilter))
 				return execute.One(values, err, execute.Pointer)
 			},
 		},
@@ -3950,13 +3950,13 @@ func fieldsQuery(resolvers ResolverRoot) *execute.Object {
 		},
 		"roleBindings": {Arguments: field_Query_roleBindings_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := resolvers.Query().RoleBindings(ctx, arguments["descendantsOf"].(*platform.UID), arguments["childrenOf"].(*platform.UID), arguments["where"].(*scalar.RoleBindingFilter), arguments["orderBy"].(*scalar.Order), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["skip"].(*int))
+				values, err := resolvers.Query().RoleBindings(ctx, scalar.Window{OrderBy: arguments["orderBy"].(*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["descendantsOf"].(*platform.UID), arguments["childrenOf"].(*platform.UID), arguments["where"].(*scalar.RoleBindingFilter))
 				return execute.One(values, err, execute.Pointer)
 			},
 		},
 		"search": {Arguments: field_Query_search_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := resolvers.Query().Search(ctx, arguments["query"].(string), arguments["kinds"].([]platform.SearchKind), arguments["within"].(*platform.UID), arguments["first"].(*int), arguments["after"].(*string))
+				values, err := resolvers.Query().Search(ctx, scalar.Window{First: arguments["first"].(*int), After: arguments["after"].(*string)}, arguments["query"].(string), arguments["kinds"].([]platform.SearchKind), arguments["within"].(*platform.UID))
 				return execute.One(values, err, execute.Pointer)
 			},
 		},
@@ -3968,7 +3968,7 @@ func fieldsQuery(resolvers ResolverRoot) *execute.Object {
 		},
 		"subscriptions": {Arguments: field_Query_subscriptions_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := resolvers.Query().Subscriptions(ctx, arguments["descendantsOf"].(*platform.UID), arguments["childrenOf"].(*platform.UID), arguments["where"].(*scalar.EventSubscriptionFilter), arguments["orderBy"].(*scalar.Order), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["skip"].(*int))
+				values, err := resolvers.Query().Subscriptions(ctx, scalar.Window{OrderBy: arguments["orderBy"].(*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["descendantsOf"].(*platform.UID), arguments["childrenOf"].(*platform.UID), arguments["where"].(*scalar.EventSubscriptionFilter))
 				return execute.One(values, err, execute.Pointer)
 			},
 		},
@@ -3980,19 +3980,19 @@ func fieldsQuery(resolvers ResolverRoot) *execute.Object {
 		},
 		"tags": {Arguments: field_Query_tags_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := resolvers.Query().Tags(ctx, arguments["descendantsOf"].(*platform.UID), arguments["childrenOf"].(*platform.UID), arguments["where"].(*scalar.TagFilter), arguments["orderBy"].(*scalar.Order), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["skip"].(*int))
+				values, err := resolvers.Query().Tags(ctx, scalar.Window{OrderBy: arguments["orderBy"].(*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["descendantsOf"].(*platform.UID), arguments["childrenOf"].(*platform.UID), arguments["where"].(*scalar.TagFilter))
 				return execute.One(values, err, execute.Pointer)
 			},
 		},
 		"termsAcceptances": {Arguments: field_Query_termsAcceptances_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := resolvers.Query().TermsAcceptances(ctx, arguments["group"].(platform.UID), arguments["orderBy"].(*scalar.Order), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["skip"].(*int))
+				values, err := resolvers.Query().TermsAcceptances(ctx, scalar.Window{OrderBy: arguments["orderBy"].(*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["group"].(platform.UID))
 				return execute.One(values, err, execute.Pointer)
 			},
 		},
 		"vulnerabilityMetadata": {Arguments: field_Query_vulnerabilityMetadata_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := resolvers.Query().VulnerabilityMetadata(ctx, arguments["where"].(*scalar.VulnerabilityMetadataFilter), arguments["orderBy"].(*scalar.Order), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["skip"].(*int))
+				values, err := resolvers.Query().VulnerabilityMetadata(ctx, scalar.Window{OrderBy: arguments["orderBy"].(*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["where"].(*scalar.VulnerabilityMetadataFilter))
 				return execute.One(values, err, execute.Pointer)
 			},
 		},
@@ -4101,7 +4101,7 @@ func fieldsRepo(resolvers ResolverRoot) *execute.Object {
 		},
 		"tags": {Arguments: field_Repo_tags_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := resolvers.Repo().Tags(ctx, execute.Parents[platform.Repo](parents), arguments["where"].(*scalar.TagFilter), arguments["orderBy"].(*scalar.Order), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["skip"].(*int))
+				values, err := resolvers.Repo().Tags(ctx, execute.Parents[platform.Repo](parents), scalar.Window{OrderBy: arguments["orderBy"].(*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["where"].(*scalar.TagFilter))
 				return execute.Each(values, err, execute.Pointer)
 			},
 		},
@@ -4113,7 +4113,7 @@ func fieldsRepo(resolvers ResolverRoot) *execute.Object {
 		},
 		"advisories": {Arguments: field_Repo_advisories_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := resolvers.Repo().Advisories(ctx, execute.Parents[platform.Repo](parents), arguments["where"].(*scalar.AdvisoryFilter), arguments["orderBy"].(*scalar.Order), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["skip"].(*int))
+				values, err := resolvers.Repo().Advisories(ctx, execute.Parents[platform.Repo](parents), scalar.Window{OrderBy: arguments["orderBy"].(*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["where"].(*scalar.AdvisoryFilter))
 				return execute.Each(values, err, execute.Pointer)
 			},
 		},
@@ -4124,7 +4124,7 @@ func fieldsRepo(resolvers ResolverRoot) *execute.Object {
 		},
 		"findings": {Arguments: field_Repo_findings_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := resolvers.Repo().Findings(ctx, execute.Parents[platform.Repo](parents), arguments["where"].(*scalar.FindingFilter), arguments["orderBy"].(*scalar.Order), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["skip"].(*int))
+				values, err := resolvers.Repo().Findings(ctx, execute.Parents[platform.Repo](parents), scalar.Window{OrderBy: arguments["orderBy"].(*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["where"].(*scalar.FindingFilter))
 				return execute.Each(values, err, execute.Pointer)
 			},
 		},
@@ -4280,7 +4280,7 @@ func fieldsRole(resolvers ResolverRoot) *execute.Object {
 		},
 		"roleBindings": {Arguments: field_Role_roleBindings_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := resolvers.Role().RoleBindings(ctx, execute.Parents[platform.Role](parents), arguments["where"].(*scalar.RoleBindingFilter), arguments["orderBy"].(*scalar.Order), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["skip"].(*int))
+				values, err := resolvers.Role().RoleBindings(ctx, execute.Parents[platform.Role](parents), scalar.Window{OrderBy: arguments["orderBy"].(*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["where"].(*scalar.RoleBindingFilter))
 				return execute.Each(values, err, execute.Pointer)
 			},
 		},
@@ -4613,7 +4613,7 @@ func fieldsTag(resolvers ResolverRoot) *execute.Object {
 		},
 		"advisories": {Arguments: field_Tag_advisories_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := resolvers.Tag().Advisories(ctx, execute.Parents[platform.Tag](parents), arguments["where"].(*scalar.AdvisoryFilter), arguments["orderBy"].(*scalar.Order), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["skip"].(*int))
+				values, err := resolvers.Tag().Advisories(ctx, execute.Parents[platform.Tag](parents), scalar.Window{OrderBy: arguments["orderBy"].(*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["where"].(*scalar.AdvisoryFilter))
 				return execute.Each(values, err, execute.Pointer)
 			},
 		},
@@ -4624,7 +4624,7 @@ func fieldsTag(resolvers ResolverRoot) *execute.Object {
 		},
 		"findings": {Arguments: field_Tag_findings_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := resolvers.Tag().Findings(ctx, execute.Parents[platform.Tag](parents), arguments["where"].(*scalar.FindingFilter), arguments["orderBy"].(*scalar.Order), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["skip"].(*int))
+				values, err := resolvers.Tag().Findings(ctx, execute.Parents[platform.Tag](parents), scalar.Window{OrderBy: arguments["orderBy"].(*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["where"].(*scalar.FindingFilter))
 				return execute.Each(values, err, execute.Pointer)
 			},
 		},
@@ -4874,7 +4874,7 @@ func fieldsViewer(resolvers ResolverRoot) *execute.Object {
 		},
 		"roleBindings": {Arguments: field_Viewer_roleBindings_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := resolvers.Viewer().RoleBindings(ctx, execute.Parents[platform.Actor](parents), arguments["where"].(*scalar.RoleBindingFilter), arguments["orderBy"].(*scalar.Order), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["skip"].(*int))
+				values, err := resolvers.Viewer().RoleBindings(ctx, execute.Parents[platform.Actor](parents), scalar.Window{OrderBy: arguments["orderBy"].(*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["where"].(*scalar.RoleBindingFilter))
 				return execute.Each(values, err, execute.Pointer)
 			},
 		},
@@ -4915,31 +4915,31 @@ func fieldsVulnerabilityExposure(resolvers ResolverRoot) *execute.Object {
 		},
 		"findings": {Arguments: field_VulnerabilityExposure_findings_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := resolvers.VulnerabilityExposure().Findings(ctx, execute.Parents[platform.NamedVulnerability](parents), arguments["where"].(*scalar.FindingFilter), arguments["orderBy"].(*scalar.Order), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["skip"].(*int))
+				values, err := resolvers.VulnerabilityExposure().Findings(ctx, execute.Parents[platform.NamedVulnerability](parents), scalar.Window{OrderBy: arguments["orderBy"].(*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["where"].(*scalar.FindingFilter))
 				return execute.Each(values, err, execute.Pointer)
 			},
 		},
 		"images": {Arguments: field_VulnerabilityExposure_images_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := resolvers.VulnerabilityExposure().Images(ctx, execute.Parents[platform.NamedVulnerability](parents), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["skip"].(*int))
+				values, err := resolvers.VulnerabilityExposure().Images(ctx, execute.Parents[platform.NamedVulnerability](parents), scalar.Window{First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)})
 				return execute.Each(values, err, execute.Pointer)
 			},
 		},
 		"tags": {Arguments: field_VulnerabilityExposure_tags_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := resolvers.VulnerabilityExposure().Tags(ctx, execute.Parents[platform.NamedVulnerability](parents), arguments["where"].(*scalar.TagFilter), arguments["orderBy"].(*scalar.Order), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["skip"].(*int))
+				values, err := resolvers.VulnerabilityExposure().Tags(ctx, execute.Parents[platform.NamedVulnerability](parents), scalar.Window{OrderBy: arguments["orderBy"].(*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["where"].(*scalar.TagFilter))
 				return execute.Each(values, err, execute.Pointer)
 			},
 		},
 		"repos": {Arguments: field_VulnerabilityExposure_repos_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := resolvers.VulnerabilityExposure().Repos(ctx, execute.Parents[platform.NamedVulnerability](parents), arguments["where"].(*scalar.RepoFilter), arguments["orderBy"].(*scalar.Order), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["skip"].(*int))
+				values, err := resolvers.VulnerabilityExposure().Repos(ctx, execute.Parents[platform.NamedVulnerability](parents), scalar.Window{OrderBy: arguments["orderBy"].(*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["where"].(*scalar.RepoFilter))
 				return execute.Each(values, err, execute.Pointer)
 			},
 		},
 		"advisories": {Arguments: field_VulnerabilityExposure_advisories_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := resolvers.VulnerabilityExposure().Advisories(ctx, execute.Parents[platform.NamedVulnerability](parents), arguments["where"].(*scalar.AdvisoryFilter), arguments["orderBy"].(*scalar.Order), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["skip"].(*int))
+				values, err := resolvers.VulnerabilityExposure().Advisories(ctx, execute.Parents[platform.NamedVulnerability](parents), scalar.Window{OrderBy: arguments["orderBy"].(*scalar.Order), First: arguments["first"].(*int), After: arguments["after"].(*string), Last: arguments["last"].(*int), Before: arguments["before"].(*string), Skip: arguments["skip"].(*int)}, arguments["where"].(*scalar.AdvisoryFilter))
 				return execute.Each(values, err, execute.Pointer)
 			},
 		},

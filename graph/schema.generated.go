@@ -327,19 +327,19 @@ type AdvisoryResolver interface {
 	Group(ctx context.Context, objs []*platform.Advisory) ([]*platform.Group, error)
 	Vulnerabilities(ctx context.Context, objs []*platform.Advisory) ([][]*platform.Vulnerability, error)
 	Affected(ctx context.Context, objs []*platform.Advisory) ([]*affected.Set, error)
-	Findings(ctx context.Context, objs []*platform.Advisory, where *scalar.FindingFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.Connection[*platform.Finding], error)
+	Findings(ctx context.Context, objs []*platform.Advisory, window scalar.Window, where *scalar.FindingFilter) ([]*scalar.Connection[*platform.Finding], error)
 	ViewerCan(ctx context.Context, objs []*platform.Advisory, capabilities []platform.Capability) ([]bool, error)
 	ViewerCapabilities(ctx context.Context, objs []*platform.Advisory) ([][]platform.Capability, error)
 }
 
 // A AdvisoryDocumentResolver reads the fields of AdvisoryDocument that its objects do not hold.
 type AdvisoryDocumentResolver interface {
-	Advisories(ctx context.Context, objs []*platform.AdvisoryDocument, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.Connection[*platform.Advisory], error)
+	Advisories(ctx context.Context, objs []*platform.AdvisoryDocument, window scalar.Window) ([]*scalar.Connection[*platform.Advisory], error)
 }
 
 // A ArtifactResolver reads the fields of Artifact that its objects do not hold.
 type ArtifactResolver interface {
-	Versions(ctx context.Context, objs []*platform.Artifact, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.Connection[*platform.ArtifactVersion], error)
+	Versions(ctx context.Context, objs []*platform.Artifact, window scalar.Window) ([]*scalar.Connection[*platform.ArtifactVersion], error)
 	ViewerCan(ctx context.Context, objs []*platform.Artifact, capabilities []platform.Capability) ([]bool, error)
 	ViewerCapabilities(ctx context.Context, objs []*platform.Artifact) ([][]platform.Capability, error)
 }
@@ -398,7 +398,7 @@ type EventActorResolver interface {
 // A EventSubscriptionResolver reads the fields of EventSubscription that its objects do not hold.
 type EventSubscriptionResolver interface {
 	Group(ctx context.Context, objs []*platform.Subscription) ([]*platform.Group, error)
-	Deliveries(ctx context.Context, objs []*platform.Subscription, where *platform.DeliveryFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.Connection[*platform.Delivery], error)
+	Deliveries(ctx context.Context, objs []*platform.Subscription, window scalar.Window, where *platform.DeliveryFilter) ([]*scalar.Connection[*platform.Delivery], error)
 	ViewerCan(ctx context.Context, objs []*platform.Subscription, capabilities []platform.Capability) ([]bool, error)
 	ViewerCapabilities(ctx context.Context, objs []*platform.Subscription) ([][]platform.Capability, error)
 }
@@ -417,9 +417,9 @@ type FindingResolver interface {
 	Advisory(ctx context.Context, objs []*platform.Finding) ([]*platform.Advisory, error)
 	Image(ctx context.Context, objs []*platform.Finding) ([]*platform.Image, error)
 	Repo(ctx context.Context, objs []*platform.Finding) ([]*platform.Repo, error)
-	Tags(ctx context.Context, objs []*platform.Finding, where *scalar.TagFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.Connection[*platform.Tag], error)
+	Tags(ctx context.Context, objs []*platform.Finding, window scalar.Window, where *scalar.TagFilter) ([]*scalar.Connection[*platform.Tag], error)
 	Assignee(ctx context.Context, objs []*platform.Finding) ([]*platform.Identity, error)
-	FixedIn(ctx context.Context, objs []*platform.Finding, first *int, after *string) ([]*scalar.Connection[*platform.Tag], error)
+	FixedIn(ctx context.Context, objs []*platform.Finding, window scalar.Window) ([]*scalar.Connection[*platform.Tag], error)
 	ViewerCan(ctx context.Context, objs []*platform.Finding, capabilities []platform.Capability) ([]bool, error)
 	ViewerCapabilities(ctx context.Context, objs []*platform.Finding) ([][]platform.Capability, error)
 }
@@ -451,26 +451,26 @@ type GroupResolver interface {
 	Parent(ctx context.Context, objs []*platform.Group) ([]*platform.Group, error)
 	Ancestors(ctx context.Context, objs []*platform.Group) ([][]*platform.Group, error)
 	Path(ctx context.Context, objs []*platform.Group) ([]*string, error)
-	Children(ctx context.Context, objs []*platform.Group, where *scalar.GroupFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.Connection[*platform.Group], error)
+	Children(ctx context.Context, objs []*platform.Group, window scalar.Window, where *scalar.GroupFilter) ([]*scalar.Connection[*platform.Group], error)
 	Child(ctx context.Context, objs []*platform.Group, name string) ([]*platform.Group, error)
-	Descendants(ctx context.Context, objs []*platform.Group, where *scalar.GroupFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.Connection[*platform.Group], error)
-	Identities(ctx context.Context, objs []*platform.Group, directOnly *bool, where *scalar.IdentityFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.Connection[*platform.Identity], error)
-	Roles(ctx context.Context, objs []*platform.Group, directOnly *bool, where *scalar.RoleFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.Connection[*platform.Role], error)
-	RoleBindings(ctx context.Context, objs []*platform.Group, directOnly *bool, where *scalar.RoleBindingFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.Connection[*platform.RoleBinding], error)
-	EffectiveBindings(ctx context.Context, objs []*platform.Group, capability *platform.Capability, where *scalar.RoleBindingFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.Connection[*platform.RoleBinding], error)
-	Repos(ctx context.Context, objs []*platform.Group, directOnly *bool, where *scalar.RepoFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.Connection[*platform.Repo], error)
+	Descendants(ctx context.Context, objs []*platform.Group, window scalar.Window, where *scalar.GroupFilter) ([]*scalar.Connection[*platform.Group], error)
+	Identities(ctx context.Context, objs []*platform.Group, window scalar.Window, directOnly *bool, where *scalar.IdentityFilter) ([]*scalar.Connection[*platform.Identity], error)
+	Roles(ctx context.Context, objs []*platform.Group, window scalar.Window, directOnly *bool, where *scalar.RoleFilter) ([]*scalar.Connection[*platform.Role], error)
+	RoleBindings(ctx context.Context, objs []*platform.Group, window scalar.Window, directOnly *bool, where *scalar.RoleBindingFilter) ([]*scalar.Connection[*platform.RoleBinding], error)
+	EffectiveBindings(ctx context.Context, objs []*platform.Group, window scalar.Window, capability *platform.Capability, where *scalar.RoleBindingFilter) ([]*scalar.Connection[*platform.RoleBinding], error)
+	Repos(ctx context.Context, objs []*platform.Group, window scalar.Window, directOnly *bool, where *scalar.RepoFilter) ([]*scalar.Connection[*platform.Repo], error)
 	Repo(ctx context.Context, objs []*platform.Group, name string) ([]*platform.Repo, error)
-	Tags(ctx context.Context, objs []*platform.Group, where *scalar.TagFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.Connection[*platform.Tag], error)
-	Advisories(ctx context.Context, objs []*platform.Group, directOnly *bool, where *scalar.AdvisoryFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.Connection[*platform.Advisory], error)
+	Tags(ctx context.Context, objs []*platform.Group, window scalar.Window, where *scalar.TagFilter) ([]*scalar.Connection[*platform.Tag], error)
+	Advisories(ctx context.Context, objs []*platform.Group, window scalar.Window, directOnly *bool, where *scalar.AdvisoryFilter) ([]*scalar.Connection[*platform.Advisory], error)
 	AdvisorySummary(ctx context.Context, objs []*platform.Group) ([]*platform.AdvisorySummary, error)
-	Findings(ctx context.Context, objs []*platform.Group, where *scalar.FindingFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.Connection[*platform.Finding], error)
+	Findings(ctx context.Context, objs []*platform.Group, window scalar.Window, where *scalar.FindingFilter) ([]*scalar.Connection[*platform.Finding], error)
 	FindingSummary(ctx context.Context, objs []*platform.Group) ([]*platform.FindingSummary, error)
-	IdentityProviders(ctx context.Context, objs []*platform.Group, directOnly *bool, where *scalar.IdentityProviderFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.Connection[*platform.IdentityProvider], error)
+	IdentityProviders(ctx context.Context, objs []*platform.Group, window scalar.Window, directOnly *bool, where *scalar.IdentityProviderFilter) ([]*scalar.Connection[*platform.IdentityProvider], error)
 	AccountAssociation(ctx context.Context, objs []*platform.Group) ([]*platform.AccountAssociation, error)
-	Invites(ctx context.Context, objs []*platform.Group, directOnly *bool, where *scalar.GroupInviteFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.Connection[*platform.GroupInvite], error)
-	TermsAcceptances(ctx context.Context, objs []*platform.Group, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.Connection[*platform.TermsAcceptance], error)
-	Subscriptions(ctx context.Context, objs []*platform.Group, directOnly *bool, where *scalar.EventSubscriptionFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.Connection[*platform.Subscription], error)
-	WhoCan(ctx context.Context, objs []*platform.Group, capability platform.Capability, first *int, after *string, last *int, before *string) ([]*scalar.Connection[*platform.RoleBinding], error)
+	Invites(ctx context.Context, objs []*platform.Group, window scalar.Window, directOnly *bool, where *scalar.GroupInviteFilter) ([]*scalar.Connection[*platform.GroupInvite], error)
+	TermsAcceptances(ctx context.Context, objs []*platform.Group, window scalar.Window) ([]*scalar.Connection[*platform.TermsAcceptance], error)
+	Subscriptions(ctx context.Context, objs []*platform.Group, window scalar.Window, directOnly *bool, where *scalar.EventSubscriptionFilter) ([]*scalar.Connection[*platform.Subscription], error)
+	WhoCan(ctx context.Context, objs []*platform.Group, window scalar.Window, capability platform.Capability) ([]*scalar.Connection[*platform.RoleBinding], error)
 	ViewerCan(ctx context.Context, objs []*platform.Group, capabilities []platform.Capability) ([]bool, error)
 	ViewerCapabilities(ctx context.Context, objs []*platform.Group) ([][]platform.Capability, error)
 }
@@ -502,7 +502,7 @@ type HolderEdgeResolver interface {
 // A IdentityResolver reads the fields of Identity that its objects do not hold.
 type IdentityResolver interface {
 	Group(ctx context.Context, objs []*platform.Identity) ([]*platform.Group, error)
-	RoleBindings(ctx context.Context, objs []*platform.Identity, where *scalar.RoleBindingFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.Connection[*platform.RoleBinding], error)
+	RoleBindings(ctx context.Context, objs []*platform.Identity, window scalar.Window, where *scalar.RoleBindingFilter) ([]*scalar.Connection[*platform.RoleBinding], error)
 	EffectiveCapabilities(ctx context.Context, objs []*platform.Identity, on platform.UID) ([][]platform.Capability, error)
 	Can(ctx context.Context, objs []*platform.Identity, capability platform.Capability, on platform.UID) ([]*bool, error)
 	ViewerCan(ctx context.Context, objs []*platform.Identity, capabilities []platform.Capability) ([]bool, error)
@@ -518,7 +518,7 @@ type IdentityConnectionResolver interface {
 type IdentityProviderResolver interface {
 	Group(ctx context.Context, objs []*platform.IdentityProvider) ([]*platform.Group, error)
 	DefaultRole(ctx context.Context, objs []*platform.IdentityProvider) ([]*platform.Role, error)
-	Mappings(ctx context.Context, objs []*platform.IdentityProvider, where *scalar.ExternalGroupRoleMappingFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.Connection[*platform.ExternalGroupRoleMapping], error)
+	Mappings(ctx context.Context, objs []*platform.IdentityProvider, window scalar.Window, where *scalar.ExternalGroupRoleMappingFilter) ([]*scalar.Connection[*platform.ExternalGroupRoleMapping], error)
 	ViewerCan(ctx context.Context, objs []*platform.IdentityProvider, capabilities []platform.Capability) ([]bool, error)
 	ViewerCapabilities(ctx context.Context, objs []*platform.IdentityProvider) ([][]platform.Capability, error)
 }
@@ -527,9 +527,9 @@ type IdentityProviderResolver interface {
 type ImageResolver interface {
 	Size(ctx context.Context, objs []*platform.Image, architecture *string) ([]*int64, error)
 	Repo(ctx context.Context, objs []*platform.Image) ([]*platform.Repo, error)
-	Packages(ctx context.Context, objs []*platform.Image, where *platform.PackageFilter, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.Connection[*platform.ImagePackage], error)
-	Tags(ctx context.Context, objs []*platform.Image, where *scalar.TagFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.Connection[*platform.Tag], error)
-	Findings(ctx context.Context, objs []*platform.Image, where *scalar.FindingFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.Connection[*platform.Finding], error)
+	Packages(ctx context.Context, objs []*platform.Image, window scalar.Window, where *platform.PackageFilter) ([]*scalar.Connection[*platform.ImagePackage], error)
+	Tags(ctx context.Context, objs []*platform.Image, window scalar.Window, where *scalar.TagFilter) ([]*scalar.Connection[*platform.Tag], error)
+	Findings(ctx context.Context, objs []*platform.Image, window scalar.Window, where *scalar.FindingFilter) ([]*scalar.Connection[*platform.Finding], error)
 	FindingSummary(ctx context.Context, objs []*platform.Image) ([]*platform.FindingSummary, error)
 }
 
@@ -596,7 +596,7 @@ type MutationResolver interface {
 // A PackageResolver reads the fields of Package that its objects do not hold.
 type PackageResolver interface {
 	Group(ctx context.Context, objs []*platform.Package) ([]*platform.Group, error)
-	Versions(ctx context.Context, objs []*platform.Package, where *platform.PackageVersionFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.Connection[*platform.PackageVersion], error)
+	Versions(ctx context.Context, objs []*platform.Package, window scalar.Window, where *platform.PackageVersionFilter) ([]*scalar.Connection[*platform.PackageVersion], error)
 	ViewerCan(ctx context.Context, objs []*platform.Package, capabilities []platform.Capability) ([]bool, error)
 	ViewerCapabilities(ctx context.Context, objs []*platform.Package) ([][]platform.Capability, error)
 }
@@ -604,10 +604,10 @@ type PackageResolver interface {
 // A PackageVersionResolver reads the fields of PackageVersion that its objects do not hold.
 type PackageVersionResolver interface {
 	Package(ctx context.Context, objs []*platform.PackageVersion) ([]*platform.Package, error)
-	Images(ctx context.Context, objs []*platform.PackageVersion, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.Connection[*platform.Image], error)
-	Tags(ctx context.Context, objs []*platform.PackageVersion, where *scalar.TagFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.Connection[*platform.Tag], error)
-	Repos(ctx context.Context, objs []*platform.PackageVersion, where *scalar.RepoFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.Connection[*platform.Repo], error)
-	Advisories(ctx context.Context, objs []*platform.PackageVersion, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.Connection[*platform.Advisory], error)
+	Images(ctx context.Context, objs []*platform.PackageVersion, window scalar.Window) ([]*scalar.Connection[*platform.Image], error)
+	Tags(ctx context.Context, objs []*platform.PackageVersion, window scalar.Window, where *scalar.TagFilter) ([]*scalar.Connection[*platform.Tag], error)
+	Repos(ctx context.Context, objs []*platform.PackageVersion, window scalar.Window, where *scalar.RepoFilter) ([]*scalar.Connection[*platform.Repo], error)
+	Advisories(ctx context.Context, objs []*platform.PackageVersion, window scalar.Window) ([]*scalar.Connection[*platform.Advisory], error)
 	ViewerCan(ctx context.Context, objs []*platform.PackageVersion, capabilities []platform.Capability) ([]bool, error)
 	ViewerCapabilities(ctx context.Context, objs []*platform.PackageVersion) ([][]platform.Capability, error)
 }
@@ -618,54 +618,54 @@ type QueryResolver interface {
 	Node(ctx context.Context, id platform.UID) (scalar.Node, error)
 	Nodes(ctx context.Context, ids []platform.UID) ([]scalar.Node, error)
 	Viewer(ctx context.Context) (*platform.Actor, error)
-	AccessAt(ctx context.Context, group platform.UID, time platform.Time, first *int, after *string, last *int, before *string) (*scalar.AccessConnection[*platform.AccessGrant], error)
-	AccessChanges(ctx context.Context, within platform.UID, from platform.Time, to platform.Time, identity *platform.UID, actor *string, first *int, after *string, last *int, before *string) (*scalar.AccessConnection[*platform.AccessChange], error)
+	AccessAt(ctx context.Context, window scalar.Window, group platform.UID, time platform.Time) (*scalar.AccessConnection[*platform.AccessGrant], error)
+	AccessChanges(ctx context.Context, window scalar.Window, within platform.UID, from platform.Time, to platform.Time, identity *platform.UID, actor *string) (*scalar.AccessConnection[*platform.AccessChange], error)
 	AccountAssociation(ctx context.Context, uid platform.UID) (*platform.AccountAssociation, error)
-	AccountAssociations(ctx context.Context, descendantsOf *platform.UID, childrenOf *platform.UID, where *scalar.AccountAssociationFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) (*scalar.Connection[*platform.AccountAssociation], error)
+	AccountAssociations(ctx context.Context, window scalar.Window, descendantsOf *platform.UID, childrenOf *platform.UID, where *scalar.AccountAssociationFilter) (*scalar.Connection[*platform.AccountAssociation], error)
 	AdvisoryActivity(ctx context.Context, within platform.UID, interval platform.ActivityInterval, from *platform.Time, to *platform.Time, timeZone string) ([]*platform.AdvisoryActivity, error)
 	EventActivity(ctx context.Context, within platform.UID, interval platform.ActivityInterval, from *platform.Time, to *platform.Time, timeZone string, types []string, kinds []string) ([]*platform.EventActivity, error)
 	Advisory(ctx context.Context, uid platform.UID) (*platform.Advisory, error)
-	Advisories(ctx context.Context, descendantsOf *platform.UID, childrenOf *platform.UID, where *scalar.AdvisoryFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) (*scalar.Connection[*platform.Advisory], error)
+	Advisories(ctx context.Context, window scalar.Window, descendantsOf *platform.UID, childrenOf *platform.UID, where *scalar.AdvisoryFilter) (*scalar.Connection[*platform.Advisory], error)
 	AdvisorySummary(ctx context.Context, within *platform.UID) (*platform.AdvisorySummary, error)
-	AdvisoryDocuments(ctx context.Context, where *scalar.AdvisoryDocumentFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) (*scalar.Connection[*platform.AdvisoryDocument], error)
+	AdvisoryDocuments(ctx context.Context, window scalar.Window, where *scalar.AdvisoryDocumentFilter) (*scalar.Connection[*platform.AdvisoryDocument], error)
 	Artifact(ctx context.Context, uid platform.UID) (*platform.Artifact, error)
-	Artifacts(ctx context.Context, where platform.ArtifactFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) (*scalar.Connection[*platform.Artifact], error)
+	Artifacts(ctx context.Context, window scalar.Window, where platform.ArtifactFilter) (*scalar.Connection[*platform.Artifact], error)
 	ArtifactCounts(ctx context.Context, ecosystems []platform.Ecosystem) ([]*platform.EcosystemCount, error)
-	AuditLog(ctx context.Context, descendantsOf *platform.UID, actor *string, subject *platform.UID, target *platform.UID, types []string, kinds []string, since *platform.Time, until *platform.Time, denied *bool, first *int, after *string, last *int, before *string) (*scalar.RecordConnection[*platform.Event], error)
+	AuditLog(ctx context.Context, window scalar.Window, descendantsOf *platform.UID, actor *string, subject *platform.UID, target *platform.UID, types []string, kinds []string, since *platform.Time, until *platform.Time, denied *bool) (*scalar.RecordConnection[*platform.Event], error)
 	FeedPosition(ctx context.Context) (*string, error)
 	ExternalGroupRoleMapping(ctx context.Context, uid platform.UID) (*platform.ExternalGroupRoleMapping, error)
-	ExternalGroupRoleMappings(ctx context.Context, descendantsOf *platform.UID, childrenOf *platform.UID, where *scalar.ExternalGroupRoleMappingFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) (*scalar.Connection[*platform.ExternalGroupRoleMapping], error)
+	ExternalGroupRoleMappings(ctx context.Context, window scalar.Window, descendantsOf *platform.UID, childrenOf *platform.UID, where *scalar.ExternalGroupRoleMappingFilter) (*scalar.Connection[*platform.ExternalGroupRoleMapping], error)
 	Finding(ctx context.Context, uid platform.UID) (*platform.Finding, error)
-	Findings(ctx context.Context, descendantsOf *platform.UID, childrenOf *platform.UID, where *scalar.FindingFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) (*scalar.Connection[*platform.Finding], error)
+	Findings(ctx context.Context, window scalar.Window, descendantsOf *platform.UID, childrenOf *platform.UID, where *scalar.FindingFilter) (*scalar.Connection[*platform.Finding], error)
 	FindingSummary(ctx context.Context, within *platform.UID) (*platform.FindingSummary, error)
 	FindingActivity(ctx context.Context, within platform.UID, interval platform.ActivityInterval, from *platform.Time, to *platform.Time, timeZone string) ([]*platform.FindingActivity, error)
 	Group(ctx context.Context, uid *platform.UID, path *string, by *ResourceReference) (*platform.Group, error)
-	Groups(ctx context.Context, descendantsOf *platform.UID, childrenOf *platform.UID, where *scalar.GroupFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) (*scalar.Connection[*platform.Group], error)
+	Groups(ctx context.Context, window scalar.Window, descendantsOf *platform.UID, childrenOf *platform.UID, where *scalar.GroupFilter) (*scalar.Connection[*platform.Group], error)
 	GroupInvite(ctx context.Context, uid platform.UID) (*platform.GroupInvite, error)
-	GroupInvites(ctx context.Context, descendantsOf *platform.UID, childrenOf *platform.UID, where *scalar.GroupInviteFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) (*scalar.Connection[*platform.GroupInvite], error)
+	GroupInvites(ctx context.Context, window scalar.Window, descendantsOf *platform.UID, childrenOf *platform.UID, where *scalar.GroupInviteFilter) (*scalar.Connection[*platform.GroupInvite], error)
 	Identity(ctx context.Context, uid platform.UID) (*platform.Identity, error)
-	Identities(ctx context.Context, descendantsOf *platform.UID, childrenOf *platform.UID, where *scalar.IdentityFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) (*scalar.Connection[*platform.Identity], error)
+	Identities(ctx context.Context, window scalar.Window, descendantsOf *platform.UID, childrenOf *platform.UID, where *scalar.IdentityFilter) (*scalar.Connection[*platform.Identity], error)
 	LookupIdentity(ctx context.Context, issuer string, subject string) (*platform.UID, error)
 	IdentityProvider(ctx context.Context, uid platform.UID) (*platform.IdentityProvider, error)
-	IdentityProviders(ctx context.Context, descendantsOf *platform.UID, childrenOf *platform.UID, where *scalar.IdentityProviderFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) (*scalar.Connection[*platform.IdentityProvider], error)
+	IdentityProviders(ctx context.Context, window scalar.Window, descendantsOf *platform.UID, childrenOf *platform.UID, where *scalar.IdentityProviderFilter) (*scalar.Connection[*platform.IdentityProvider], error)
 	CompareImages(ctx context.Context, from ImageInput, to ImageInput) (*platform.ImageComparison, error)
-	Packages(ctx context.Context, within *platform.UID, where *platform.PackageFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) (*scalar.Connection[*platform.Package], error)
+	Packages(ctx context.Context, window scalar.Window, within *platform.UID, where *platform.PackageFilter) (*scalar.Connection[*platform.Package], error)
 	Package(ctx context.Context, uid platform.UID) (*platform.Package, error)
 	PackageVersion(ctx context.Context, uid platform.UID) (*platform.PackageVersion, error)
 	Repo(ctx context.Context, uid *platform.UID, path *string, by *ResourceReference) (*platform.Repo, error)
-	Repos(ctx context.Context, descendantsOf *platform.UID, childrenOf *platform.UID, where *scalar.RepoFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) (*scalar.Connection[*platform.Repo], error)
+	Repos(ctx context.Context, window scalar.Window, descendantsOf *platform.UID, childrenOf *platform.UID, where *scalar.RepoFilter) (*scalar.Connection[*platform.Repo], error)
 	ResolvedVulnerabilities(ctx context.Context, images []*platform.ImageRef, startTime platform.Time, endTime platform.Time) ([]*platform.ResolvedVulnerabilityReport, error)
 	Role(ctx context.Context, uid platform.UID) (*platform.Role, error)
-	Roles(ctx context.Context, descendantsOf *platform.UID, childrenOf *platform.UID, where *scalar.RoleFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) (*scalar.Connection[*platform.Role], error)
+	Roles(ctx context.Context, window scalar.Window, descendantsOf *platform.UID, childrenOf *platform.UID, where *scalar.RoleFilter) (*scalar.Connection[*platform.Role], error)
 	RoleBinding(ctx context.Context, uid platform.UID) (*platform.RoleBinding, error)
-	RoleBindings(ctx context.Context, descendantsOf *platform.UID, childrenOf *platform.UID, where *scalar.RoleBindingFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) (*scalar.Connection[*platform.RoleBinding], error)
-	Search(ctx context.Context, query string, kinds []platform.SearchKind, within *platform.UID, first *int, after *string) (*scalar.SearchConnection, error)
+	RoleBindings(ctx context.Context, window scalar.Window, descendantsOf *platform.UID, childrenOf *platform.UID, where *scalar.RoleBindingFilter) (*scalar.Connection[*platform.RoleBinding], error)
+	Search(ctx context.Context, window scalar.Window, query string, kinds []platform.SearchKind, within *platform.UID) (*scalar.SearchConnection, error)
 	Subscription(ctx context.Context, uid platform.UID) (*platform.Subscription, error)
-	Subscriptions(ctx context.Context, descendantsOf *platform.UID, childrenOf *platform.UID, where *scalar.EventSubscriptionFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) (*scalar.Connection[*platform.Subscription], error)
+	Subscriptions(ctx context.Context, window scalar.Window, descendantsOf *platform.UID, childrenOf *platform.UID, where *scalar.EventSubscriptionFilter) (*scalar.Connection[*platform.Subscription], error)
 	Tag(ctx context.Context, uid platform.UID) (*platform.Tag, error)
-	Tags(ctx context.Context, descendantsOf *platform.UID, childrenOf *platform.UID, where *scalar.TagFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) (*scalar.Connection[*platform.Tag], error)
-	TermsAcceptances(ctx context.Context, group platform.UID, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) (*scalar.Connection[*platform.TermsAcceptance], error)
-	VulnerabilityMetadata(ctx context.Context, where *scalar.VulnerabilityMetadataFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) (*scalar.Connection[*platform.Vulnerability], error)
+	Tags(ctx context.Context, window scalar.Window, descendantsOf *platform.UID, childrenOf *platform.UID, where *scalar.TagFilter) (*scalar.Connection[*platform.Tag], error)
+	TermsAcceptances(ctx context.Context, window scalar.Window, group platform.UID) (*scalar.Connection[*platform.TermsAcceptance], error)
+	VulnerabilityMetadata(ctx context.Context, window scalar.Window, where *scalar.VulnerabilityMetadataFilter) (*scalar.Connection[*platform.Vulnerability], error)
 	Vulnerability(ctx context.Context, id string) (*platform.NamedVulnerability, error)
 }
 
@@ -675,11 +675,11 @@ type RepoResolver interface {
 	Group(ctx context.Context, objs []*platform.Repo) ([]*platform.Group, error)
 	Path(ctx context.Context, objs []*platform.Repo) ([]*string, error)
 	Readme(ctx context.Context, objs []*platform.Repo) ([]*string, error)
-	Tags(ctx context.Context, objs []*platform.Repo, where *scalar.TagFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.Connection[*platform.Tag], error)
+	Tags(ctx context.Context, objs []*platform.Repo, window scalar.Window, where *scalar.TagFilter) ([]*scalar.Connection[*platform.Tag], error)
 	Tag(ctx context.Context, objs []*platform.Repo, name string) ([]*platform.Tag, error)
-	Advisories(ctx context.Context, objs []*platform.Repo, where *scalar.AdvisoryFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.Connection[*platform.Advisory], error)
+	Advisories(ctx context.Context, objs []*platform.Repo, window scalar.Window, where *scalar.AdvisoryFilter) ([]*scalar.Connection[*platform.Advisory], error)
 	AdvisorySummary(ctx context.Context, objs []*platform.Repo) ([]*platform.AdvisorySummary, error)
-	Findings(ctx context.Context, objs []*platform.Repo, where *scalar.FindingFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.Connection[*platform.Finding], error)
+	Findings(ctx context.Context, objs []*platform.Repo, window scalar.Window, where *scalar.FindingFilter) ([]*scalar.Connection[*platform.Finding], error)
 	FindingSummary(ctx context.Context, objs []*platform.Repo) ([]*platform.FindingSummary, error)
 	ViewerCan(ctx context.Context, objs []*platform.Repo, capabilities []platform.Capability) ([]bool, error)
 	ViewerCapabilities(ctx context.Context, objs []*platform.Repo) ([][]platform.Capability, error)
@@ -698,7 +698,7 @@ type RepoFacetResolver interface {
 // A RoleResolver reads the fields of Role that its objects do not hold.
 type RoleResolver interface {
 	Group(ctx context.Context, objs []*platform.Role) ([]*platform.Group, error)
-	RoleBindings(ctx context.Context, objs []*platform.Role, where *scalar.RoleBindingFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.Connection[*platform.RoleBinding], error)
+	RoleBindings(ctx context.Context, objs []*platform.Role, window scalar.Window, where *scalar.RoleBindingFilter) ([]*scalar.Connection[*platform.RoleBinding], error)
 	ViewerCan(ctx context.Context, objs []*platform.Role, capabilities []platform.Capability) ([]bool, error)
 	ViewerCapabilities(ctx context.Context, objs []*platform.Role) ([][]platform.Capability, error)
 }
@@ -732,9 +732,9 @@ type SubscriptionResolver interface {
 type TagResolver interface {
 	Repo(ctx context.Context, objs []*platform.Tag) ([]*platform.Repo, error)
 	Image(ctx context.Context, objs []*platform.Tag) ([]*platform.Image, error)
-	Advisories(ctx context.Context, objs []*platform.Tag, where *scalar.AdvisoryFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.Connection[*platform.Advisory], error)
+	Advisories(ctx context.Context, objs []*platform.Tag, window scalar.Window, where *scalar.AdvisoryFilter) ([]*scalar.Connection[*platform.Advisory], error)
 	AdvisorySummary(ctx context.Context, objs []*platform.Tag) ([]*platform.AdvisorySummary, error)
-	Findings(ctx context.Context, objs []*platform.Tag, where *scalar.FindingFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.Connection[*platform.Finding], error)
+	Findings(ctx context.Context, objs []*platform.Tag, window scalar.Window, where *scalar.FindingFilter) ([]*scalar.Connection[*platform.Finding], error)
 	FindingSummary(ctx context.Context, objs []*platform.Tag) ([]*platform.FindingSummary, error)
 	ViewerCan(ctx context.Context, objs []*platform.Tag, capabilities []platform.Capability) ([]bool, error)
 	ViewerCapabilities(ctx context.Context, objs []*platform.Tag) ([][]platform.Capability, error)
@@ -753,7 +753,7 @@ type TermsAcceptanceResolver interface {
 // A ViewerResolver reads the fields of Viewer that its objects do not hold.
 type ViewerResolver interface {
 	Identities(ctx context.Context, objs []*platform.Actor) ([][]*platform.Identity, error)
-	RoleBindings(ctx context.Context, objs []*platform.Actor, where *scalar.RoleBindingFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.Connection[*platform.RoleBinding], error)
+	RoleBindings(ctx context.Context, objs []*platform.Actor, window scalar.Window, where *scalar.RoleBindingFilter) ([]*scalar.Connection[*platform.RoleBinding], error)
 	Capabilities(ctx context.Context, objs []*platform.Actor, on platform.UID) ([][]platform.Capability, error)
 	Can(ctx context.Context, objs []*platform.Actor, capability platform.Capability, on platform.UID) ([]bool, error)
 }
@@ -761,11 +761,11 @@ type ViewerResolver interface {
 // A VulnerabilityExposureResolver reads the fields of VulnerabilityExposure that its objects do not hold.
 type VulnerabilityExposureResolver interface {
 	Exploitation(ctx context.Context, objs []*platform.NamedVulnerability) ([]*platform.Exploitation, error)
-	Findings(ctx context.Context, objs []*platform.NamedVulnerability, where *scalar.FindingFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.Connection[*platform.Finding], error)
-	Images(ctx context.Context, objs []*platform.NamedVulnerability, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.Connection[*platform.Image], error)
-	Tags(ctx context.Context, objs []*platform.NamedVulnerability, where *scalar.TagFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.Connection[*platform.Tag], error)
-	Repos(ctx context.Context, objs []*platform.NamedVulnerability, where *scalar.RepoFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.Connection[*platform.Repo], error)
-	Advisories(ctx context.Context, objs []*platform.NamedVulnerability, where *scalar.AdvisoryFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.Connection[*platform.Advisory], error)
+	Findings(ctx context.Context, objs []*platform.NamedVulnerability, window scalar.Window, where *scalar.FindingFilter) ([]*scalar.Connection[*platform.Finding], error)
+	Images(ctx context.Context, objs []*platform.NamedVulnerability, window scalar.Window) ([]*scalar.Connection[*platform.Image], error)
+	Tags(ctx context.Context, objs []*platform.NamedVulnerability, window scalar.Window, where *scalar.TagFilter) ([]*scalar.Connection[*platform.Tag], error)
+	Repos(ctx context.Context, objs []*platform.NamedVulnerability, window scalar.Window, where *scalar.RepoFilter) ([]*scalar.Connection[*platform.Repo], error)
+	Advisories(ctx context.Context, objs []*platform.NamedVulnerability, window scalar.Window, where *scalar.AdvisoryFilter) ([]*scalar.Connection[*platform.Advisory], error)
 }
 
 // A VulnerabilityMetadataResolver reads the fields of VulnerabilityMetadata that its objects do not hold.
