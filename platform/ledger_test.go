@@ -2,12 +2,13 @@ package platform_test
 
 import (
 	"os"
-	"regexp"
 	"strings"
 	"testing"
+
+	"atrium/internal/wiretest"
 )
 
-// An rpc is a line of testdata/wire.txt.
+// An rpc is an operation of the reference.
 type rpc struct {
 	name         string
 	service      string
@@ -16,37 +17,12 @@ type rpc struct {
 	event        string   // This is the type without its prefix; "" means none.
 }
 
-var (
-	serviceLine = regexp.MustCompile(`^## .* service (\w+)$`)
-	rpcLine     = regexp.MustCompile(`^RPC (\w+) \w+ \S+ \|([^|]*)\|(.*)$`)
-	capName     = regexp.MustCompile(`CAP_\w+`)
-	eventName   = regexp.MustCompile(`<prefix>\.(\S+)`)
-)
-
-// wireRPCs reads testdata/wire.txt.
+// wireRPCs returns the operations of the reference by their names.
 func wireRPCs(t testing.TB) map[string]rpc {
 	t.Helper()
-	text, err := os.ReadFile("testdata/wire.txt")
-	must(t, err)
 	found := map[string]rpc{}
-	service := ""
-	for line := range strings.Lines(string(text)) {
-		line = strings.TrimSpace(line)
-		if m := serviceLine.FindStringSubmatch(line); m != nil {
-			service = m[1]
-		}
-		m := rpcLine.FindStringSubmatch(line)
-		if m == nil {
-			continue
-		}
-		r := rpc{name: m[1], service: service, capabilities: capName.FindAllString(m[2], -1), unscoped: strings.Contains(m[2], "unscoped")}
-		if e := eventName.FindStringSubmatch(m[3]); e != nil {
-			r.event = e[1]
-		}
-		found[r.name] = r
-	}
-	if lines := strings.Count(string(text), "\nRPC "); len(found) != lines || lines == 0 {
-		t.Fatalf("testdata/wire.txt has %d RPCs, and %d were understood", lines, len(found))
+	for _, r := range wiretest.RPCs(t) {
+		found[r.Name] = rpc{r.Name, r.Service, r.Capabilities, r.IsUnscoped, r.Event}
 	}
 	return found
 }

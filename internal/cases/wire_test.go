@@ -3,10 +3,10 @@ package cases
 import (
 	"net/http"
 	"os"
-	"regexp"
 	"strings"
 	"testing"
 
+	"atrium/internal/wiretest"
 	"atrium/platform"
 )
 
@@ -17,21 +17,12 @@ type rpc struct {
 	capabilities []string // These are wire names. All of them are needed.
 }
 
-var (
-	rpcLine       = regexp.MustCompile(`(?m)^RPC (\w+) (\w+) (\S+) \|([^|]*)\|`)
-	capabilityRef = regexp.MustCompile(`CAP_\w+`)
-)
-
-// wireLedger reads the copy of reference/wire.txt, and adds our own operations.
+// wireLedger returns the operations of the reference, and our own operations.
 func wireLedger(t testing.TB) map[string]rpc {
 	t.Helper()
 	ledger := map[string]rpc{}
-	text := readFile(t, "../../platform/testdata/wire.txt")
-	for _, m := range rpcLine.FindAllStringSubmatch(text, -1) {
-		ledger[m[1]] = rpc{m[1], strings.ToUpper(m[2]), m[3], capabilityRef.FindAllString(m[4], -1)}
-	}
-	if lines := strings.Count(text, "\nRPC "); len(ledger) != lines || lines == 0 {
-		t.Fatalf("the ledger of the wire has %d operations, and %d were understood", lines, len(ledger))
+	for _, r := range wiretest.RPCs(t) {
+		ledger[r.Name] = rpc{r.Name, r.Method, r.Path, r.Capabilities}
 	}
 	// Our own operation needs the capabilities of an update.
 	ledger["VerifyIdentityProvider"] = rpc{"VerifyIdentityProvider", http.MethodPost, "/iam/v2/identityProviders:verify", ledger["UpdateIdentityProvider"].capabilities}

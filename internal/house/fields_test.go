@@ -12,7 +12,7 @@ import (
 // kind.
 func TestEveryKindDeclaresItsFacts(t *testing.T) {
 	t.Parallel()
-	wire := read(t, "platform/testdata/wire.txt")
+	wire := read(t, "internal/wiretest/wire.txt")
 	mutations := readContracts(t, "schema/*.graphqls", graphqlBlock)["Mutation"]
 	for _, d := range declarations(t) {
 		expect := func(fact, example string) {

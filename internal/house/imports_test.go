@@ -75,6 +75,7 @@ var rules = map[string]rule{
 	"internal/devtool/gqlgen":              {nil, "it generates from the schema alone, before the code that uses the result can be built"},
 	"internal/house":                       {nil, "it looks at the house from outside"},
 	"internal/devtool/protoc-gen-services": {nil, "it generates from the contract alone"},
+	"internal/wiretest":                    {nil, "it reads facts of the reference, which know nothing of how they are met"},
 	"internal/licences":                    {nil, "it is text"},
 	"internal/devtool/loadpeers":           {[]string{"platform", "internal/auth", "store"}, "it writes rows as the program does, and knows no table of it"},
 	"internal/devtool/licences":            {nil, "it reads files of modules and pages, which know nothing of it"},
@@ -86,7 +87,7 @@ var rules = map[string]rule{
 // Tests may also import the real engines and the core. Otherwise the rule of their folder
 // applies to them too.
 var testsMay = map[string][]string{
-	"":                 {"platform", "platform/ecosystem", "platform/fieldmask", "store", "store/sqlstore", "store/storetest"},
+	"":                 {"platform", "platform/ecosystem", "platform/fieldmask", "store", "store/sqlstore", "store/storetest", "internal/wiretest"},
 	"resolvers":        {"graph", "internal/agreement", "internal/graphql", "internal/graphql/limit", "internal/graphql/transport"}, // Tests send requests to the endpoint.
 	"internal/graphql": {"resolvers", "internal/apierror"},                                                                          // Tests check the errors of the endpoint.
 	"client":           {"internal/rpc"},                                                                                            // The tests serve what the client calls.
@@ -194,9 +195,11 @@ func TestOnlyTheStoreContainsSQL(t *testing.T) {
 
 func TestTestingCodeIsUsedOnlyInTests(t *testing.T) {
 	t.Parallel()
+	helpers := []string{"store/storetest", "internal/wiretest"}
 	for _, f := range sources(t) {
 		for _, imported := range f.imports {
-			if !f.test && f.folder != "store/storetest" && (imported == "testing" || strings.HasPrefix(imported, "testing/") && imported != "testing/fstest" || imported == "atrium/store/storetest") {
+			isTesting := imported == "testing" || strings.HasPrefix(imported, "testing/") && imported != "testing/fstest" || slices.Contains(helpers, strings.TrimPrefix(imported, "atrium/"))
+			if !f.test && !slices.Contains(helpers, f.folder) && isTesting {
 				t.Errorf("%s imports %s: it would be built into the program", f.path, imported)
 			}
 		}

@@ -253,7 +253,7 @@ func TestThePageTokenVersionIsTheNewestOfTheLedger(t *testing.T) {
 
 func TestEventTypesAreThoseOfTheWire(t *testing.T) {
 	t.Parallel()
-	wire := read(t, "platform/testdata/wire.txt")
+	wire := read(t, "internal/wiretest/wire.txt")
 	for _, k := range kinds(t) {
 		for operation, verb := range map[string]string{"Create": "created", "Update": "updated", "Delete": "deleted", "BatchCreate": "created.batch"} {
 			name := operation + k.name

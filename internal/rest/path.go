@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// A pattern describes a path in the notation of testdata/wire.txt. It begins with a fixed
+// A pattern describes a path in the notation of internal/wiretest/wire.txt. It begins with a fixed
 // prefix. A variable {name=**}, which may contain slashes, and a suffix may follow. A
 // suffix consists of fixed segments and of variables {name}, which contain no slashes.
 //

@@ -19,7 +19,7 @@ import (
 type route struct {
 	name         string // name of the operation in gRPC, such as ListRepos
 	method       string
-	pattern      string                // path in the notation of testdata/wire.txt
+	pattern      string                // path in the notation of internal/wiretest/wire.txt
 	capabilities []platform.Capability // required capabilities; empty if the operation itself decides
 	query        []parameter
 	body         any        // zero value of the type of the body; nil means no body

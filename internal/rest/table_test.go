@@ -2,7 +2,6 @@ package rest
 
 import (
 	"net/http"
-	"os"
 	"reflect"
 	"regexp"
 	"slices"
@@ -10,11 +9,11 @@ import (
 	"testing"
 
 	"atrium/internal/apierror"
+	"atrium/internal/wiretest"
 	"atrium/platform"
 )
 
-// A wireRoute is an operation in testdata/wire.txt. The file has the routes of the
-// API, and the requests whose fields are query parameters.
+// A wireRoute is an operation of the reference, with the fields of its request that are query parameters.
 type wireRoute struct {
 	name, method, pattern string
 	capabilities          []string
@@ -22,27 +21,17 @@ type wireRoute struct {
 	unscoped              bool
 }
 
-func readWire(t *testing.T) []wireRoute {
+func readWire(t *testing.T) (routes []wireRoute) {
 	t.Helper()
-	b, err := os.ReadFile("testdata/wire.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var routes []wireRoute
 	variable := regexp.MustCompile(`\{[a-z_]+\.uid=`)
-	var request *wireRoute
-	for line := range strings.Lines(string(b)) {
-		words := strings.Fields(line)
-		switch {
-		case words[0] == "RPC":
-			capabilities := regexp.MustCompile(`CAP_[A-Z_]+`).FindAllString(strings.Split(line, "|")[1], -1)
-			routes = append(routes, wireRoute{words[1], strings.ToUpper(words[2]), variable.ReplaceAllString(words[3], "{uid="), capabilities, nil, strings.Contains(line, "unscoped")})
-		case words[0] == "message":
-			name := strings.TrimSuffix(words[1], "Request")
-			request = &routes[slices.IndexFunc(routes, func(r wireRoute) bool { return r.name == name })]
-		case strings.HasPrefix(line, "     "):
-			request.addParameter(words[1])
+	for _, r := range wiretest.RPCs(t) {
+		route := wireRoute{r.Name, r.Method, variable.ReplaceAllString(r.Path, "{uid="), r.Capabilities, nil, r.IsUnscoped}
+		if r.Method == http.MethodGet {
+			for _, field := range wiretest.Fields(t, r.Name+"Request") {
+				route.addParameter(field.Name)
+			}
 		}
+		routes = append(routes, route)
 	}
 	return routes
 }

@@ -1,8 +1,7 @@
 package rpc
 
 import (
-	"os"
-	"regexp"
+	"cmp"
 	"slices"
 	"strings"
 	"testing"
@@ -14,6 +13,7 @@ import (
 	librariesv2 "atrium/gen/platform/libraries/v2"
 	registryv2 "atrium/gen/platform/registry/v2"
 	vulnerabilitiesv2 "atrium/gen/platform/vulnerabilities/v2"
+	"atrium/internal/wiretest"
 	"atrium/platform"
 )
 
@@ -46,113 +46,40 @@ var (
 	}
 )
 
-// A ledgerFile is one file in testdata/wire.txt.
-type ledgerFile struct {
-	path, pkg, service string
-	rpcs               []string
-	types              []ledgerType
-}
-
-type ledgerType struct {
-	name   string // The name of a nested type begins with the name of the outer type and a dot.
-	enum   bool
-	fields []ledgerField
-}
-
-type ledgerField struct{ number, name, kind, oneof, json string }
-
-var (
-	ledgerHead  = regexp.MustCompile(`^## (\S+) +package (\S+) +service (\S+)$`)
-	ledgerEntry = regexp.MustCompile(`^     (\d+) (\w+) : ?((?:repeated |optional )?(?:map<[^>]+>|[\w.]+))?(.*)$`)
-)
-
-func readLedger(t *testing.T) []ledgerFile {
-	t.Helper()
-	text, err := os.ReadFile("testdata/wire.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var files []ledgerFile
-	oneof, message := "", ""
-	for line := range strings.Lines(string(text)) {
-		line = strings.TrimRight(line, " \n")
-		words := strings.Fields(line)
-		file := &ledgerFile{}
-		if len(files) > 0 {
-			file = &files[len(files)-1]
-		}
-		switch head := ledgerHead.FindStringSubmatch(line); {
-		case head != nil:
-			files = append(files, ledgerFile{path: "platform/" + head[1], pkg: head[2], service: head[3]})
-		case words[0] == "RPC":
-			file.rpcs = append(file.rpcs, words[1])
-		case words[0] == "message":
-			oneof, message = "", words[1]
-			file.types = append(file.types, ledgerType{name: words[1]})
-		case words[0] == "enum":
-			name := words[1]
-			if name == "Type" {
-				name = message + ".Type"
-			}
-			file.types = append(file.types, ledgerType{name: name, enum: true})
-		case words[0] == "oneof":
-			oneof = words[1]
-		case words[0] != "#":
-			file.types[len(file.types)-1].add(t, line, oneof)
-		}
-	}
-	return files
-}
-
-func (l *ledgerType) add(t *testing.T, line, oneof string) {
-	t.Helper()
-	m := ledgerEntry.FindStringSubmatch(line)
-	if m == nil {
-		t.Fatalf("%q is no field", line)
-	}
-	f := ledgerField{number: m[1], name: m[2], kind: m[3], oneof: oneof}
-	if strings.HasPrefix(f.kind, "repeated ") || strings.HasPrefix(f.kind, "map<") {
-		f.oneof = ""
-	}
-	if _, named, ok := strings.Cut(m[4], `json_name = "`); ok {
-		f.json, _, _ = strings.Cut(named, `"`)
-	}
-	l.fields = append(l.fields, f)
-}
-
 func TestTheProtosEqualTheReference(t *testing.T) {
 	t.Parallel()
-	for _, file := range readLedger(t) {
-		found, err := protoregistry.GlobalFiles.FindFileByPath(file.path)
+	for _, file := range wiretest.Files(t) {
+		found, err := protoregistry.GlobalFiles.FindFileByPath(file.Path)
 		if err != nil {
-			t.Errorf("%s: %v", file.path, err)
+			t.Errorf("%s: %v", file.Path, err)
 			continue
 		}
-		if string(found.Package()) != file.pkg {
-			t.Errorf("%s has the package %s, want %s", file.path, found.Package(), file.pkg)
+		if string(found.Package()) != file.Package {
+			t.Errorf("%s has the package %s, want %s", file.Path, found.Package(), file.Package)
 		}
 		checkService(t, file, found)
 		checkTypes(t, file, found)
 	}
 }
 
-func checkService(t *testing.T, file ledgerFile, found protoreflect.FileDescriptor) {
+func checkService(t *testing.T, file wiretest.File, found protoreflect.FileDescriptor) {
 	t.Helper()
-	service := found.Services().ByName(protoreflect.Name(file.service))
+	service := found.Services().ByName(protoreflect.Name(file.Service))
 	if service == nil || found.Services().Len() != 1 {
-		t.Errorf("%s has not the service %s alone", file.path, file.service)
+		t.Errorf("%s has not the service %s alone", file.Path, file.Service)
 		return
 	}
-	for _, name := range file.rpcs {
-		if service.Methods().ByName(protoreflect.Name(name)) == nil {
-			t.Errorf("%s lacks %s", file.service, name)
+	var names []string
+	for _, r := range file.RPCs {
+		if names = append(names, r.Name); service.Methods().ByName(protoreflect.Name(r.Name)) == nil {
+			t.Errorf("%s lacks %s", file.Service, r.Name)
 		}
 	}
 	for i := range service.Methods().Len() {
 		m := service.Methods().Get(i)
 		name := string(m.Name())
-		if !slices.Contains(file.rpcs, name) && !slices.Contains(ourRPCs, name) {
-			t.Errorf("%s has %s, which nobody knows", file.service, name)
+		if !slices.Contains(names, name) && !slices.Contains(ourRPCs, name) {
+			t.Errorf("%s has %s, which nobody knows", file.Service, name)
 		}
 		if got := string(m.Input().Name()); got != name+"Request" {
 			t.Errorf("%s takes %s", name, got)
@@ -164,8 +91,8 @@ func checkService(t *testing.T, file ledgerFile, found protoreflect.FileDescript
 }
 
 // answerOf returns the name of the response message of an operation.
-func answerOf(file ledgerFile, name string) string {
-	if slices.ContainsFunc(file.types, func(t ledgerType) bool { return t.name == name+"Response" }) {
+func answerOf(file wiretest.File, name string) string {
+	if slices.ContainsFunc(file.Types, func(t wiretest.Type) bool { return t.Name == name+"Response" }) {
 		return name + "Response"
 	}
 	if answer, ok := answers[name]; ok {
@@ -179,32 +106,32 @@ func answerOf(file ledgerFile, name string) string {
 	return "Empty"
 }
 
-func checkTypes(t *testing.T, file ledgerFile, found protoreflect.FileDescriptor) {
+func checkTypes(t *testing.T, file wiretest.File, found protoreflect.FileDescriptor) {
 	t.Helper()
 	messages, enums := map[string]protoreflect.MessageDescriptor{}, map[string]protoreflect.EnumDescriptor{}
 	collect(found, messages, enums)
-	for _, want := range file.types {
+	for _, want := range file.Types {
 		switch {
-		case want.enum && enums[want.name] != nil:
-			checkEnum(t, want, enums[want.name])
-			delete(enums, want.name)
-		case !want.enum && messages[want.name] != nil:
-			checkMessage(t, want, messages[want.name])
-			delete(messages, want.name)
+		case want.IsEnum && enums[want.Name] != nil:
+			checkEnum(t, want, enums[want.Name])
+			delete(enums, want.Name)
+		case !want.IsEnum && messages[want.Name] != nil:
+			checkMessage(t, want, messages[want.Name])
+			delete(messages, want.Name)
 		default:
-			t.Errorf("%s lacks %s", file.path, want.name)
+			t.Errorf("%s lacks %s", file.Path, want.Name)
 		}
 	}
 	for name := range messages {
 		if !slices.Contains(ourMessages, name) {
-			t.Errorf("%s has %s, which nobody knows", file.path, name)
+			t.Errorf("%s has %s, which nobody knows", file.Path, name)
 		}
 	}
 	for name := range enums {
 		if slices.Contains(ourMessages, name) {
 			continue
 		}
-		t.Errorf("%s has %s, which nobody knows", file.path, name)
+		t.Errorf("%s has %s, which nobody knows", file.Path, name)
 	}
 }
 
@@ -231,30 +158,30 @@ func collect(in interface {
 	}
 }
 
-func checkEnum(t *testing.T, want ledgerType, found protoreflect.EnumDescriptor) {
+func checkEnum(t *testing.T, want wiretest.Type, found protoreflect.EnumDescriptor) {
 	t.Helper()
 	for i := range found.Values().Len() {
 		if v := found.Values().Get(i); newerValues[string(v.Name())] != "" {
-			want.fields = append(slices.Clip(want.fields), ledgerField{name: string(v.Name()), number: newerValues[string(v.Name())]})
+			want.Fields = append(slices.Clip(want.Fields), wiretest.Field{Name: string(v.Name()), Number: newerValues[string(v.Name())]})
 		}
 	}
-	if found.Values().Len() != len(want.fields) {
-		t.Errorf("%s has %d values, want %d", want.name, found.Values().Len(), len(want.fields))
+	if found.Values().Len() != len(want.Fields) {
+		t.Errorf("%s has %d values, want %d", want.Name, found.Values().Len(), len(want.Fields))
 	}
-	for _, f := range want.fields {
-		v := found.Values().ByName(protoreflect.Name(f.name))
-		if v == nil || itoa(v.Number()) != f.number {
-			t.Errorf("%s: %s is %v, want %s", want.name, f.name, v, f.number)
+	for _, f := range want.Fields {
+		v := found.Values().ByName(protoreflect.Name(f.Name))
+		if v == nil || itoa(v.Number()) != f.Number {
+			t.Errorf("%s: %s is %v, want %s", want.Name, f.Name, v, f.Number)
 		}
 	}
 }
 
-func checkMessage(t *testing.T, want ledgerType, found protoreflect.MessageDescriptor) {
+func checkMessage(t *testing.T, want wiretest.Type, found protoreflect.MessageDescriptor) {
 	t.Helper()
 	known := map[protoreflect.Name]bool{}
-	for _, f := range want.fields {
-		at := want.name + "." + f.name
-		got := found.Fields().ByName(protoreflect.Name(f.name))
+	for _, f := range want.Fields {
+		at := want.Name + "." + f.Name
+		got := found.Fields().ByName(protoreflect.Name(f.Name))
 		if got == nil {
 			t.Errorf("%s is missing", at)
 			continue
@@ -268,17 +195,14 @@ func checkMessage(t *testing.T, want ledgerType, found protoreflect.MessageDescr
 		if slices.Contains(ourPresence, at) {
 			kind = strings.TrimPrefix(kind, "optional ")
 		}
-		json := f.json
-		if json == "" {
-			json = jsonName(f.name)
-		}
-		if gotten := (ledgerField{itoa(got.Number()), f.name, kind, oneof, got.JSONName()}); gotten != (ledgerField{f.number, f.name, f.kind, f.oneof, json}) {
+		f.JSON = cmp.Or(f.JSON, jsonName(f.Name))
+		if gotten := (wiretest.Field{Number: itoa(got.Number()), Name: f.Name, Kind: kind, Oneof: oneof, JSON: got.JSONName()}); gotten != f {
 			t.Errorf("%s is %v, want %v", at, gotten, f)
 		}
 	}
 	for i := range found.Fields().Len() {
 		f := found.Fields().Get(i)
-		if at := want.name + "." + string(f.Name()); !known[f.Name()] && (!slices.Contains(ourFields, at) || f.Number() < 100) {
+		if at := want.Name + "." + string(f.Name()); !known[f.Name()] && (!slices.Contains(ourFields, at) || f.Number() < 100) {
 			t.Errorf("%s = %d is not in the ledger", at, f.Number())
 		}
 	}
@@ -325,10 +249,10 @@ func TestTheUIDFilterIsThatOfTheWire(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	checkMessage(t, ledgerType{name: "UIDPFilter", fields: []ledgerField{
-		{number: "1", name: "ancestors_of", kind: "string"}, {number: "2", name: "descendants_of", kind: "string"},
-		{number: "3", name: "children_of", kind: "string"}, {number: "4", name: "in_root", kind: "bool"},
-		{number: "5", name: "ids", kind: "repeated string"},
+	checkMessage(t, wiretest.Type{Name: "UIDPFilter", Fields: []wiretest.Field{
+		{Number: "1", Name: "ancestors_of", Kind: "string"}, {Number: "2", Name: "descendants_of", Kind: "string"},
+		{Number: "3", Name: "children_of", Kind: "string"}, {Number: "4", Name: "in_root", Kind: "bool"},
+		{Number: "5", Name: "ids", Kind: "repeated string"},
 	}}, found.(protoreflect.MessageDescriptor))
 }
 
@@ -351,8 +275,8 @@ func TestEveryServiceOfTheLedgerIsServed(t *testing.T) {
 	for _, s := range services(newWorld(t).p, withNothing) {
 		served = append(served, strings.Trim(s.path, "/"))
 	}
-	for _, file := range readLedger(t) {
-		name := file.pkg + "." + file.service
+	for _, file := range wiretest.Files(t) {
+		name := file.Package + "." + file.Service
 		if !slices.Contains(served, name) {
 			t.Errorf("%s is not served", name)
 		}
