@@ -19,15 +19,15 @@ const valueBytes = 64
 // Open starts counting the response to an operation.
 func (Budget) Open(ctx context.Context, operation *graphql.OperationContext) (_ context.Context, finish func() error, end func(), err error) {
 	ctx, end = platform.ResponseMemoryOf(ctx).OpenSibling(ctx)
-	answer := platform.ResponseMemoryOf(ctx)
+	memory := platform.ResponseMemoryOf(ctx)
 	finish = func() error {
-		if err := answer.WriteError(); err != nil {
+		if err := memory.WriteError(); err != nil {
 			return blameQuery(err)
 		}
-		answer.ReleaseRead()
+		memory.ReleaseRead()
 		return nil
 	}
-	if err := answer.Read(ctx, valueBytes*analysis.CountValues(operation)); err != nil {
+	if err := memory.Read(ctx, valueBytes*analysis.CountValues(operation)); err != nil {
 		return ctx, finish, end, blameQuery(err)
 	}
 	return ctx, finish, end, nil
@@ -48,8 +48,8 @@ func blameQuery(err error) error { return renameFields(err, func(string) string 
 // countBytes counts n written bytes of the response of ctx. It fails when the
 // response exceeds its budget (Budget).
 func countBytes(ctx context.Context, n int) error {
-	if answer := platform.ResponseMemoryOf(ctx); answer != nil {
-		return answer.Write(ctx, n)
+	if memory := platform.ResponseMemoryOf(ctx); memory != nil {
+		return memory.Write(ctx, n)
 	}
 	return nil
 }
