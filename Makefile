@@ -90,7 +90,7 @@ test: oracle ## Run every Go test on SQLite and a private PostgreSQL, except `ma
 	$(WITH_POSTGRES) go test -tags=oracle -ldflags='-s -w' -parallel=$(PARALLEL) $(GOTESTFLAGS) ./...
 
 .PHONY: plans
-plans: ## Explain the hot reads of a big database on both engines, and compare what queries read with their cost
+plans: ## Explain the hot reads of a big database on both engines, and compare what every filter and order reads with its cost
 	ATRIUM_TEST_PLANS=1 $(WITH_POSTGRES) go test ./store/storetest -ldflags='-s -w' -run='^TestABigDatabase' -count=1 -timeout=30m $(GOTESTFLAGS)
 
 # Some packages take more than the ten minutes that Go allows.
