@@ -125,21 +125,6 @@ func TestArgumentsOfListsAreCheckedUnderTheirOwnNames(t *testing.T) {
 	}
 }
 
-func TestOrdersAreKept(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	w.addRegistry(w.org, 3, 1)
-	w.ask(`{ repos(orderBy: {field: NAME, direction: DESC}) { nodes { name } } }`).expect("repos.nodes.*.name", "r02 r01 r00")
-	w.ask(`{ repos(orderBy: {field: NAME}) { nodes { name } } }`).expect("repos.nodes.*.name", "r00 r01 r02")
-	for _, list := range []string{
-		"groups(orderBy: {field: CREATE_TIME})", "identities(orderBy: {field: LAST_SEEN_TIME})", "roles(orderBy: {field: UID})",
-		"roleBindings(orderBy: {field: CREATE_TIME, direction: ASC})", "tags(orderBy: {field: UPDATE_TIME})", "subscriptions(orderBy: {field: CREATE_TIME})",
-		"advisories(orderBy: {field: ADVISORY_ID})", "advisories(orderBy: {field: ARTIFACT_NAME})", "vulnerabilityMetadata(orderBy: {field: VULNERABILITY_ID})",
-	} {
-		w.ask(`{ ` + list + ` { nodes { id } } }`)
-	}
-}
-
 // A page of no rows is for who wants only the total.
 func TestAPageOfNoRowsHasTheTotal(t *testing.T) {
 	t.Parallel()
