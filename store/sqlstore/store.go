@@ -78,7 +78,10 @@ type tables struct {
 	dialect *dbconn.Dialect
 }
 
-// Session makes tables, and with them the store and its transactions, a platform.Conn.
+// Session makes a store a platform.Conn.
+func (s *Store) Session() any { return s }
+
+// Session makes tables a platform.Conn.
 func (s tables) Session() any { return s }
 
 // Session makes a transaction a platform.Tx.
@@ -90,10 +93,12 @@ const errForeign = "sqlstore: the connection belongs to another store"
 // tablesOf returns what reads through a store or a transaction.
 func tablesOf(on platform.Conn) tables {
 	switch s := on.Session().(type) {
-	case tables:
-		return s
+	case *Store:
+		return s.tables
 	case *transaction:
 		return s.tables
+	case tables:
+		return s
 	}
 	panic(errForeign)
 }
