@@ -164,7 +164,8 @@ func TestThePriceOfEveryFieldIsDecided(t *testing.T) {
 }
 
 // A row that is read without a column of a field would show the field as empty, so costlyFields must have each field that
-// shows such a column. Here each is asked for alone, and beside all others.
+// shows such a column. Here each is asked for alone, and beside all others. A column that only one field shows can still be
+// forgotten, because the document with all fields would not read it either.
 func TestEveryFieldShowsAloneWhatItShowsBesideOthers(t *testing.T) {
 	t.Parallel()
 	storetest.EachURL(t, func(t *testing.T, url string) {
