@@ -14,7 +14,7 @@ import (
 // Limits of texts.
 const (
 	maxNameBytes        = 512 // of groups, identities, roles and identity providers
-	maxRepoBytes        = 255 // which clients of OCI registries accept
+	maxRepoBytes        = 255 // of repos, which clients of OCI registries accept
 	maxLineBytes        = 255
 	maxDescriptionChars = 512
 	maxReadmeBytes      = 256 << 10
@@ -49,13 +49,9 @@ func DescribeViolation(v fieldmask.Violation) string {
 	return v.Description
 }
 
-// checkName checks the name of a resource against a pattern. The text of the
+// checkName checks the name of a resource against a pattern and its longest length. The text of the
 // violation is the one in the published tutorial.
-func (v *violations) checkName(s string, pattern *regexp.Regexp) {
-	most := maxNameBytes
-	if pattern == repoPattern {
-		most = maxRepoBytes
-	}
+func (v *violations) checkName(s string, pattern *regexp.Regexp, most int) {
 	switch {
 	case len(s) > most:
 		v.add("name", "must be at most %d bytes", most)

@@ -22,13 +22,13 @@ func TestNamesFollowTheirGrammars(t *testing.T) {
 			}
 		}
 	}
-	check("name", func(s string, v *violations) { v.checkName(s, namePattern) },
+	check("name", func(s string, v *violations) { v.checkName(s, namePattern, maxNameBytes) },
 		[]string{"a", "0", "-", ".", " ", "my ci.runner_1-b", long(512)},
 		[]string{"", "A", "é", "a/b", "a\n", "a\tb", "a,b", "a\x00", long(513)})
-	check("repo", func(s string, v *violations) { v.checkName(s, repoPattern) },
+	check("repo", func(s string, v *violations) { v.checkName(s, repoPattern, maxRepoBytes) },
 		[]string{"a", "go", "library/golang", "a.b_c__d-e--f", "0/1/2", "a---b", long(255)},
 		[]string{"", "A", "a/", "/a", "a//b", "a..b", "a._b", "a___b", "-a", "a-", ".a", "a.", "a b", "é", "a:b", "a@b", "a/-b", "a\n", long(256)})
-	check("tag", func(s string, v *violations) { v.checkName(s, tagPattern) },
+	check("tag", func(s string, v *violations) { v.checkName(s, tagPattern, maxLineBytes) },
 		[]string{"a", "_", "1.26", "A.b-c_d", "sha256-" + long(64), long(128)},
 		[]string{"", ".a", "-a", "a b", "a/b", "a:b", "é", "a\n", long(129)})
 	check("digest", func(s string, v *violations) { (&Image{Digest: s}).check(v) },

@@ -109,7 +109,7 @@ var groupKind = Kind[*Group]{
 	},
 	Check: func(g *Group, changed func(string) bool, v *violations) {
 		if changed("name") {
-			v.checkName(g.Name, namePattern)
+			v.checkName(g.Name, namePattern, maxNameBytes)
 		}
 		if changed("description") {
 			v.checkLine("description", g.Description)

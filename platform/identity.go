@@ -107,7 +107,7 @@ var identityKind = Kind[*Identity]{
 	},
 	Check: func(i *Identity, changed func(string) bool, v *violations) {
 		if changed("name") {
-			v.checkName(i.Name, namePattern)
+			v.checkName(i.Name, namePattern, maxNameBytes)
 		}
 		if changed("description") {
 			v.checkLine("description", i.Description)

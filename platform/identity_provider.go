@@ -136,7 +136,7 @@ var identityProviderKind = Kind[*IdentityProvider]{
 	Stamp:        func(p *IdentityProvider, uid UID, now Time) { p.UID, p.CreateTime, p.UpdateTime = uid, now, now },
 	Check: func(p *IdentityProvider, changed func(string) bool, v *violations) {
 		if changed("name") {
-			v.checkName(p.Name, namePattern)
+			v.checkName(p.Name, namePattern, maxNameBytes)
 		}
 		if changed("description") {
 			v.checkLine("description", p.Description)

@@ -147,7 +147,7 @@ var repoKind = Kind[*Repo]{
 	Stamp:        func(r *Repo, uid UID, now Time) { r.UID, r.CreateTime, r.UpdateTime = uid, now, now },
 	Check: func(r *Repo, changed func(string) bool, v *violations) {
 		if changed("name") {
-			v.checkName(r.Name, repoPattern)
+			v.checkName(r.Name, repoPattern, maxRepoBytes)
 		}
 		if changed("description") {
 			v.checkLine("description", r.Description)

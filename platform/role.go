@@ -126,7 +126,7 @@ var roleKind = Kind[*Role]{
 	Stamp:        func(r *Role, uid UID, now Time) { r.UID, r.CreateTime, r.UpdateTime = uid, now, now },
 	Check: func(r *Role, changed func(string) bool, v *violations) {
 		if changed("name") {
-			v.checkName(r.Name, namePattern)
+			v.checkName(r.Name, namePattern, maxNameBytes)
 		}
 		if changed("description") {
 			v.checkLine("description", r.Description)

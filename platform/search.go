@@ -10,7 +10,7 @@ import (
 	"atrium/platform/fieldmask"
 )
 
-// SearchQueries read and write search texts in other ways than a Table does.
+// SearchQueries find rows of several kinds by words.
 type SearchQueries interface {
 	// Search finds the places of the hits of a query, best first.
 	Search(ctx context.Context, on Conn, q SearchQuery) ([]SearchPlace, error)

@@ -9,7 +9,7 @@ import (
 	"unicode/utf8"
 )
 
-// SignInQueries read and write what signs callers in in other ways than a Table does.
+// SignInQueries read who a caller is, and what the caller may do.
 type SignInQueries interface {
 	// Candidates finds, with one indexed statement, up to MaxCandidates identities
 	// whose rule may match the token of a bearer: rules with the exact keys, and

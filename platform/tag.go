@@ -113,7 +113,7 @@ var tagKind = Kind[*Tag]{
 	},
 	Check: func(t *Tag, changed func(string) bool, v *violations) {
 		if changed("name") {
-			v.checkName(t.Name, tagPattern)
+			v.checkName(t.Name, tagPattern, maxLineBytes)
 		}
 		switch {
 		case !changed("digest"):

@@ -51,7 +51,10 @@ func (b *bigWorld) measureCosts(t *testing.T, add func(*pricedQuery, dbconn.Stat
 	reads := allReads()
 	chosen := regexp.MustCompile(os.Getenv("ATRIUM_COSTS"))
 	for field, texts := range filteredReads(t) {
-		reads[field] = slices.DeleteFunc(append(reads[field], texts...), func(text string) bool { return text != pricedReads["Query.repos"][0] && !chosen.MatchString(text) })
+		reads[field] = append(reads[field], texts...)
+	}
+	for field := range reads {
+		reads[field] = slices.DeleteFunc(reads[field], func(text string) bool { return text != pricedReads["Query.repos"][0] && !chosen.MatchString(text) })
 	}
 	all := b.priceReads(t, reads, func(q *pricedQuery, run func(ctx context.Context) error) {
 		const runs = 3
