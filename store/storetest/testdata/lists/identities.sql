@@ -1,0 +1,49 @@
+-- POSTGRES
+
+-- a list
+SELECT 0 + COALESCE((SELECT CAST(SUM(c.n) AS BIGINT) FROM counter c WHERE c.kind = 2 AND c.scope = ANY($1)), 0);
+SELECT t.uid, t.name, t.description, t.email, t.email_unverified, t.company, t.claim_match, t.static_keys, t.last_seen_time, t.create_time, t.update_time
+  FROM identity t
+  WHERE t.root_key = $1
+  ORDER BY t.name, t.rest LIMIT $2;
+
+-- lists of 2 parents
+SELECT p.i, t.uid, t.name, t.description, t.email, t.email_unverified, t.company, t.claim_match, t.static_keys, t.last_seen_time, t.create_time, t.update_time
+  FROM unnest($1::bytea[]) WITH ORDINALITY p(k, i)
+  CROSS JOIN LATERAL (SELECT t.uid, t.rest, t.local, t.name, t.description, t.email, t.email_unverified, t.company, t.claim_match, t.static_keys, t.last_seen_time, t.create_time, t.update_time FROM identity t WHERE t.parent = p.k ORDER BY t.name, t.local LIMIT $2 OFFSET $3) t;
+SELECT p.i, COALESCE((SELECT CAST(SUM(c.nc) AS BIGINT) FROM counter c WHERE c.kind = 2 AND c.scope = p.inside), 0)
+  FROM unnest($1::text[]) WITH ORDINALITY p(inside, i);
+
+-- a list with a filter
+SELECT 0 + (SELECT COUNT(*) FROM identity t WHERE t.root = $1 AND t.search LIKE $2 ESCAPE '\');
+SELECT t.uid, t.name, t.description, t.email, t.email_unverified, t.company, t.claim_match, t.static_keys, t.last_seen_time, t.create_time, t.update_time
+  FROM identity t
+  WHERE t.root = $1
+  AND t.search LIKE $2 ESCAPE '\'
+  ORDER BY COALESCE(t.name, t.name), t.rest LIMIT $3;
+
+-- SQLITE
+
+-- a list
+SELECT 0 + COALESCE((SELECT CAST(SUM(c.n) AS BIGINT) FROM counter c WHERE c.kind = 2 AND c.scope IN (SELECT value FROM json_each(?1))), 0);
+SELECT t.uid, t.name, t.description, t.email, t.email_unverified, t.company, t.claim_match, t.static_keys, t.last_seen_time, t.create_time, t.update_time
+  FROM identity t
+  WHERE t.root_key = ?1
+  ORDER BY t.name, t.rest LIMIT ?2;
+
+-- lists of 2 parents
+SELECT p.i, t.uid, t.name, t.description, t.email, t.email_unverified, t.company, t.claim_match, t.static_keys, t.last_seen_time, t.create_time, t.update_time
+  FROM (SELECT j.key + 1 AS i, unhex(j.value ->> 0) AS k FROM json_each(?1) j) p
+  CROSS JOIN identity t ON t.rowid IN (SELECT t.rowid FROM identity t WHERE t.parent = p.k ORDER BY t.name, t.local LIMIT ?2 OFFSET ?3);
+SELECT p.i, COALESCE((SELECT CAST(SUM(c.nc) AS BIGINT) FROM counter c WHERE c.kind = 2 AND c.scope = p.inside), 0)
+  FROM (SELECT j.key + 1 AS i, j.value ->> 0 AS inside FROM json_each(?1) j) p;
+
+-- a list with a filter
+SELECT 0 + (SELECT COUNT(*) FROM (SELECT e.uid FROM search_index x CROSS JOIN search_entry e ON e.id = x.rowid WHERE x.search_index MATCH ?1) f CROSS JOIN identity t ON t.uid = f.uid WHERE t.root = ?2 AND t.search LIKE ?3 ESCAPE '\');
+SELECT t.uid, t.name, t.description, t.email, t.email_unverified, t.company, t.claim_match, t.static_keys, t.last_seen_time, t.create_time, t.update_time
+  FROM (SELECT e.uid FROM search_index x CROSS JOIN search_entry e ON e.id = x.rowid WHERE x.search_index MATCH ?1) f
+  CROSS JOIN identity t ON t.uid = f.uid
+  WHERE t.root = ?2
+  AND t.search LIKE ?3 ESCAPE '\'
+  ORDER BY COALESCE(t.name, t.name), t.rest LIMIT ?4;
+
