@@ -8,6 +8,7 @@ import (
 
 	"atrium/internal/cvss"
 	"atrium/platform"
+	"atrium/platform/affected"
 	"atrium/platform/ecosystem"
 	"atrium/store/sqlstore/dbconn"
 )
@@ -47,7 +48,7 @@ var advisories = newTable(&table[*platform.Advisory, *platform.AdvisoryFilter]{
 		{"t.source_time", "sourceTime", func(a *platform.Advisory) any { return timeColumn{&a.SourceTime} }},
 		{"t.create_time", "", func(a *platform.Advisory) any { return timeColumn{&a.CreateTime} }},
 		{"t.update_time", "", func(a *platform.Advisory) any { return timeColumn{&a.UpdateTime} }},
-		{"t.affected", "affected", func(a *platform.Advisory) any { return jsonColumn{&a.Affected} }},
+		{"t.affected", "affected", func(a *platform.Advisory) any { return affectedColumn{jsonColumn{&a.Affected}} }},
 	},
 	costly: map[string]costlyColumn{"t.events": {field: platform.AdvisoryEvents}, "t.affected": {field: platform.AdvisoryAffected}},
 	writeOnly: []column[*platform.Advisory]{
@@ -64,10 +65,12 @@ var advisories = newTable(&table[*platform.Advisory, *platform.AdvisoryFilter]{
 	},
 	where:       whereAdvisory,
 	classColumn: "count_class", class: classOf, classCounters: advisoryCounters,
-	filterCounters: countersOfAdvisories,
-	tasks: func(a *platform.Advisory) platform.FindingTask {
+	filterCounters: countersOfAdvisories, mostCounter: standing,
+	relations: map[platform.Relation]relation{platform.OfDocument: {column: "artifact_name"}},
+	narrow:    func(b platform.Branch) narrowing { return affecting(b.Affecting) },
+	changed: addTask(func(a *platform.Advisory) platform.FindingTask {
 		return platform.FindingTask{Subject: a.UID, Advisory: a.UID}
-	},
+	}),
 	derive: func(a *platform.Advisory) { a.Severity = platform.RateAdvisory(a.Severities, a.Inherited, cvss.Score) },
 })
 
@@ -116,9 +119,7 @@ func whereAdvisory(f *platform.AdvisoryFilter, s *statement) {
 	if f.MinScore != nil {
 		s.add(" AND substr(t.severity, 2) >= ?", platform.ScoreKey(*f.MinScore))
 	}
-	if f.Affecting.Repo != "" {
-		s.addNarrowing(affecting(f.Affecting))
-	}
+	s.addNarrowing(affecting(f.Affecting))
 	if f.Feed != nil {
 		s.addNamed(f.Feed.Names())
 		s.addLatest(f.Feed.Scope())
@@ -212,7 +213,31 @@ func addAnyWord[S ~string](s *statement, column string, values []S) {
 	s.addSlow(" WHERE t." + column + ` LIKE p.k ESCAPE '\')`)
 }
 
-var likeEscapes = strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`)
+// Advisories with findings in an image, or in a repo.
+const (
+	affectsImage = " AND t.uid IN (SELECT f.advisory FROM finding f WHERE f.parent = p.xroot AND f.digest = p.x AND f.count_class > 0)"
+	affectsRepo  = " AND t.uid IN (SELECT f.advisory FROM finding f WHERE f.parent = p.x AND f.count_class > 0)"
+)
 
-// likePattern returns the LIKE pattern of texts that contain s.
-func likePattern(s string) string { return "%" + likeEscapes.Replace(s) + "%" }
+// affecting returns the condition that advisories have findings in an image, or in a repo, if there is one.
+func affecting(image platform.ImageKey) narrowing {
+	switch {
+	case image.Repo == "":
+		return narrowing{}
+	case image.Digest == "":
+		return narrowing{sql: affectsRepo, bytes: packUID(image.Repo)}
+	default:
+		return narrowing{sql: affectsImage, text: image.Digest, root: packUID(image.Repo)}
+	}
+}
+
+// An affectedColumn stores which versions are affected. A feed that does not say it is stored too, unlike one that says
+// nothing.
+type affectedColumn struct{ jsonColumn }
+
+func (c affectedColumn) storedText() string {
+	if set, ok := c.to.(**affected.Set); ok && *set != nil && c.text() == "" {
+		return "{}"
+	}
+	return c.text()
+}

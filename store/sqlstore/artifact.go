@@ -10,6 +10,15 @@ var artifacts = newTable(&table[*platform.Artifact, *platform.ArtifactFilter]{
 	name:      "artifact",
 	uid:       func(a *platform.Artifact) platform.UID { return a.UID },
 	countedBy: "t.ecosystem",
+	relations: map[platform.Relation]relation{platform.OfEcosystem: {column: "ecosystem"}},
+	filterCounters: func(f *platform.ArtifactFilter) counterSum {
+		others := *f
+		others.Ecosystems = nil // They are the scope.
+		if restricts(&others) {
+			return counterSum{}
+		}
+		return counterSum{added: []byte{allArtifacts}}
+	},
 	columns: []column[*platform.Artifact]{
 		{"t.uid", "", func(a *platform.Artifact) any { return keyOf(&a.UID) }},
 		{"t.ecosystem", "", func(a *platform.Artifact) any { return (*string)(&a.Ecosystem) }},
@@ -37,7 +46,6 @@ var artifacts = newTable(&table[*platform.Artifact, *platform.ArtifactFilter]{
 		return text
 	},
 	searchPhrase: true,
-	// The ecosystems are the scope.
 	where: func(f *platform.ArtifactFilter, s *statement) {
 		addAnyOf(s, "name", f.Names)
 		if f.CudaVersion != "" {
@@ -52,6 +60,9 @@ var artifacts = newTable(&table[*platform.Artifact, *platform.ArtifactFilter]{
 		s.addChanged(&f.ChangeFilter)
 	},
 })
+
+// allArtifacts is the number of the kind.
+const allArtifacts = 15
 
 // artifactText returns a text as searches of artifacts compare it.
 func artifactText(text string) string { return foldText(platform.ArtifactText(text)) }

@@ -1,6 +1,9 @@
 package sqlstore
 
-import "atrium/platform"
+import (
+	"atrium/platform"
+	"strings"
+)
 
 // addName adds the condition of an exact name.
 func (s *statement) addName(name string) {
@@ -10,12 +13,7 @@ func (s *statement) addName(name string) {
 }
 
 // addElements adds the table e of the values of a column with a list.
-func (s *statement) addElements(column string) *statement {
-	if s.isProbe {
-		return s
-	}
-	return s.add(s.dialect.Elements(column))
-}
+func (s *statement) addElements(column string) *statement { return s.add(s.dialect.Elements(column)) }
 
 // addAnyElement adds the condition that a column with a list contains one of
 // values.
@@ -51,3 +49,14 @@ func addSinceIn(s *statement, column string, since platform.Time) {
 		s.add(" AND "+column+" >= ?", since)
 	}
 }
+
+// addChanged adds the conditions of a filter by when rows were made and changed.
+func (s *statement) addChanged(f *platform.ChangeFilter) {
+	addSince(s, "create_time", f.CreatedSince)
+	addSince(s, "update_time", f.UpdatedSince)
+}
+
+var likeEscapes = strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`)
+
+// likePattern returns the LIKE pattern of texts that contain s.
+func likePattern(s string) string { return "%" + likeEscapes.Replace(s) + "%" }

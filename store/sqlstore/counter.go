@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"math/rand/v2"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -23,30 +24,37 @@ const outsideScope = "*"
 
 // counterColumn returns the counter of the rows that a branchKey finds by a column, or
 // "" if there is none.
-func counterColumn(column string) string {
+func (t *table[T, F]) counterColumn(column string) string {
 	switch column {
-	case "", "root", "root_key", "g2", "g2_key", "g3", "g3_key", "ecosystem":
+	case "", "root", "root_key", "g2", "g2_key", "g3", "g3_key":
 		return "n"
 	case "parent", "parent_key":
 		return "nc"
 	default:
+		if t.countedBy == "t."+column {
+			return "n"
+		}
 		return ""
 	}
 }
 
-// isFiltered reports whether a filter has any condition.
-func (t *table[T, F]) isFiltered(f F) bool {
-	if t.uncounted {
-		return true // the rows must be counted
-	}
-	return restricts(t.where, f)
-}
+// restricts reports whether a filter has any condition: whether it differs from the empty one. An empty list is none.
+func restricts[F any](f *F) bool { return !isEmpty(reflect.ValueOf(f).Elem()) }
 
-// restricts reports whether where adds a condition for a filter.
-func restricts[F any](where func(F, *statement), f F) bool {
-	probe := statement{isProbe: true}
-	where(f, &probe)
-	return probe.isAsked
+func isEmpty(v reflect.Value) bool {
+	switch v.Kind() {
+	case reflect.Slice, reflect.Map:
+		return v.Len() == 0
+	case reflect.Struct:
+		for i := range v.NumField() { // unlike Fields, it allocates nothing
+			if !isEmpty(v.Field(i)) {
+				return false
+			}
+		}
+		return true
+	default:
+		return v.IsZero()
+	}
 }
 
 // A counterSum has the counters whose sum is the total of a filter. It has none if the rows
@@ -63,7 +71,7 @@ func (t *table[T, F]) counters(f F) counterSum {
 	switch {
 	case t.filterCounters != nil:
 		return t.filterCounters(f)
-	case t.isFiltered(f):
+	case t.uncounted || t.restricts(f):
 		return counterSum{}
 	default:
 		return counterSum{added: []byte{t.number}}
@@ -106,12 +114,12 @@ func (r *reader[T, F]) total(q platform.Query[F], into *int64) *dbconn.Statement
 	counters := r.counters(q.Filter)
 	filtered := counters.isEmpty()
 	for _, b := range q.Scope.Branches() {
-		switch {
-		case filtered || r.narrowing(b).sql != "":
+		switch by := r.relations[b.Relation]; {
+		case filtered || r.narrow != nil && r.narrow(b).sql != "":
 			r.countInto(s, q, b)
 		case b.Relation == platform.Everything:
 			within = append(within, outsideScope)
-		case b.Relation == platform.OfEcosystem:
+		case r.countedBy != "" && r.countedBy == "t."+by.column:
 			within = append(within, b.Name)
 		case b.Relation == platform.Children:
 			parents = append(parents, string(b.UID))
@@ -148,13 +156,30 @@ func (r *reader[T, F]) countInto(s *statement, q platform.Query[F], b platform.B
 	}
 }
 
+// countUpTo counts the rows of a query over all pages, up to a limit for each branch.
+func (r *reader[T, F]) countUpTo(ctx context.Context, q platform.Query[F], limit int) (found int64, err error) {
+	var run []*dbconn.Statement
+	for _, b := range q.Scope.Branches() {
+		s := newStatement(r.dialect).add("SELECT COUNT(*) FROM (SELECT 1 FROM ")
+		r.selectCounted(s, q, b)
+		run = append(run, s.add(" LIMIT ?) x", int64(limit)).build(func(scan func(...any) error) error {
+			var n int64
+			err := scan(&n)
+			found += n
+			return err
+		}))
+	}
+	err = r.conn.Run(ctx, run...)
+	return found, err
+}
+
 // selectCounted adds the rows of a branch that a query finds over all pages.
 func (r *reader[T, F]) selectCounted(s *statement, q platform.Query[F], b platform.Branch) {
 	how := r.accessPath("", q.Filter)
 	r.addRows(s, q.Filter, b, how)
 	s.add(" WHERE ")
 	r.addBranch(s, b, how, ordering{}, nil)
-	r.addFilter(s, q.Filter)
+	r.addFilter(s, q.Filter, how)
 }
 
 type counterKey struct {
@@ -255,6 +280,8 @@ type countedTable struct {
 
 	classColumn   string // "" means that rows have no classes
 	classCounters func(class int64) []byte
+
+	otherCounters map[byte]string
 }
 
 func (t storedKind[T, F]) asCounted() (_ countedTable, counted bool) {
@@ -262,7 +289,7 @@ func (t storedKind[T, F]) asCounted() (_ countedTable, counted bool) {
 	if t.enclosed == nil {
 		group = cmp.Or(t.countedBy, "'"+outsideScope+"'")
 	}
-	return countedTable{t.name, t.number, group, t.treeUID, t.key, t.classColumn, t.classCounters}, !t.uncounted
+	return countedTable{t.name, t.number, group, t.treeUID, t.key, t.classColumn, t.classCounters, t.otherCounters}, !t.uncounted
 }
 
 // classSQL selects the class of a row of t.
@@ -337,17 +364,14 @@ func (s *Store) computeCounters(ctx context.Context, tx *dbconn.Tx) (deltas, err
 			}
 			return err
 		}))
-	}
-	for number, read := range map[byte]string{
-		affectedImages: "SELECT t.parent FROM image_status t WHERE t.affected",
-		affectedRepos:  "SELECT t.uid FROM repo t WHERE t.affected",
-	} {
-		run = append(run, newStatement(s.dialect).add(read).build(func(scan func(...any) error) error {
-			var repo platform.UID
-			err := scan(keyOf(&repo))
-			truth.count(number, childOf(repo), false, 0, 1)
-			return err
-		}))
+		for number, read := range t.otherCounters {
+			run = append(run, newStatement(s.dialect).add(read).build(func(scan func(...any) error) error {
+				var within platform.UID
+				err := scan(keyOf(&within))
+				truth.count(number, childOf(within), false, 0, 1)
+				return err
+			}))
+		}
 	}
 	err := tx.Run(ctx, run...)
 	return truth, err

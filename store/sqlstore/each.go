@@ -188,6 +188,7 @@ type partKey struct {
 	named                        bool // whether column holds names, not UIDs
 	root, inside, below, exclude bool // whether the branchKey has root, inside, strictlyBelow and exclude
 	single                       bool // whether each scope has no other branch
+	isRare                       bool // whether column finds few rows
 
 	hasKey    bool // whether column holds keys of scopes
 	tied      bool // whether the tiebreaker has a base
@@ -200,7 +201,8 @@ type partKey struct {
 func (r branchKey) partKey() partKey {
 	return partKey{
 		column: r.column, named: r.uid == "",
-		root: r.root != "", inside: r.inside != "", below: r.strictlyBelow, exclude: r.exclude != "",
+		isRare: r.isRare,
+		root:   r.root != "", inside: r.inside != "", below: r.strictlyBelow, exclude: r.exclude != "",
 		hasKey: r.hasKey, tied: r.tie.base != "", tieColumn: r.tie.column,
 		prefix: r.prefix(), narrowed: r.narrowing.sql,
 	}
@@ -314,7 +316,7 @@ func (p *part) addParentCondition(s *statement) {
 		if p.below {
 			from = ">"
 		}
-		s.add(and + hideRange(p.column, p.tie().sql()+" "+from+" p.inside AND "+p.tie().sql()+" < p.past"))
+		s.add(and + hideRange(p.isRare, p.tie().sql()+" "+from+" p.inside AND "+p.tie().sql()+" < p.past"))
 	}
 	if p.exclude {
 		s.add(" AND t.uid <> p.inside")
@@ -349,7 +351,7 @@ func (r *reader[T, F]) pages(q platform.Query[F], parts []*part, found []platfor
 			p.addParentCondition(page)
 			r.where(filter, page)
 			o := o.withTie(p.tie())
-			o.unindexed = o.unindexed || p.column == "advisory" // Its index finds few rows.
+			o.unindexed = o.unindexed || p.isRare
 			p.addAfter(page, o, q.From)
 			page.add(r.orderingAmong(p.column == "parent", o).orderBy()+" LIMIT ? OFFSET ?", limit, skip)
 			s.addPerParent(parents, r.name, shown.names, page)
@@ -381,7 +383,7 @@ func (r *reader[T, F]) totals(q platform.Query[F], parts []*part, found []platfo
 	counters := r.counters(q.Filter)
 	var all places
 	for _, p := range parts {
-		sum := counterColumn(p.column)
+		sum := r.counterColumn(p.column)
 		isCounted := sum != "" && !counters.isEmpty() && p.narrowed == ""
 		filters := r.filters(q.Filter)
 		if isCounted {

@@ -83,62 +83,6 @@ func emptyEach[C any](n int) []*C {
 	return all
 }
 
-// FacetRoleBindings counts role bindings by role and group.
-func (queries) FacetRoleBindings(ctx context.Context, on platform.Conn, filter *platform.RoleBindingFilter, scopes []platform.Scope) ([]*platform.RoleBindingFacets, error) {
-	s := tablesOf(on)
-	facets := emptyEach[platform.RoleBindingFacets](len(scopes))
-	uids := counting[platform.UID]{}
-	var role, group platform.UID
-	run := roleBindings.reader(s).countBy(filter, scopes, "", []string{"t.role", "t.parent"}, []any{keyOf(&role), keyOf(&group)}, func(i int, n int64) {
-		uids.add(&facets[i].Role, role, n)
-		uids.add(&facets[i].Group, group, n)
-	})
-	return facets, s.runAll(ctx, run)
-}
-
-// kindOfIdentity is SQL of the kind of an identity t.
-var kindOfIdentity = func() string {
-	sql := "CASE"
-	for _, kind := range []platform.IdentityKind{platform.IdentityKindUser, platform.IdentityKindClaimMatch, platform.IdentityKindStaticKeys} {
-		sql += " WHEN " + strings.ReplaceAll(kindConditions[kind], "h.", "t.") + " THEN '" + string(kind) + "'"
-	}
-	return sql + " ELSE '" + string(platform.IdentityKindNobody) + "' END"
-}()
-
-// FacetIdentities counts identities by kind and group.
-func (queries) FacetIdentities(ctx context.Context, on platform.Conn, filter *platform.IdentityFilter, scopes []platform.Scope) ([]*platform.IdentityFacets, error) {
-	s := tablesOf(on)
-	facets := emptyEach[platform.IdentityFacets](len(scopes))
-	kinds, groups := counting[platform.IdentityKind]{}, counting[platform.UID]{}
-	var kind string
-	var group platform.UID
-	run := identities.reader(s).countBy(filter, scopes, "", []string{kindOfIdentity, "t.parent"}, []any{&kind, keyOf(&group)}, func(i int, n int64) {
-		kinds.add(&facets[i].Kind, platform.IdentityKind(kind), n)
-		groups.add(&facets[i].Group, group, n)
-	})
-	return facets, s.runAll(ctx, run)
-}
-
-// FacetTags counts tags by repo, end of life, class and bundle.
-func (queries) FacetTags(ctx context.Context, on platform.Conn, filter *platform.TagFilter, scopes []platform.Scope) ([]*platform.TagFacets, error) {
-	s := tablesOf(on)
-	facets := emptyEach[platform.TagFacets](len(scopes))
-	r := tags.reader(s)
-	repos, ends, classes, bundles := counting[platform.UID]{}, counting[bool]{}, counting[platform.TagClass]{}, counting[string]{}
-	var repo platform.UID
-	var deprecated bool
-	var class, bundle string
-	run := r.countBy(filter, scopes, "", []string{"t.parent", "t.deprecated", "t.class"}, []any{keyOf(&repo), &deprecated, &class}, func(i int, n int64) {
-		repos.add(&facets[i].Repo, repo, n)
-		ends.add(&facets[i].Deprecated, deprecated, n)
-		classes.add(&facets[i].Class, platform.TagClass(class), n)
-	})
-	run = append(run, r.countBy(filter, scopes, " CROSS JOIN "+s.dialect.Elements("t.bundles"), []string{"e.value"}, []any{&bundle}, func(i int, n int64) {
-		bundles.add(&facets[i].Bundle, bundle, n)
-	})...)
-	return facets, s.runAll(ctx, run)
-}
-
 // runAll runs statements, of which there may be none.
 func (s tables) runAll(ctx context.Context, run []*dbconn.Statement) error {
 	if len(run) == 0 {

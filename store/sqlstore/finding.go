@@ -17,7 +17,6 @@ var findings = newTable(&table[*platform.Finding, *platform.FindingFilter]{
 	enclosed:    parentUID,
 	compact:     true,
 	quietParent: true,
-	digestBy:    "parent",
 	// Only indexes of the parent have all of its findings.
 	byParent: func(_ string, f *platform.FindingFilter) bool {
 		return len(f.Digests) > 0 || len(f.Advisories) > 0 || needsAll(f)
@@ -53,14 +52,27 @@ var findings = newTable(&table[*platform.Finding, *platform.FindingFilter]{
 	writeOnly: []column[*platform.Finding]{
 		{"t.count_class", "", func(f *platform.Finding) any { class := classOfFinding(f); return &class }},
 	},
-	where:       whereFinding,
-	findsFew:    func(f *platform.FindingFilter) bool { return len(f.VulnerabilityIDs) > 0 || len(f.Advisories) > 0 },
-	wordsOf:     func(f *platform.FindingFilter) string { return f.Query },
+	where:     whereFinding,
+	findsFew:  func(f *platform.FindingFilter) bool { return len(f.VulnerabilityIDs) > 0 || len(f.Advisories) > 0 },
+	relations: map[platform.Relation]relation{platform.OfAdvisory: {column: "advisory", isRare: true}},
+	narrow: func(b platform.Branch) narrowing {
+		if b.Digest == "" {
+			return narrowing{}
+		}
+		return narrowing{sql: " AND t.digest = p.x", text: b.Digest, byParent: true}
+	},
+	plan:        planWords,
 	classColumn: "count_class", class: classOfFinding, classCounters: findingCounters, filterCounters: countersOfFindings,
+	otherCounters: map[byte]string{
+		affectedImages: "SELECT t.parent FROM image_status t WHERE t.affected",
+		affectedRepos:  "SELECT t.uid FROM repo t WHERE t.affected",
+	},
 })
 
 // An epssColumn stores a probability as a text that sorts.
 type epssColumn struct{ to **float64 }
+
+func (c epssColumn) storedText() string { return platform.EPSSKey(*c.to) }
 
 // Scan reads the text.
 func (c epssColumn) Scan(src any) error {
@@ -75,9 +87,12 @@ func (c epssColumn) Scan(src any) error {
 	return nil
 }
 
-func whereFinding(f *platform.FindingFilter, s *statement) {
-	whereWords(f, s)
-	whereClass(f, s)
+func whereFinding(f *platform.FindingFilter, s *statement) { addFindingConditions(f, s, false) }
+
+// addFindingConditions adds the conditions of a filter. byPairs means that rows are found by the pairs w: see addPairs.
+func addFindingConditions(f *platform.FindingFilter, s *statement, byPairs bool) {
+	whereWords(f.Query, s, byPairs)
+	whereClass(f, s, byPairs)
 	if f.MinScore != nil {
 		s.add(" AND substr(t.severity, 2) >= ?", platform.ScoreKey(*f.MinScore))
 	}
@@ -115,7 +130,7 @@ func whereFinding(f *platform.FindingFilter, s *statement) {
 
 // whereClass adds the conditions of which the class of a finding consists. Those on count_class are what partial indexes
 // have, so they are the same texts.
-func whereClass(f *platform.FindingFilter, s *statement) {
+func whereClass(f *platform.FindingFilter, s *statement, byPairs bool) {
 	states := f.WantedStates()
 	switch {
 	case f.WithoutLiveTags && len(states) == 0:
@@ -130,7 +145,7 @@ func whereClass(f *platform.FindingFilter, s *statement) {
 	default:
 		s.add(" AND t.count_class > 0")
 	}
-	if s.byPairs && !f.WithoutLiveTags { // The class is in the index.
+	if byPairs && !f.WithoutLiveTags { // The class is in the index.
 		s.add(" AND t.count_class IN (" + strings.Join(classesOf(f), ", ") + ")")
 		return
 	}
@@ -234,9 +249,8 @@ func findingCounters(class int64) []byte {
 // countersOfFindings returns the counters whose sum is the total of a filter.
 func countersOfFindings(f *platform.FindingFilter) counterSum {
 	others := *f
-	others.Severities, others.States, others.Fixable, others.KnownExploited = nil, platform.FindingStates(), nil, nil
-	others.WithoutLiveTags = true
-	if restricts(whereFinding, &others) || f.WithoutLiveTags {
+	others.Severities, others.States, others.Fixable, others.KnownExploited = nil, nil, nil, nil
+	if restricts(&others) {
 		return counterSum{}
 	}
 	var sum counterSum

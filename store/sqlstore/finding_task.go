@@ -478,3 +478,12 @@ func (queries) ForgetRepo(ctx context.Context, in platform.Tx, repo platform.UID
 	}
 	return tx.countHolders(ctx, repo.Root(), held, gone)
 }
+
+// addTask returns a function that adds the task of a changed row to those of the transaction: what may have changed
+// findings.
+func addTask[T any](of func(T) platform.FindingTask) func(platform.Tx, T) {
+	return func(in platform.Tx, row T) {
+		tx := transactionOf(in)
+		tx.tasks = append(tx.tasks, of(row))
+	}
+}

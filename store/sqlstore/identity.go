@@ -2,6 +2,7 @@ package sqlstore
 
 import (
 	"context"
+	"encoding/json"
 	"slices"
 	"strings"
 	"unicode"
@@ -23,7 +24,7 @@ var identities = newTable(&table[*platform.Identity, *platform.IdentityFilter]{
 		{"t.email", "", func(i *platform.Identity) any { return &i.Email }},
 		{"t.email_unverified", "", func(i *platform.Identity) any { return &i.EmailUnverified }},
 		{"t.company", "company", func(i *platform.Identity) any { return &i.Company }},
-		{"t.claim_match", "claimMatch", func(i *platform.Identity) any { return jsonColumn{&i.ClaimMatch} }},
+		{"t.claim_match", "claimMatch", func(i *platform.Identity) any { return jsonColumn{&storedRule{&i.ClaimMatch}} }},
 		{"t.static_keys", "staticKeys", func(i *platform.Identity) any { return jsonColumn{&i.StaticKeys} }},
 		{"t.last_seen_time", "", func(i *platform.Identity) any { return timeColumn{&i.LastSeenTime} }},
 		{"t.create_time", "", func(i *platform.Identity) any { return timeColumn{&i.CreateTime} }},
@@ -202,4 +203,39 @@ func (s *Store) MarkSeen(ctx context.Context, uids []platform.UID, at platform.T
 	return s.engine.Write(ctx, func(tx *dbconn.Tx) error {
 		return tx.Run(ctx, newStatement(s.dialect).add("UPDATE identity SET last_seen_time = ? WHERE uid ?", at, uidKeyList(uids)).build(nil))
 	})
+}
+
+// A storedRule is the rule of an identity as it is stored.
+type storedRule struct{ to **platform.ClaimMatch }
+
+// MarshalJSON writes the rule.
+func (r *storedRule) MarshalJSON() ([]byte, error) { return json.Marshal(*r.to) }
+
+// UnmarshalJSON reads the rule.
+func (r *storedRule) UnmarshalJSON(text []byte) error {
+	*r.to = &platform.ClaimMatch{}
+	return json.Unmarshal(text, (*platform.StoredClaimMatch)(*r.to))
+}
+
+// kindOfIdentity is SQL of the kind of an identity t.
+var kindOfIdentity = func() string {
+	sql := "CASE"
+	for _, kind := range []platform.IdentityKind{platform.IdentityKindUser, platform.IdentityKindClaimMatch, platform.IdentityKindStaticKeys} {
+		sql += " WHEN " + strings.ReplaceAll(kindConditions[kind], "h.", "t.") + " THEN '" + string(kind) + "'"
+	}
+	return sql + " ELSE '" + string(platform.IdentityKindNobody) + "' END"
+}()
+
+// FacetIdentities counts identities by kind and group.
+func (queries) FacetIdentities(ctx context.Context, on platform.Conn, filter *platform.IdentityFilter, scopes []platform.Scope) ([]*platform.IdentityFacets, error) {
+	s := tablesOf(on)
+	facets := emptyEach[platform.IdentityFacets](len(scopes))
+	kinds, groups := counting[platform.IdentityKind]{}, counting[platform.UID]{}
+	var kind string
+	var group platform.UID
+	run := identities.reader(s).countBy(filter, scopes, "", []string{kindOfIdentity, "t.parent"}, []any{&kind, keyOf(&group)}, func(i int, n int64) {
+		kinds.add(&facets[i].Kind, platform.IdentityKind(kind), n)
+		groups.add(&facets[i].Group, group, n)
+	})
+	return facets, s.runAll(ctx, run)
 }

@@ -10,23 +10,25 @@ import (
 // The conditions on images are those of repos and of tags alike: a repo meets them if one of its live
 // images does, and a tag if its image does.
 
-// Placeholders in the SQL of a narrowing: see addNarrowing.
-const useElements = "{elements}" // Dialect.Elements of u.images
-
 // Repos and tags whose images hold a version of a package.
 const (
 	repoHolds = " AND t.uid IN (SELECT u.parent FROM package_use u WHERE u.root_key = p.xroot AND u.version = p.x)"
 	tagHolds  = " AND t.uid IN (" + tagsOfUses + " u.root_key = p.xroot AND u.version = p.x AND " + tagOfUse + ")"
 
-	tagsOfUses = "SELECT g.uid FROM package_use u CROSS JOIN " + useElements + " CROSS JOIN image_status m CROSS JOIN tag g WHERE"
+	tagsOfUses = "SELECT g.uid FROM package_use u CROSS JOIN " + elementsOf + "u.images" + "} CROSS JOIN image_status m CROSS JOIN tag g WHERE"
 	tagOfUse   = "m.parent = u.parent AND m.number = CAST(e.value AS BIGINT) AND g.parent_key = m.parent_key AND substr(g.digest, 8, 6) = substr(m.digest, 8, 6)" +
 		" AND g.parent = m.parent AND g.digest = m.digest"
 )
 
+// holding returns the condition that images of a row of t hold a version.
+func holding(sql string, version platform.UID) narrowing {
+	return narrowing{sql: sql, bytes: localOf(version), root: scopeKey(version.Root())}
+}
+
 // addHolds adds the condition that images of a row of t hold a version; "" means any.
 func addHolds(s *statement, sql string, version platform.UID) {
 	if version != "" {
-		s.addNarrowing(narrowing{sql: sql, bytes: localOf(version), root: scopeKey(version.Root())})
+		s.addNarrowing(holding(sql, version))
 	}
 }
 
@@ -92,10 +94,6 @@ func whereTagImages(f *platform.ImageConditions, s *statement) {
 	if f.Package == nil {
 		return
 	}
-	if s.isProbe {
-		s.isAsked = true
-		return
-	}
 	s.add(" AND t.uid IN (SELECT g.uid FROM package_use u CROSS JOIN ").addElements("u.images").add(" CROSS JOIN image_status m CROSS JOIN tag g WHERE ")
 	addVersions(s, f.Versions())
 	s.add(" AND " + tagOfUse + ")")
@@ -103,10 +101,6 @@ func whereTagImages(f *platform.ImageConditions, s *statement) {
 
 // addVersions adds the condition that a use is of one of versions.
 func addVersions(s *statement, versions []platform.UID) {
-	if s.isProbe {
-		s.isAsked = true
-		return
-	}
 	roots, packages, locals := [][]byte{}, [][]byte{}, [][]byte{}
 	for _, v := range versions {
 		roots, packages, locals = append(roots, scopeKey(v.Root())), append(packages, localOf(v.Parent())), append(locals, localOf(v))

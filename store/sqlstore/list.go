@@ -2,6 +2,7 @@ package sqlstore
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -14,8 +15,18 @@ type reader[T, F any] struct {
 	*table[T, F]
 	conn    dbconn.Conn
 	dialect *dbconn.Dialect
-	words   wordPlan
-	only    uidKeyList // rows among which are those of a list; nil means that this is not known
+	among   uidKeyList // rows among which are those of a list; nil means that this is not known
+	source  *source[F] // a better way to find the rows of a list than in the table; nil means that there is none
+}
+
+// A source is where the rows of one list are found, in place of their table.
+type source[F any] struct {
+	// addRows adds the table t of the rows of an organisation, joined with what the conditions need.
+	addRows func(s *statement, organisation platform.UID)
+	// where adds the conditions of the filter, in place of those of the table.
+	where func(f F, s *statement)
+	// isSorted means that the page is read from it too and sorted, and not only the total.
+	isSorted bool
 }
 
 // Get reads rows by UID.
@@ -45,7 +56,7 @@ const maxBranches = 32
 func (r *reader[T, F]) List(ctx context.Context, q platform.Query[F]) (platform.Rows[T], error) {
 	q = r.complete(q)
 	var found platform.Rows[T]
-	r, err := r.plan(ctx, q)
+	r, err := r.planList(ctx, q)
 	if err != nil {
 		return found, err
 	}
@@ -77,20 +88,23 @@ func (r *reader[T, F]) List(ctx context.Context, q platform.Query[F]) (platform.
 	return found, nil
 }
 
-// plan reads what the plan of a list depends on.
-func (r *reader[T, F]) plan(ctx context.Context, q platform.Query[F]) (*reader[T, F], error) {
-	r, err := r.planWords(ctx, q)
-	if err != nil {
-		return nil, err
+// planList returns a reader that reads a list in the best way.
+func (r *reader[T, F]) planList(ctx context.Context, q platform.Query[F]) (*reader[T, F], error) {
+	if r.plan == nil {
+		return r, nil
 	}
-	return r.planHeld(ctx, q)
+	return r.plan(ctx, r, q)
 }
 
 // addFilter adds the conditions of a filter.
-func (r *reader[T, F]) addFilter(s *statement, f F) {
-	r.where(f, s)
-	if r.only != nil {
-		s.add(" AND t.uid ?", r.only)
+func (r *reader[T, F]) addFilter(s *statement, f F, how accessPath) {
+	where := r.where
+	if how.bySource {
+		where = r.source.where
+	}
+	where(f, s)
+	if r.among != nil {
+		s.add(" AND t.uid ?", r.among)
 	}
 }
 
@@ -239,7 +253,7 @@ func (r *reader[T, F]) branch(s *statement, q platform.Query[F], b platform.Bran
 	s.add(" WHERE ")
 	r.addBranch(s, b, how, o, q.From)
 	before := len(s.args)
-	r.addFilter(s, q.Filter)
+	r.addFilter(s, q.Filter, how)
 	if len(s.args) > before {
 		s.plan = dbconn.PlanAsNeeded
 	}
@@ -254,33 +268,43 @@ func (r *reader[T, F]) accessPath(order string, f F) accessPath {
 		walk:     order == "uid" && r.keepsMost(f) || r.walks != nil && r.walks(f),
 		byParent: r.byParent != nil && r.byParent(order, f),
 		byWords:  r.looksFor(f),
-		byPairs:  r.words == findByPairs || r.words == countByPairs && order == "",
+		bySource: r.source != nil && (r.source.isSorted || order == ""),
 	}
 }
 
-// keepsMost reports whether a filter keeps all or nearly all rows: those of the kind, or the
-// advisories that are not withdrawn.
+// keepsMost reports whether a filter keeps all or nearly all rows.
 func (t *table[T, F]) keepsMost(f F) bool {
 	sum := t.counters(f)
-	return len(sum.added) == 1 && (sum.added[0] == t.number || sum.added[0] == standing)
+	return len(sum.added) == 1 && (sum.added[0] == t.number || t.mostCounter != 0 && sum.added[0] == t.mostCounter)
 }
 
 // compare returns the order in which the rows of a page are read.
-func (r *reader[T, F]) compare(order platform.Order, backward bool) func(a, b T) int {
+func (t *table[T, F]) compare(order platform.Order, backward bool) func(a, b T) int {
 	shown := "t." + order.Field
-	if l, elsewhere := r.lookups[order.Field]; elsewhere {
+	if l, elsewhere := t.lookups[order.Field]; elsewhere {
 		shown = l.column
 	}
-	at := slices.IndexFunc(r.columns, func(c column[T]) bool { return c.sql == shown })
+	at := slices.IndexFunc(t.columns, func(c column[T]) bool { return c.sql == shown })
+	if at < 0 {
+		panic(t.name + " has no column " + shown + " to compare rows by")
+	}
 	sign := 1
 	if order.Desc != backward {
 		sign = -1
 	}
 	return func(a, b T) int {
-		if c := compareColumns(r.columns[at].to(a), r.columns[at].to(b)); c != 0 {
+		if c := compareColumns(t.columns[at].to(a), t.columns[at].to(b)); c != 0 {
 			return sign * c
 		}
-		return sign * strings.Compare(string(r.uid(a)), string(r.uid(b)))
+		return sign * strings.Compare(string(t.uid(a)), string(t.uid(b)))
+	}
+}
+
+// checkColumns panics if a column is of a type that cannot be stored, or one of orders of a type that cannot be compared.
+func (t *table[T, F]) checkColumns(row T, orders []string) {
+	t.appendValues(nil, row, new(sharedValues))
+	for _, field := range orders {
+		t.compare(platform.Order{Field: field}, false)(row, row)
 	}
 }
 
@@ -296,14 +320,13 @@ func compareColumns(a, b any) int {
 	case *string:
 		b, _ := b.(*string)
 		return strings.Compare(*a, *b)
-	case severityColumn:
-		b, _ := b.(severityColumn)
-		return strings.Compare(a.to.SortKey(), b.to.SortKey())
-	case epssColumn:
-		b, _ := b.(epssColumn)
-		return strings.Compare(platform.EPSSKey(*a.to), platform.EPSSKey(*b.to))
-	default: // the column holds UIDs, which the caller compares in any case
+	case textStorer:
+		b, _ := b.(textStorer)
+		return strings.Compare(a.storedText(), b.storedText())
+	case *uidKey, uidColumn: // the caller compares UIDs in any case
 		return 0
+	default:
+		panic(fmt.Sprintf("no rows are compared by a %T", a))
 	}
 }
 

@@ -28,7 +28,7 @@ var packages = newTable(&table[*platform.Package, *platform.PackageFilter]{
 		{"t.normal_name", "", func(p *platform.Package) any { name := p.NormalName(); return &name }},
 		{"t.search", "", func(p *platform.Package) any { text := foldText(platform.SearchText(p.Name)); return &text }},
 	},
-	heldBy: func(f *platform.PackageFilter) platform.Scope { return f.Held },
+	plan: planHeld,
 	where: func(f *platform.PackageFilter, s *statement) {
 		if len(f.Names) > 0 {
 			s.add(" AND t.normal_name ?", valueList(normalNames(f.Names)))
@@ -55,26 +55,23 @@ func normalNames(names []string) []string {
 const fewPackages = 2000
 
 // planHeld returns a reader of a list which knows the few packages that images in a scope hold.
-func (r *reader[T, F]) planHeld(ctx context.Context, q platform.Query[F]) (*reader[T, F], error) {
-	if r.heldBy == nil {
-		return r, nil
-	}
-	within := r.heldBy(q.Filter).Branches()
+func planHeld(ctx context.Context, r *reader[*platform.Package, *platform.PackageFilter], q platform.Query[*platform.PackageFilter]) (*reader[*platform.Package, *platform.PackageFilter], error) {
+	within := q.Filter.Held.Branches()
 	if len(within) != 1 || within[0].UID.IsRoot() || len(q.Scope.Branches()) == 0 || q.Scope.Branches()[0].Relation == platform.Listed {
 		return r, nil
 	}
 	by, uid := *r, within[0].UID
-	by.only = uidKeyList{}
+	by.among = uidKeyList{}
 	s := newStatement(r.dialect)
 	s.add("SELECT DISTINCT u.package FROM package_use u WHERE u.parent >= ? AND u.parent < ? LIMIT ?", packUID(uid), pastSubtree(uid), int64(fewPackages+1))
 	err := r.conn.Run(ctx, s.build(func(scan func(...any) error) error {
 		var end []byte
 		err := scan(&end)
 		of, _ := platform.UnpackUID(append(packUID(uid.Root()), end...))
-		by.only = append(by.only, of)
+		by.among = append(by.among, of)
 		return err
 	}))
-	if err != nil || len(by.only) > fewPackages {
+	if err != nil || len(by.among) > fewPackages {
 		return r, err
 	}
 	return &by, nil
@@ -83,10 +80,6 @@ func (r *reader[T, F]) planHeld(ctx context.Context, q platform.Query[F]) (*read
 // addHeld adds the condition that images in a scope hold a row: that there are uses whose column
 // has the value.
 func addHeld(s *statement, held platform.Scope, column, value string) {
-	if s.isProbe {
-		s.isAsked = true
-		return
-	}
 	if len(held.Branches()) == 0 {
 		return
 	}

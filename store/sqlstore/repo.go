@@ -41,9 +41,14 @@ var repos = newTable(&table[*platform.Repo, *platform.RepoFilter]{
 	aliases:    func(r *platform.Repo) []string { return r.Labels.Conditions() },
 	searchText: "t.search", searchFor: func(f *platform.RepoFilter) string { return f.Query },
 	searchOf: (*platform.Repo).SearchText, searchFields: []string{"name", "description", "aliases"},
-	holds:   repoHolds,
-	tasks:   func(r *platform.Repo) platform.FindingTask { return platform.FindingTask{Subject: r.UID} },
-	tasksOf: []string{"name"}, // which stands for packages that are not known
+	narrow: func(b platform.Branch) narrowing {
+		if b.Holds == "" {
+			return narrowing{}
+		}
+		return holding(repoHolds, b.Holds)
+	},
+	changed:   addTask(func(r *platform.Repo) platform.FindingTask { return platform.FindingTask{Subject: r.UID} }),
+	changedBy: []string{"name"}, // which stands for packages that are not known
 	where: func(f *platform.RepoFilter, s *statement) {
 		s.addName(f.Name)
 		addAnyOf(s, "name", f.Names)

@@ -19,6 +19,10 @@ var roleBindings = newTable(&table[*platform.RoleBinding, *platform.RoleBindingF
 	uid:      func(b *platform.RoleBinding) platform.UID { return b.UID },
 	enclosed: parentUID,
 	compact:  true,
+	relations: map[platform.Relation]relation{
+		platform.OfIdentity: {column: "identity", isNear: true},
+		platform.OfRole:     {column: "role"}, // a built-in role belongs to all organisations
+	},
 	byParent: func(_ string, f *platform.RoleBindingFilter) bool { return f.Identity != "" },
 	joins:    []join{{" JOIN identity i ON i.uid = ", "identity"}, {" JOIN grp g ON g.uid = ", "parent"}, {" JOIN role r ON r.uid = ", "role"}},
 	// The columns that are read instead are in no index of an order: see projection.
@@ -154,4 +158,17 @@ func (c ruleColumn) SetText(text string) {
 	if text != "" {
 		c.to.Issuer, c.to.Subject = ruleParts(text)
 	}
+}
+
+// FacetRoleBindings counts role bindings by role and group.
+func (queries) FacetRoleBindings(ctx context.Context, on platform.Conn, filter *platform.RoleBindingFilter, scopes []platform.Scope) ([]*platform.RoleBindingFacets, error) {
+	s := tablesOf(on)
+	facets := emptyEach[platform.RoleBindingFacets](len(scopes))
+	uids := counting[platform.UID]{}
+	var role, group platform.UID
+	run := roleBindings.reader(s).countBy(filter, scopes, "", []string{"t.role", "t.parent"}, []any{keyOf(&role), keyOf(&group)}, func(i int, n int64) {
+		uids.add(&facets[i].Role, role, n)
+		uids.add(&facets[i].Group, group, n)
+	})
+	return facets, s.runAll(ctx, run)
 }

@@ -23,6 +23,7 @@ type branchKey struct {
 	inside        platform.UID // UID within which the rows must lie; "" means anywhere
 	strictlyBelow bool         // whether the row of inside itself is left out
 	exclude       platform.UID // UID of a row that is left out; "" means none
+	isRare        bool         // whether the column finds few rows
 
 	narrowing narrowing // a further condition
 
@@ -35,44 +36,20 @@ type narrowing struct {
 	text  string // value of p.x; "" means that it is bytes
 	bytes []byte
 	root  []byte // value of p.xroot, a second value; nil means that there is none
+
+	// byParent means that an index finds the rows of a parent that meet the condition by the UID of the parent.
+	byParent bool
 }
 
-// lacksAdvisory is the condition that a tag counts, and that the SBOM of its image shows that it
-// does not have the finding of an advisory.
-const lacksAdvisory = " AND NOT t.deprecated AND EXISTS (SELECT 1 FROM image_status m WHERE m.parent = t.parent AND m.digest = t.digest AND m.basis = '" + string(platform.BasisVersion) + "')" +
-	" AND NOT EXISTS (SELECT 1 FROM finding f WHERE f.parent = t.parent AND f.digest = t.digest AND f.advisory = p.x AND f.count_class > 0)"
+// elementsOf begins a placeholder in the SQL of a narrowing, which a column and } end. It stands for the table e of the
+// values of that column, which has a list.
+const elementsOf = "{elements of "
 
-// Advisories with findings in an image, or in a repo.
-const (
-	affectsImage = " AND t.uid IN (SELECT f.advisory FROM finding f WHERE f.parent = p.xroot AND f.digest = p.x AND f.count_class > 0)"
-	affectsRepo  = " AND t.uid IN (SELECT f.advisory FROM finding f WHERE f.parent = p.x AND f.count_class > 0)"
-)
-
-// affecting returns the condition that advisories have findings in an image, or in a repo.
-func affecting(image platform.ImageKey) narrowing {
-	if image.Digest == "" {
-		return narrowing{sql: affectsRepo, bytes: packUID(image.Repo)}
-	}
-	return narrowing{sql: affectsImage, text: image.Digest, root: packUID(image.Repo)}
-}
-
-// narrowing returns the condition that narrows a branch.
-func (t *table[T, F]) narrowing(b platform.Branch) narrowing {
-	switch {
-	case b.Digest != "" && t.digestBy == "":
-		// The index contains 24 bits of a digest.
-		return narrowing{sql: " AND t.digest = p.x AND substr(t.digest, 8, 6) = substr(p.x, 8, 6)", text: b.Digest}
-	case b.Digest != "":
-		return narrowing{sql: " AND t.digest = p.x", text: b.Digest}
-	case b.Lacks != "":
-		return narrowing{sql: lacksAdvisory, bytes: packUID(b.Lacks)}
-	case b.Affecting.Repo != "":
-		return affecting(b.Affecting)
-	case b.Holds != "":
-		return narrowing{sql: t.holds, bytes: localOf(b.Holds), root: scopeKey(b.Holds.Root())}
-	default:
-		return narrowing{}
-	}
+// A relation is how rows of a kind relate to a UID or a name outside of the tree.
+type relation struct {
+	column string // column that is compared with the UID or the name
+	isNear bool   // whether the rows belong to the organisation of the UID, wherever else they must lie
+	isRare bool   // whether few rows have the same value, so that its index finds them in any order
 }
 
 // value returns the value of p.x.
@@ -85,10 +62,6 @@ func (n narrowing) value() any {
 
 // addNarrowing adds a condition with its values.
 func (s *statement) addNarrowing(n narrowing) {
-	if s.isProbe {
-		s.isAsked = s.isAsked || n.sql != ""
-		return
-	}
 	if n.sql == "" {
 		return
 	}
@@ -99,12 +72,14 @@ func (s *statement) addNarrowing(n narrowing) {
 	s.sql.WriteString(strings.NewReplacer(values...).Replace(s.withElements(n.sql)))
 }
 
-// withElements replaces the placeholder of the elements of a list.
+// withElements replaces the placeholder that elementsOf begins.
 func (s *statement) withElements(sql string) string {
-	if !strings.Contains(sql, useElements) {
+	before, rest, found := strings.Cut(sql, elementsOf)
+	if !found {
 		return sql
 	}
-	return strings.Replace(sql, useElements, s.dialect.Elements("u.images"), 1)
+	column, after, _ := strings.Cut(rest, "}")
+	return before + s.dialect.Elements(column) + after
 }
 
 // An accessPath is the way in which the rows of a list are found.
@@ -112,8 +87,8 @@ type accessPath struct {
 	walk     bool // whether all rows are read in the order of UIDs, along the primary key
 	byParent bool // whether the children of a scope are found by its UID, not by its key
 	byWords  bool // whether the rows are found by the words of a search
-	byPairs  bool // whether the rows are found by the pairs of values with the words of a search: see finding_words.go
 	keysOnly bool // whether the UIDs are read, and then the rows by their UIDs
+	bySource bool // whether the rows are found by the source of the reader
 }
 
 // enclosing names the column that finds the rows within a UID of each depth. Deeper
@@ -124,7 +99,9 @@ var enclosing = []string{"", "root", "g2", "g3"}
 // branchKey returns how a branch is found.
 func (t *table[T, F]) branchKey(b platform.Branch, how accessPath) (branchKey, bool) {
 	r, ok := t.branchKeyByUID(b, how.walk)
-	r.narrowing = t.narrowing(b)
+	if t.narrow != nil {
+		r.narrowing = t.narrow(b)
+	}
 	if !t.compact || !ok {
 		return r, ok
 	}
@@ -132,7 +109,7 @@ func (t *table[T, F]) branchKey(b platform.Branch, how accessPath) (branchKey, b
 	case "":
 		return r, true
 	case "parent":
-		if !how.byParent && (b.Digest == "" || t.digestBy == "") {
+		if !how.byParent && !r.narrowing.byParent {
 			r.column, r.hasKey = keyColumns[r.column], true
 		}
 		r.tie = tiebreaker{"t.local", r.uid}
@@ -142,6 +119,12 @@ func (t *table[T, F]) branchKey(b platform.Branch, how accessPath) (branchKey, b
 		r.tie = tiebreaker{"t.rest", r.root}
 	}
 	return r, true
+}
+
+// isOrganisation reports whether a branch has all rows of an organisation, by their key.
+func (t *table[T, F]) isOrganisation(b platform.Branch) bool {
+	r, ok := t.branchKey(b, accessPath{})
+	return ok && r.column == keyColumns["root"] && r.narrowing.sql == ""
 }
 
 // tie returns the tiebreaker of the rows of a branch.
@@ -157,16 +140,6 @@ func (t *table[T, F]) branchKeyByUID(b platform.Branch, walk bool) (branchKey, b
 	switch b.Relation {
 	case platform.Children:
 		return branchKey{column: "parent", uid: b.UID}, true
-	case platform.OfIdentity:
-		return branchKey{column: "identity", uid: b.UID, root: b.UID.Root(), inside: b.Inside}, true
-	case platform.OfRole: // a built-in role belongs to all organisations
-		return branchKey{column: "role", uid: b.UID, root: b.Inside.Root(), inside: b.Inside}, true
-	case platform.OfDocument:
-		return branchKey{column: "artifact_name", name: b.Name, root: b.Inside.Root(), inside: b.Inside}, true
-	case platform.OfEcosystem:
-		return branchKey{column: "ecosystem", name: b.Name}, true
-	case platform.OfAdvisory:
-		return branchKey{column: "advisory", uid: b.UID, root: b.Inside.Root(), inside: b.Inside}, true
 	case platform.Within, platform.Below:
 		below, depth := b.Relation == platform.Below && !t.sharesUID, b.UID.Depth()
 		if walk {
@@ -182,7 +155,12 @@ func (t *table[T, F]) branchKeyByUID(b platform.Branch, walk bool) (branchKey, b
 		}
 		return r, true
 	default:
-		return branchKey{}, false
+		by, known := t.relations[b.Relation]
+		r := branchKey{column: by.column, uid: b.UID, name: b.Name, root: b.Inside.Root(), inside: b.Inside, isRare: by.isRare}
+		if by.isNear {
+			r.root = b.UID.Root()
+		}
+		return r, known
 	}
 }
 
@@ -216,13 +194,13 @@ func (r branchKey) isElsewhere() bool {
 }
 
 // scope returns the counter scope of a branch: the smallest UID that contains all of
-// its rows, or the ecosystem.
+// its rows, or the name that they share.
 func (r branchKey) scope(b platform.Branch) string {
 	switch {
 	case r.inside != "":
 		return string(r.inside)
-	case b.Relation == platform.OfEcosystem:
-		return b.Name
+	case r.name != "":
+		return r.name
 	default:
 		return string(b.UID)
 	}
@@ -278,7 +256,7 @@ func (t *table[T, F]) addBranch(s *statement, b platform.Branch, how accessPath,
 	default:
 		s.add("1 = 1")
 	}
-	s.addNarrowing(t.narrowing(b))
+	s.addNarrowing(r.narrowing)
 	o.addAfter(s, after)
 }
 
@@ -304,13 +282,13 @@ func (s *statement) addWithin(r branchKey, o ordering, after *platform.Position)
 			from, low = ">", at
 		}
 	}
-	s.add(hideRange(r.column, r.tie.sql()+" "+from+" ? AND "+r.tie.sql()+" < ?"), low, high)
+	s.add(hideRange(r.isRare, r.tie.sql()+" "+from+" ? AND "+r.tie.sql()+" < ?"), low, high)
 }
 
 // hideRange hides a range of UIDs from planners if the column of a branch finds few rows. PostgreSQL would expect
 // that the range has fewer, and read an index of the organisation to its end.
-func hideRange(column, within string) string {
-	if column == "advisory" {
+func hideRange(isRare bool, within string) string {
+	if isRare {
 		return confirm(within)
 	}
 	return within

@@ -12,6 +12,8 @@ import (
 // A severityColumn stores rating and score as their sort key.
 type severityColumn struct{ to *platform.AdvisorySeverity }
 
+func (c severityColumn) storedText() string { return c.to.SortKey() }
+
 // Scan reads a sort key.
 func (c severityColumn) Scan(src any) error {
 	switch src := src.(type) {
@@ -109,9 +111,9 @@ func classCounter(class int64) byte { return byte(firstClass + class - 1) }
 func countersOfAdvisories(f *platform.AdvisoryFilter) counterSum {
 	severities, wanted, withdrawn := f.Severities, f.States, f.Withdrawn
 	others := *f
-	others.Severities, others.States, others.Withdrawn = nil, nil, true
+	others.Severities, others.States, others.Withdrawn = nil, nil, false
 	switch {
-	case restricts(whereAdvisory, &others), withdrawn && len(severities)+len(wanted) > 0:
+	case restricts(&others), withdrawn && len(severities)+len(wanted) > 0:
 		return counterSum{}
 	case withdrawn:
 		return counterSum{added: []byte{allAdvisories}}

@@ -211,7 +211,7 @@ func (found *signIns) decode(row signInRow) error {
 	i.LastSeenTime, g.ExpireTime = row.seen, row.ends
 	for n, to := range [signInTexts]sql.Scanner{
 		keyOf(&provider.UID), keyOf(&provider.DefaultRole), jsonColumn{&provider.OIDC}, textColumn{&text},
-		keyOf(&i.UID), jsonColumn{&i.ClaimMatch}, jsonColumn{&i.StaticKeys}, textColumn{&external},
+		keyOf(&i.UID), jsonColumn{&storedRule{&i.ClaimMatch}}, jsonColumn{&i.StaticKeys}, textColumn{&external},
 		keyOf(&g.Group), keyOf(&g.Role), capabilityColumn{&g.Capabilities},
 	} {
 		if err := to.Scan(found.text[row.texts[n].start:row.texts[n].end]); err != nil {

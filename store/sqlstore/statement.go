@@ -17,14 +17,10 @@ type statement struct {
 	// isUniform means that the best plan is the same for all arguments, unless plan says
 	// something else: the statement has lists of values, or consists of several selects.
 	isUniform bool
-	byPairs   bool         // whether rows are found by pairs w with the words of a search
 	root      platform.UID // organisation of the branch that is being added; "" means that it is not known
 	isOfMany  bool         // whether the branch is one of many that are read in the same way
 	sql       strings.Builder
 	args      []any
-
-	// A probe has no dialect and no SQL. It only notes whether anything is added to it.
-	isProbe, isAsked bool
 }
 
 func newStatement(d *dbconn.Dialect) *statement {
@@ -51,10 +47,6 @@ type (
 
 // add appends SQL in which each ? is replaced by the next argument.
 func (s *statement) add(sql string, args ...any) *statement {
-	if s.isProbe {
-		s.isAsked = true
-		return s
-	}
 	for _, arg := range args {
 		before, after, _ := strings.Cut(sql, "?")
 		s.sql.WriteString(before)
@@ -87,12 +79,7 @@ func (s *statement) add(sql string, args ...any) *statement {
 }
 
 // addNow adds the time of the database.
-func (s *statement) addNow() *statement {
-	if s.isProbe {
-		return s
-	}
-	return s.add(s.dialect.Now)
-}
+func (s *statement) addNow() *statement { return s.add(s.dialect.Now) }
 
 // addSlow is add for SQL that counts rows or searches for words.
 func (s *statement) addSlow(sql string, args ...any) *statement {
@@ -108,9 +95,6 @@ func (s *statement) addUnion() *statement {
 
 // parents adds lists as arguments, and returns the table p of them: see Dialect.Parents.
 func (s *statement) parents(columns ...dbconn.ParentColumn) string {
-	if s.isProbe {
-		return ""
-	}
 	s.isUniform = true
 	return s.dialect.Parents(s.arg, columns...)
 }

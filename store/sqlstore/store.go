@@ -133,6 +133,7 @@ func newTable[V, W any](t *table[*V, *W]) storedKind[*V, *W] {
 		assign:    func(to, from *V) { *to = *from },
 		newBuffer: func() rowBuffer[*V] { return new(buffer[V]) },
 		fill:      func(f *W) *W { return cmp.Or(f, &everything) },
+		restricts: restricts[W],
 	}
 	for _, c := range t.costly {
 		t.omissible |= c.field
@@ -140,6 +141,7 @@ func newTable[V, W any](t *table[*V, *W]) storedKind[*V, *W] {
 	for _, kind := range platform.Kinds() {
 		if kind.Row == reflect.TypeFor[V]() {
 			t.number = kind.Number
+			t.checkColumns(new(V), kind.Orders)
 		}
 	}
 	return storedKind[*V, *W]{t}

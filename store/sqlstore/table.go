@@ -1,13 +1,13 @@
 package sqlstore
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"strings"
 	"sync"
 
 	"atrium/platform"
-	"atrium/platform/affected"
 )
 
 // A table describes how one kind is stored. Every kind of the tree has these columns
@@ -43,12 +43,10 @@ type table[T, F any] struct {
 	// the parent and not with its key, because of the order or of the filter. nil means
 	// that there is none.
 	byParent func(order string, f F) bool
-	// digestBy is the column of parents with which the index of digests begins. "" means
-	// that it is as for other lists of a parent.
-	digestBy string
-	// holds is SQL of the condition that images of a row hold the version of a package: see
-	// narrowing.
-	holds string
+	// relations are those in which rows stand besides the tree.
+	relations map[platform.Relation]relation
+	// narrow returns the condition of a branch beside its relation. nil means that there is none.
+	narrow func(platform.Branch) narrowing
 	// selfEnclosed means that each row lies within itself, as groups do.
 	selfEnclosed bool
 	// uniqueNames means that siblings have different names, by a unique index.
@@ -72,6 +70,12 @@ type table[T, F any] struct {
 	aliases    func(T) []string
 	aliasTable string
 	aliasesOf  string
+
+	// mostCounter is the counter of all rows but a few, beside that of the kind. 0 means that there is none.
+	mostCounter byte
+	// otherCounters are counters of rows of other tables, which the kind keeps: SQL that selects the UID in which
+	// each of the rows is, by the number of the counter.
+	otherCounters map[byte]string
 
 	// A row has a class, which classColumn stores and whose counters count it beside the
 	// kind's own. filterCounters returns those whose sum is the total of a filter. nil
@@ -105,18 +109,15 @@ type table[T, F any] struct {
 	// the filter is not split, or none is.
 	split func(F) []F
 
-	// wordsOf returns the words of a filter that are looked for in pairs of values: see finding_words.go. nil
-	// means that there are none.
-	wordsOf func(F) string
+	// plan returns a reader that knows how to find the rows of a list best. nil means that the reader of the table
+	// does.
+	plan func(ctx context.Context, r *reader[T, F], q platform.Query[F]) (*reader[T, F], error)
 
-	// heldBy returns the scope in which images hold the rows of a filter: see planHeld. nil means that rows are not held.
-	heldBy func(F) platform.Scope
-
-	// tasks returns the task of a row that was written or deleted: what may have changed findings. Of
-	// a row whose class changes, the row before has a task too. nil means that findings do not
-	// follow from the kind. If tasksOf names fields, only an update of one of these has a task.
-	tasks   func(T) platform.FindingTask
-	tasksOf []string
+	// changed is called with each row that was written or deleted. Of a row whose class changes, it is called with the row
+	// before too. nil means that nothing follows from a change. If changedBy names fields, only an update of one of
+	// these calls it.
+	changed   func(tx platform.Tx, row T)
+	changedBy []string
 
 	// derive sets what follows from a row's other fields, before it is written.
 	derive func(T)
@@ -134,6 +135,7 @@ type pointerFunctions[T, F any] struct {
 	assign    func(to, from T) // copies the row that from points to into the row that to points to
 	newBuffer func() rowBuffer[T]
 	fill      func(f F) F // replaces a filter that is nil by one that restricts nothing
+	restricts func(f F) bool
 }
 
 // key returns the value that the primary key is compared with.
@@ -188,18 +190,11 @@ func (c jsonColumn) ScanBytes(text []byte) error {
 	if len(text) == 0 {
 		return nil
 	}
-	if rule, ok := c.to.(**platform.ClaimMatch); ok {
-		*rule = &platform.ClaimMatch{}
-		return json.Unmarshal(text, (*platform.StoredClaimMatch)(*rule))
-	}
 	return json.Unmarshal(text, c.to)
 }
 
 func (c jsonColumn) text() string {
 	b, _ := json.Marshal(c.to) // cannot fail for plain data
-	if _, isSet := c.to.(**affected.Set); isSet && string(b) == "{}" {
-		return "{}" // a feed that does not say which versions are affected, and not one that says nothing
-	}
 	switch s := string(b); s {
 	case "null", "[]", "{}":
 		return ""
@@ -210,6 +205,10 @@ func (c jsonColumn) text() string {
 
 // uidReference is the UID of a row that need not exist.
 type uidReference struct{ to platform.UID }
+
+// A textStorer is the scan destination of a column of one kind, which knows the text that is stored, and by which rows
+// are sorted.
+type textStorer interface{ storedText() string }
 
 // encodeColumn converts a scan destination into an argument that stores its value.
 func encodeColumn(to any) any {
@@ -233,10 +232,8 @@ func encodeColumn(to any) any {
 			return nil
 		}
 		return *to.to
-	case severityColumn:
-		return to.to.SortKey()
-	case epssColumn:
-		return platform.EPSSKey(*to.to)
+	case textStorer:
+		return to.storedText()
 	case *uidKey:
 		return packUID(platform.UID(*to))
 	case uidColumn:

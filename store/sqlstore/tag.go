@@ -35,11 +35,25 @@ var tags = newTable(&table[*platform.Tag, *platform.TagFilter]{
 	},
 	classColumn: "deprecated", class: classOfTag, classCounters: tagCounters, filterCounters: countersOfTags,
 	searchText: tagText, searchFor: func(f *platform.TagFilter) string { return f.Query },
-	where: whereTag, holds: tagHolds,
-	tasks: func(t *platform.Tag) platform.FindingTask {
+	where: whereTag, narrow: narrowTags,
+	changed: addTask(func(t *platform.Tag) platform.FindingTask {
 		return platform.FindingTask{Subject: t.UID.Parent(), Digest: t.Digest}
-	},
+	}),
 })
+
+// narrowTags returns the condition of a branch of tags.
+func narrowTags(b platform.Branch) narrowing {
+	switch {
+	case b.Digest != "": // The index contains 24 bits of a digest.
+		return narrowing{sql: " AND t.digest = p.x AND substr(t.digest, 8, 6) = substr(p.x, 8, 6)", text: b.Digest}
+	case b.Lacks != "":
+		return lacking(b.Lacks)
+	case b.Holds != "":
+		return holding(tagHolds, b.Holds)
+	default:
+		return narrowing{}
+	}
+}
 
 // tagText is the SQL form of the search text of a tag, which is its name: it has no
 // blanks and only ASCII letters. It is indexed and not stored.
@@ -127,7 +141,7 @@ func whereTag(f *platform.TagFilter, s *statement) {
 		s.add(" AND NOT t.deprecated")
 	}
 	if f.Lacks != "" {
-		s.addNarrowing(narrowing{sql: lacksAdvisory, bytes: packUID(f.Lacks)})
+		s.addNarrowing(lacking(f.Lacks))
 	}
 	addHolds(s, tagHolds, f.Holds)
 	whereTagImages(&f.ImageConditions, s)
@@ -163,7 +177,7 @@ func countersOfTags(f *platform.TagFilter) counterSum {
 	others.Deprecated = nil
 	all := []byte{allTags}
 	switch {
-	case restricts(whereTag, &others):
+	case restricts(&others):
 		return counterSum{}
 	case f.Deprecated == nil:
 		return counterSum{added: all}
@@ -172,4 +186,34 @@ func countersOfTags(f *platform.TagFilter) counterSum {
 	default:
 		return counterSum{added: all, subtracted: deprecatedTags}
 	}
+}
+
+// lacksAdvisory is the condition that a tag counts, and that the SBOM of its image shows that it
+// does not have the finding of an advisory.
+const lacksAdvisory = " AND NOT t.deprecated AND EXISTS (SELECT 1 FROM image_status m WHERE m.parent = t.parent AND m.digest = t.digest AND m.basis = '" + string(platform.BasisVersion) + "')" +
+	" AND NOT EXISTS (SELECT 1 FROM finding f WHERE f.parent = t.parent AND f.digest = t.digest AND f.advisory = p.x AND f.count_class > 0)"
+
+// lacking returns the condition lacksAdvisory of an advisory.
+func lacking(advisory platform.UID) narrowing {
+	return narrowing{sql: lacksAdvisory, bytes: packUID(advisory)}
+}
+
+// FacetTags counts tags by repo, end of life, class and bundle.
+func (queries) FacetTags(ctx context.Context, on platform.Conn, filter *platform.TagFilter, scopes []platform.Scope) ([]*platform.TagFacets, error) {
+	s := tablesOf(on)
+	facets := emptyEach[platform.TagFacets](len(scopes))
+	r := tags.reader(s)
+	repos, ends, classes, bundles := counting[platform.UID]{}, counting[bool]{}, counting[platform.TagClass]{}, counting[string]{}
+	var repo platform.UID
+	var deprecated bool
+	var class, bundle string
+	run := r.countBy(filter, scopes, "", []string{"t.parent", "t.deprecated", "t.class"}, []any{keyOf(&repo), &deprecated, &class}, func(i int, n int64) {
+		repos.add(&facets[i].Repo, repo, n)
+		ends.add(&facets[i].Deprecated, deprecated, n)
+		classes.add(&facets[i].Class, platform.TagClass(class), n)
+	})
+	run = append(run, r.countBy(filter, scopes, " CROSS JOIN "+s.dialect.Elements("t.bundles"), []string{"e.value"}, []any{&bundle}, func(i int, n int64) {
+		bundles.add(&facets[i].Bundle, bundle, n)
+	})...)
+	return facets, s.runAll(ctx, run)
 }

@@ -12,12 +12,6 @@ import (
 // timeOrNull is a time that no list is sorted by; "no time" is NULL.
 type timeOrNull struct{ timeColumn }
 
-// addChanged adds the conditions of a filter by when rows were made and changed.
-func (s *statement) addChanged(f *platform.ChangeFilter) {
-	addSince(s, "create_time", f.CreatedSince)
-	addSince(s, "update_time", f.UpdatedSince)
-}
-
 // A deadlineColumn is a time by which lists are sorted, and in which "no time" comes last: see platform.NoDeadline.
 type deadlineColumn struct{ timeColumn }
 

@@ -73,16 +73,20 @@ func (w *writer[T, F]) insertThen(ctx context.Context, rows []T, then ...*dbconn
 	}
 	for _, row := range rows {
 		w.count(row, 1)
-		w.addTask(row, nil)
+		w.noteChange(row, nil)
 	}
 	return nil
 }
 
-// addTask adds the task of a row to those of the transaction. changed are the fields of an update.
-func (w *writer[T, F]) addTask(row T, changed []string) {
-	if w.tasks != nil && (w.tasksOf == nil || slices.ContainsFunc(w.tasksOf, func(field string) bool { return slices.Contains(changed, field) })) {
-		w.tx.tasks = append(w.tx.tasks, w.tasks(row))
+// noteChange does what follows from a change of a row. fields are those of an update.
+func (w *writer[T, F]) noteChange(row T, fields []string) {
+	if w.changed != nil && (w.changedBy == nil || containsAny(fields, w.changedBy)) {
+		w.changed(w.tx, row)
 	}
+}
+
+func containsAny(texts, wanted []string) bool {
+	return slices.ContainsFunc(wanted, func(text string) bool { return slices.Contains(texts, text) })
 }
 
 // count adds by to the counters of a row.
@@ -293,15 +297,15 @@ func (w *writer[T, F]) update(ctx context.Context, changes []platform.RowChange[
 	return before, err // which no row has caused
 }
 
-// noteUpdate changes what follows from an updated row: its tasks, counters, and the text that searches find.
+// noteUpdate changes what follows from an updated row: its counters, and the text that searches find.
 func (w *writer[T, F]) noteUpdate(before []T, row T, fields []string) {
-	w.addTask(row, fields)
+	w.noteChange(row, fields)
 	if w.writesClass(fields) {
 		w.countClass(w.uid(row), w.class(before[0]), -1)
 		w.countClass(w.uid(row), w.class(row), 1)
-		w.addTask(before[0], nil)
+		w.noteChange(before[0], nil)
 	}
-	if slices.ContainsFunc(w.searchFields, func(field string) bool { return slices.Contains(fields, field) }) {
+	if containsAny(fields, w.searchFields) {
 		w.tx.conn.Queue(newStatement(w.dialect).add("UPDATE "+w.name+" SET search = ? WHERE uid = ?", foldText(w.searchOf(row)), w.key(w.uid(row))).build(nil))
 	}
 }
@@ -425,7 +429,7 @@ func (w *writer[T, F]) DeleteAll(ctx context.Context, uids []platform.UID) ([]T,
 		}
 		rows = append(rows, row)
 		w.count(row, -1)
-		w.addTask(row, nil)
+		w.noteChange(row, nil)
 	}
 	if err != nil { // of no row
 		return nil, err
