@@ -193,7 +193,7 @@
 //	                        built-in roles: owner holds all, viewer those that only read
 //	store/sqlstore/widget.go          var widgets = newTable(&table[*platform.Widget, *platform.WidgetFilter]{...}),
 //	                                  and the methods that the platform needs
-//	store/sqlstore/store.go           widgets in the list of tables; tables.go: in Tables
+//	store/sqlstore/tables.go          widgets in kinds, and in Tables
 //	store/sqlstore/migrations/        its DDL for both engines, the next number: a unique index
 //	                                  of what is unique in a group, and for each order of its
 //	                                  lists an index by root and by parent, for the default

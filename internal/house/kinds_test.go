@@ -100,7 +100,7 @@ func TestEveryKindIsListedEverywhere(t *testing.T) {
 	t.Parallel()
 	p, _ := core(t)
 	fields := operationsOf(p)
-	_, tables, _ := strings.Cut(read(t, "store/sqlstore/store.go"), "\nvar kinds = ")
+	_, tables, _ := strings.Cut(read(t, "store/sqlstore/tables.go"), "\nvar kinds = ")
 	tables, _, _ = strings.Cut(tables, "\n}\n")
 	nodes := read(t, "resolvers/node.go")
 	places := map[string]*declaration{}
@@ -114,7 +114,7 @@ func TestEveryKindIsListedEverywhere(t *testing.T) {
 			continue
 		}
 		if !regexp.MustCompile(`\b` + lowerFirst(field) + `\b`).MatchString(tables) {
-			t.Errorf("store/sqlstore/store.go: add the table of %s to kinds\n\t%s,", k.Row.Name(), lowerFirst(field))
+			t.Errorf("store/sqlstore/tables.go: add the table of %s to kinds\n\t%s,", k.Row.Name(), lowerFirst(field))
 		}
 		if !strings.Contains(nodes, "(*reads)."+lowerFirst(field)+")") && !strings.Contains(nodes, "(*reads)."+lowerFirst(field)+",") {
 			t.Errorf("resolvers/node.go: add to nodeReaders\n\t%q: readNodes((*reads).%s),\nand to the file of the kind in resolvers\n\tfunc (r *reads) %[2]s() *loader[platform.UID, *platform.%[3]s] { return loaderOf(r, r.p.%[4]s.GetMany) }", k.Name, lowerFirst(field), k.Row.Name(), field)

@@ -159,7 +159,7 @@ func (queries) AdvisoriesByName(ctx context.Context, on platform.Conn, names pla
 		ids[i], normal[i], types[i] = n.AdvisoryID, n.NormalName, n.ArtifactType
 	}
 	columns := append(textPairs(ids, normal), dbconn.ParentColumn{Name: "type", Texts: types})
-	return readPairs(ctx, s, advisories.table, columns, "t.parent = ? AND t.advisory_id = p.k AND t.normal_name = p.inside AND t.artifact_type = p.type", group)
+	return readPairs(ctx, s.source, advisories.table, columns, "t.parent = ? AND t.advisory_id = p.k AND t.normal_name = p.inside AND t.artifact_type = p.type", group)
 }
 
 // searchText returns the text that a free-text query searches.

@@ -321,36 +321,29 @@ func (t *table[T, F]) group(row T) string {
 	return outsideScope
 }
 
-// Recount corrects the counters from the rows and returns how many were wrong.
-func (s *Store) Recount(ctx context.Context) (wrong int64, err error) {
-	err = s.engine.Write(ctx, func(tx *dbconn.Tx) error {
-		if err := tx.LockCounters(ctx); err != nil {
-			return err
-		}
-		truth, err := s.computeCounters(ctx, tx)
-		if err != nil {
-			return err
-		}
-		difference, err := s.differences(ctx, tx, truth)
-		if err != nil {
-			return err
-		}
-		wrong = int64(len(difference))
-		if wrong == 0 {
-			return nil
-		}
-		return tx.Run(ctx, difference.statements(s.dialect)...)
-	})
-	return wrong, err
+// recount corrects the counters of kinds from their rows and returns how many were wrong.
+func recount(ctx context.Context, tx *dbconn.Tx, d *dbconn.Dialect, kinds []kindTable) (wrong int64, err error) {
+	if err := tx.LockCounters(ctx); err != nil {
+		return 0, err
+	}
+	truth, err := computeCounters(ctx, tx, d, kinds)
+	if err != nil {
+		return 0, err
+	}
+	difference, err := differences(ctx, tx, d, truth)
+	if err != nil || len(difference) == 0 {
+		return 0, err
+	}
+	return int64(len(difference)), tx.Run(ctx, difference.statements(d)...)
 }
 
 // computeCounters returns what the counters of all rows must be.
-func (s *Store) computeCounters(ctx context.Context, tx *dbconn.Tx) (deltas, error) {
+func computeCounters(ctx context.Context, tx *dbconn.Tx, d *dbconn.Dialect, kinds []kindTable) (deltas, error) {
 	truth := deltas{}
 	var run []*dbconn.Statement
-	for _, t := range s.countedTables() {
+	for _, t := range countedTables(kinds) {
 		read := "SELECT t.uid, " + cmp.Or(t.group, "''") + ", " + t.classSQL() + " FROM " + t.name + " t"
-		run = append(run, newStatement(s.dialect).add(read).build(func(scan func(...any) error) error {
+		run = append(run, newStatement(d).add(read).build(func(scan func(...any) error) error {
 			var uid, group string
 			var class int64
 			err := scan(scopeColumn{&uid}, scopeColumn{&group}, &class)
@@ -365,7 +358,7 @@ func (s *Store) computeCounters(ctx context.Context, tx *dbconn.Tx) (deltas, err
 			return err
 		}))
 		for number, read := range t.otherCounters {
-			run = append(run, newStatement(s.dialect).add(read).build(func(scan func(...any) error) error {
+			run = append(run, newStatement(d).add(read).build(func(scan func(...any) error) error {
 				var within platform.UID
 				err := scan(keyOf(&within))
 				truth.count(number, childOf(within), false, 0, 1)
@@ -381,8 +374,8 @@ func (s *Store) computeCounters(ctx context.Context, tx *dbconn.Tx) (deltas, err
 func childOf(uid platform.UID) platform.UID { return uid + "/0000000000000000" }
 
 // differences returns what must be added to the counters to correct them.
-func (s *Store) differences(ctx context.Context, tx *dbconn.Tx, truth deltas) (deltas, error) {
-	read := newStatement(s.dialect).add("SELECT scope, kind, CAST(SUM(n) AS BIGINT), CAST(SUM(nc) AS BIGINT) FROM counter GROUP BY scope, kind")
+func differences(ctx context.Context, tx *dbconn.Tx, d *dbconn.Dialect, truth deltas) (deltas, error) {
+	read := newStatement(d).add("SELECT scope, kind, CAST(SUM(n) AS BIGINT), CAST(SUM(nc) AS BIGINT) FROM counter GROUP BY scope, kind")
 	err := tx.Run(ctx, read.build(func(scan func(...any) error) error {
 		var scope string
 		var kind, n, nc int64
@@ -398,4 +391,28 @@ func (s *Store) differences(ctx context.Context, tx *dbconn.Tx, truth deltas) (d
 		}
 	}
 	return truth, err
+}
+
+// countedTables lists the tables that counters count.
+func countedTables(kinds []kindTable) []countedTable {
+	all := make([]countedTable, 0, len(kinds))
+	for _, t := range kinds {
+		if counter, counted := t.asCounted(); counted {
+			all = append(all, counter)
+		}
+	}
+	return all
+}
+
+// exists looks for a UID in the counted ones of kinds.
+func exists(ctx context.Context, s source, kinds []kindTable, uid platform.UID) (bool, error) {
+	q, found := newStatement(s.dialect), false
+	for _, t := range countedTables(kinds) {
+		if len(q.args) > 0 {
+			q.addUnion()
+		}
+		q.add("SELECT 1 FROM "+t.name+" WHERE uid = ?", t.key(uid))
+	}
+	err := s.reads.Run(ctx, q.build(func(func(...any) error) error { found = true; return nil }))
+	return found, err
 }

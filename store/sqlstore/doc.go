@@ -8,7 +8,8 @@
 // Most kinds have a file of their own with their table and their special reads, such as
 // repo.go. The other files hold what kinds share:
 //
-//	store.go       Store and its transactions; tables.go has all tables, table.go says how a
+//	store.go       Store and its transactions; tables.go has all tables, operations.go what is done with
+//	               them, source.go the connections that they get; table.go says how a
 //	               kind is stored, statement.go builds statements, condition.go adds the conditions of filters,
 //	               time_column.go reads times
 //	list.go        get and list; each.go lists for many parents with one statement,

@@ -84,7 +84,7 @@ func emptyEach[C any](n int) []*C {
 }
 
 // runAll runs statements, of which there may be none.
-func (s tables) runAll(ctx context.Context, run []*dbconn.Statement) error {
+func (s source) runAll(ctx context.Context, run []*dbconn.Statement) error {
 	if len(run) == 0 {
 		return nil
 	}

@@ -244,9 +244,9 @@ func (queries) PutImageStatuses(in platform.Tx, repo platform.UID, statuses []*p
 func (tx *transaction) countAffected(number byte, uid platform.UID, was, is bool) {
 	switch {
 	case is && !was:
-		tx.deltas.count(number, uid, true, tx.slot, 1)
+		tx.count(number, uid, true, 1)
 	case was && !is:
-		tx.deltas.count(number, uid, true, tx.slot, -1)
+		tx.count(number, uid, true, -1)
 	}
 }
 
@@ -454,7 +454,7 @@ func (queries) ForgetRepo(ctx context.Context, in platform.Tx, repo platform.UID
 		newStatement(tx.dialect).add("SELECT t.count_class, COUNT(*) FROM finding t WHERE t.parent = ? GROUP BY t.count_class", repo).build(func(scan func(...any) error) error {
 			var class, n int64
 			err := scan(&class, &n)
-			tx.deltas.count(w.number, childOf(repo), w.quietParent, tx.slot, -n)
+			tx.count(w.number, childOf(repo), w.quietParent, -n)
 			w.countClass(childOf(repo), class, -n)
 			return err
 		}),
@@ -470,7 +470,7 @@ func (queries) ForgetRepo(ctx context.Context, in platform.Tx, repo platform.UID
 		return err
 	}
 	tx.forgetOpenFindings(repo)
-	tx.deltas.count(affectedImages, childOf(repo), true, tx.slot, int64(-images))
+	tx.count(affectedImages, childOf(repo), true, int64(-images))
 	tx.countAffected(affectedRepos, childOf(repo), platform.ParseOpenCounts(open).Total() > 0, false)
 	gone := map[string]int{}
 	for of := range held {

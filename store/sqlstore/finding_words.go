@@ -52,7 +52,7 @@ func planWords(ctx context.Context, r *reader[*platform.Finding, *platform.Findi
 		}
 	}
 	by := *r
-	by.source = &source[*platform.FindingFilter]{
+	by.finder = &finder[*platform.FindingFilter]{
 		addRows: addPairs,
 		where:   func(f *platform.FindingFilter, s *statement) { addFindingConditions(f, s, true) },
 	}
@@ -60,6 +60,6 @@ func planWords(ctx context.Context, r *reader[*platform.Finding, *platform.Findi
 		return &by, nil
 	}
 	found, err := by.countUpTo(ctx, q, manyFound)
-	by.source.isSorted = found < manyFound
+	by.finder.isSorted = found < manyFound
 	return &by, err
 }

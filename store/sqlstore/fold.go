@@ -25,9 +25,6 @@ func foldText(text string) string {
 // lettersI replaces the small letters of Turkish in folded texts, where İ is i with a dot above.
 var lettersI = strings.NewReplacer("i\u0307", "i", "ı", "i")
 
-// FoldText returns the form in which searches compare texts.
-func (tables) FoldText(text string) string { return foldText(text) }
-
 // searchColumn returns the column of the search texts of a kind.
 func searchColumn[T any](textOf func(T) string) column[T] {
 	return column[T]{"t.search", "", func(row T) any { return new(foldText(textOf(row))) }}

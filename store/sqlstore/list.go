@@ -16,16 +16,16 @@ type reader[T, F any] struct {
 	conn    dbconn.Conn
 	dialect *dbconn.Dialect
 	among   uidKeyList // rows among which are those of a list; nil means that this is not known
-	source  *source[F] // a better way to find the rows of a list than in the table; nil means that there is none
+	finder  *finder[F] // a better way to find the rows of a list than in the table; nil means that there is none
 }
 
-// A source is where the rows of one list are found, in place of their table.
-type source[F any] struct {
+// A finder finds the rows of one list, in place of their table.
+type finder[F any] struct {
 	// addRows adds the table t of the rows of an organisation, joined with what the conditions need.
 	addRows func(s *statement, organisation platform.UID)
 	// where adds the conditions of the filter, in place of those of the table.
 	where func(f F, s *statement)
-	// isSorted means that the page is read from it too and sorted, and not only the total.
+	// isSorted means that it finds the page too, which is sorted, and not only the total.
 	isSorted bool
 }
 
@@ -99,8 +99,8 @@ func (r *reader[T, F]) planList(ctx context.Context, q platform.Query[F]) (*read
 // addFilter adds the conditions of a filter.
 func (r *reader[T, F]) addFilter(s *statement, f F, how accessPath) {
 	where := r.where
-	if how.bySource {
-		where = r.source.where
+	if how.isFound {
+		where = r.finder.where
 	}
 	where(f, s)
 	if r.among != nil {
@@ -268,7 +268,7 @@ func (r *reader[T, F]) accessPath(order string, f F) accessPath {
 		walk:     order == "uid" && r.keepsMost(f) || r.walks != nil && r.walks(f),
 		byParent: r.byParent != nil && r.byParent(order, f),
 		byWords:  r.looksFor(f),
-		bySource: r.source != nil && (r.source.isSorted || order == ""),
+		isFound:  r.finder != nil && (r.finder.isSorted || order == ""),
 	}
 }
 
@@ -332,7 +332,7 @@ func compareColumns(a, b any) int {
 
 // readPairs reads rows by pairs of values, with one index lookup each. found is the
 // condition, with args, by which the columns of p identify at most one row.
-func readPairs[T, F any](ctx context.Context, s tables, t *table[T, F], columns []dbconn.ParentColumn, found string, args ...any) ([]T, error) {
+func readPairs[T, F any](ctx context.Context, s source, t *table[T, F], columns []dbconn.ParentColumn, found string, args ...any) ([]T, error) {
 	q, whole := newStatement(s.dialect), t.projectAll()
 	parents := q.parents(columns...)
 	q.add("SELECT " + whole.selected + " FROM ")

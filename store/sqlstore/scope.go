@@ -88,7 +88,7 @@ type accessPath struct {
 	byParent bool // whether the children of a scope are found by its UID, not by its key
 	byWords  bool // whether the rows are found by the words of a search
 	keysOnly bool // whether the UIDs are read, and then the rows by their UIDs
-	bySource bool // whether the rows are found by the source of the reader
+	isFound  bool // whether the rows are found by the finder of the reader
 }
 
 // enclosing names the column that finds the rows within a UID of each depth. Deeper

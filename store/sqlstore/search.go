@@ -33,8 +33,8 @@ func (t *table[T, F]) looksFor(f F) bool { return t.searchFor != nil && t.search
 // addRows adds the table t with the rows that a filter finds by words, or with all
 // rows.
 func (r *reader[T, F]) addRows(s *statement, f F, b platform.Branch, how accessPath) {
-	if how.bySource {
-		r.source.addRows(s, b.UID)
+	if how.isFound {
+		r.finder.addRows(s, b.UID)
 		return
 	}
 	if r.looksFor(f) {
@@ -80,13 +80,12 @@ func trigrams(texts []string) string {
 // rare word, the planner would read such an index to the end of the organisation.
 func (r *reader[T, F]) orderingOf(q platform.Query[F]) ordering {
 	o := r.ordering(q.Order, q.Backward)
-	o.unindexed = q.Order.Field == r.sortedBy || r.looksFor(q.Filter) || r.source != nil && r.source.isSorted || r.findsFew != nil && r.findsFew(q.Filter)
+	o.unindexed = q.Order.Field == r.sortedBy || r.looksFor(q.Filter) || r.finder != nil && r.finder.isSorted || r.findsFew != nil && r.findsFew(q.Filter)
 	return o
 }
 
-// Search finds rows of several kinds, with one statement.
-func (queries) Search(ctx context.Context, on platform.Conn, q platform.SearchQuery) ([]platform.SearchPlace, error) {
-	s := tablesOf(on)
+// search finds rows of several kinds, with one statement.
+func search(ctx context.Context, s source, kinds []kindTable, q platform.SearchQuery) ([]platform.SearchPlace, error) {
 	scopes := map[byte]platform.Scope{}
 	for _, scope := range q.Scopes() {
 		scopes[scope.Kind] = scope.Scope

@@ -1,9 +1,7 @@
 package sqlstore
 
 import (
-	"cmp"
 	"context"
-	"reflect"
 	"slices"
 
 	"atrium/platform"
@@ -33,7 +31,7 @@ func NewWithout(engine dbconn.Engine, wrapper string) *Store {
 }
 
 func newStore(d *dbconn.Database) *Store {
-	return &Store{tables: tables{conn: d, reads: d.Reads(), dialect: d.Dialect()}, engine: d, stored: make(chan struct{}, 1)}
+	return &Store{tables: tables{source{conn: d, reads: d.Reads(), dialect: d.Dialect()}}, engine: d, stored: make(chan struct{}, 1)}
 }
 
 // Follow exchanges notifications of stored events with other processes.
@@ -72,11 +70,7 @@ func (s *Store) Standbys() ([]dbconn.StandbyState, map[string]int64) {
 func (s *Store) Close() error { return s.engine.Close() }
 
 // tables reads every kind, from a database or in a transaction.
-type tables struct {
-	conn    dbconn.Conn // the primary or the transaction
-	reads   dbconn.Conn // runs the reads that a standby may answer; in a transaction it is conn
-	dialect *dbconn.Dialect
-}
+type tables struct{ source }
 
 // Session makes a store a platform.Conn.
 func (s *Store) Session() any { return s }
@@ -87,82 +81,15 @@ func (s tables) Session() any { return s }
 // Session makes a transaction a platform.Tx.
 func (tx *transaction) Session() any { return tx }
 
-// errForeign is what a table panics with if it is given the connection of another store.
-const errForeign = "sqlstore: the connection belongs to another store"
-
 // tablesOf returns what reads through a store or a transaction.
-func tablesOf(on platform.Conn) tables {
-	switch s := on.Session().(type) {
-	case *Store:
-		return s.tables
-	case *transaction:
-		return s.tables
-	case tables:
-		return s
-	}
-	panic(errForeign)
-}
+func tablesOf(on platform.Conn) tables { return tables{sourceOf(on)} }
 
 // transactionOf returns the transaction of a platform.Tx.
 func transactionOf(in platform.Tx) *transaction {
 	if tx, ok := in.Session().(*transaction); ok {
 		return tx
 	}
-	panic(errForeign)
-}
-
-// A kindTable is a table of any kind.
-type kindTable interface {
-	asCounted() (_ countedTable, counted bool)
-	addHits(found *statement, q platform.SearchQuery, scopes map[byte]platform.Scope)
-}
-
-// A storedKind is the kindTable of a kind. These methods are not those of the table
-// itself, because every reader and writer would have them too.
-type storedKind[T, F any] struct{ *table[T, F] }
-
-// newTable makes the table of a kind. Its rows are counted under the number that package
-// platform gives the kind.
-//
-// The types of rows and filters are pointers, for the reason that resources in
-// platform/kind.go has.
-func newTable[V, W any](t *table[*V, *W]) storedKind[*V, *W] {
-	var everything W
-	t.pointerFunctions = pointerFunctions[*V, *W]{
-		newRow:    func() *V { return new(V) },
-		assign:    func(to, from *V) { *to = *from },
-		newBuffer: func() rowBuffer[*V] { return new(buffer[V]) },
-		fill:      func(f *W) *W { return cmp.Or(f, &everything) },
-		restricts: restricts[W],
-	}
-	for _, c := range t.costly {
-		t.omissible |= c.field
-	}
-	for _, kind := range platform.Kinds() {
-		if kind.Row == reflect.TypeFor[V]() {
-			t.number = kind.Number
-			t.checkColumns(new(V), kind.Orders)
-		}
-	}
-	return storedKind[*V, *W]{t}
-}
-
-// kinds are the tables of all kinds.
-var kinds = []kindTable{
-	groups, identities, roles, roleBindings, repos, tags, advisories, vulnerabilities, subscriptions, deliveries,
-	artifacts, artifactVersions, identityProviders, accountAssociations, groupInvites, externalGroupRoleMappings, terms,
-	findings, packages, packageVersions,
-}
-
-// countedTables lists the tables that counters count.
-func (tables) countedTables() []countedTable {
-	all := make([]countedTable, 0, len(kinds))
-	for _, t := range kinds {
-		if counter, counted := t.asCounted(); counted {
-			all = append(all, counter)
-		}
-	}
-	return all
+	panic("sqlstore: the transaction belongs to another store")
 }
 
 // Now reads the clock that all processes share.
@@ -174,23 +101,25 @@ func (s tables) Now(ctx context.Context) (now platform.Time, err error) {
 
 // Exists looks for a UID in every kind.
 func (s tables) Exists(ctx context.Context, uid platform.UID) (bool, error) {
-	q, found := newStatement(s.dialect), false
-	for _, t := range s.countedTables() {
-		if len(q.args) > 0 {
-			q.addUnion()
-		}
-		q.add("SELECT 1 FROM "+t.name+" WHERE uid = ?", t.key(uid))
-	}
-	err := s.reads.Run(ctx, q.build(func(func(...any) error) error { found = true; return nil }))
-	return found, err
+	return exists(ctx, s.source, kinds, uid)
+}
+
+// FoldText returns the form in which searches compare texts.
+func (tables) FoldText(text string) string { return foldText(text) }
+
+// Recount corrects the counters from the rows and returns how many were wrong.
+func (s *Store) Recount(ctx context.Context) (wrong int64, err error) {
+	err = s.engine.Write(ctx, func(tx *dbconn.Tx) error {
+		wrong, err = recount(ctx, tx, s.dialect, kinds)
+		return err
+	})
+	return wrong, err
 }
 
 // A transaction collects the counters and events, which are written last.
 type transaction struct {
 	tables
-	conn   *dbconn.Tx
-	slot   int
-	deltas deltas
+	counterTx
 	events []*platform.Event
 	tasks  []platform.FindingTask
 }
@@ -203,7 +132,7 @@ func (s *Store) WritesAtOnce() bool { return s.dialect.Slots > 1 }
 func (s *Store) Write(ctx context.Context, unit func(platform.Tx) error) error {
 	recorded := 0
 	err := s.engine.Write(ctx, func(conn *dbconn.Tx) error {
-		tx := &transaction{tables: tables{conn, conn, s.dialect}, conn: conn, slot: randomSlot(s.dialect), deltas: deltas{}}
+		tx := &transaction{tables: tables{source{conn, conn, s.dialect}}, counterTx: newCounterTx(conn, s.dialect)}
 		if err := unit(tx); err != nil {
 			return err
 		}
@@ -235,7 +164,7 @@ func (tx *transaction) finish(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return tx.conn.Commit(ctx, slices.Concat(run, added, tx.deltas.statements(tx.dialect))...)
+	return tx.conn.Commit(ctx, slices.Concat(run, added, tx.counterStatements(tx.dialect))...)
 }
 
 // RunTogether runs functions that do not depend on one another's results, and lets them share round trips.

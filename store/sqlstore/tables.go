@@ -37,53 +37,14 @@ func Tables() platform.Tables {
 // Tables returns the tables of the store.
 func (*Store) Tables() platform.Tables { return Tables() }
 
-// reader returns what reads a kind through a store or a transaction.
-func (k storedKind[T, F]) reader(c platform.Conn) *reader[T, F] {
-	s := tablesOf(c)
-	return &reader[T, F]{table: k.table, conn: s.reads, dialect: s.dialect}
+// kinds are the tables of all kinds.
+var kinds = []kindTable{
+	groups, identities, roles, roleBindings, repos, tags, advisories, vulnerabilities, subscriptions, deliveries,
+	artifacts, artifactVersions, identityProviders, accountAssociations, groupInvites, externalGroupRoleMappings, terms,
+	findings, packages, packageVersions,
 }
 
-// writer returns what changes a kind in a transaction.
-func (k storedKind[T, F]) writer(tx platform.Tx) *writer[T, F] {
-	return &writer[T, F]{k.reader(tx), transactionOf(tx)}
-}
-
-func (k storedKind[T, F]) Get(ctx context.Context, on platform.Conn, keys platform.Keys) ([]T, error) {
-	return k.reader(on).Get(ctx, keys)
-}
-
-func (k storedKind[T, F]) List(ctx context.Context, on platform.Conn, q platform.Query[F]) (platform.Rows[T], error) {
-	return k.reader(on).List(ctx, q)
-}
-
-func (k storedKind[T, F]) ListEach(ctx context.Context, on platform.Conn, q platform.Query[F], scopes []platform.Scope) ([]platform.Rows[T], error) {
-	return k.reader(on).ListEach(ctx, q, scopes)
-}
-
-func (k storedKind[T, F]) Insert(ctx context.Context, tx platform.Tx, rows ...T) error {
-	return k.writer(tx).Insert(ctx, rows...)
-}
-
-func (k storedKind[T, F]) InsertShown(ctx context.Context, tx platform.Tx, rows ...T) error {
-	return k.writer(tx).InsertShown(ctx, rows...)
-}
-
-func (k storedKind[T, F]) Update(ctx context.Context, tx platform.Tx, row T, fields ...string) error {
-	return k.writer(tx).Update(ctx, row, fields...)
-}
-
-func (k storedKind[T, F]) UpdateAll(ctx context.Context, tx platform.Tx, changes ...platform.RowChange[T]) ([]T, error) {
-	return k.writer(tx).UpdateAll(ctx, changes...)
-}
-
-func (k storedKind[T, F]) GetForUpdate(ctx context.Context, tx platform.Tx, uid platform.UID) (T, error) {
-	return k.writer(tx).GetForUpdate(ctx, uid)
-}
-
-func (k storedKind[T, F]) Delete(ctx context.Context, tx platform.Tx, uid platform.UID) (T, error) {
-	return k.writer(tx).Delete(ctx, uid)
-}
-
-func (k storedKind[T, F]) DeleteAll(ctx context.Context, tx platform.Tx, uids []platform.UID) ([]T, error) {
-	return k.writer(tx).DeleteAll(ctx, uids)
+// Search finds rows of several kinds, with one statement.
+func (queries) Search(ctx context.Context, on platform.Conn, q platform.SearchQuery) ([]platform.SearchPlace, error) {
+	return search(ctx, sourceOf(on), kinds, q)
 }

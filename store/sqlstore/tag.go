@@ -67,7 +67,7 @@ func (queries) TagsByName(ctx context.Context, on platform.Conn, names platform.
 	for i, n := range wanted {
 		repos[i], texts[i] = packUID(n.Repo), n.Name
 	}
-	return readPairs(ctx, s, tags.table, uidPairs(repos, texts), "t.parent = p.k AND t.name = p.inside")
+	return readPairs(ctx, s.source, tags.table, uidPairs(repos, texts), "t.parent = p.k AND t.name = p.inside")
 }
 
 // TagsOfSource reads the tags of a repo that were imported from a source.

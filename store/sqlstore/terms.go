@@ -27,5 +27,5 @@ func (queries) TermsOf(ctx context.Context, on platform.Conn, keys platform.Term
 	for i, k := range wanted {
 		groups[i], documents[i] = packUID(k.Group), k.DocID
 	}
-	return readPairs(ctx, s, terms.table, uidPairs(groups, documents), "t.parent = p.k AND t.doc_id = p.inside")
+	return readPairs(ctx, s.source, terms.table, uidPairs(groups, documents), "t.parent = p.k AND t.doc_id = p.inside")
 }

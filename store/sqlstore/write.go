@@ -14,7 +14,8 @@ import (
 // writer changes one kind inside a transaction.
 type writer[T, F any] struct {
 	*reader[T, F]
-	tx *transaction
+	in platform.Tx
+	tx *counterTx
 }
 
 // copyThreshold is the number of rows from which an insert uses COPY.
@@ -81,7 +82,7 @@ func (w *writer[T, F]) insertThen(ctx context.Context, rows []T, then ...*dbconn
 // noteChange does what follows from a change of a row. fields are those of an update.
 func (w *writer[T, F]) noteChange(row T, fields []string) {
 	if w.changed != nil && (w.changedBy == nil || containsAny(fields, w.changedBy)) {
-		w.changed(w.tx, row)
+		w.changed(w.in, row)
 	}
 }
 
@@ -96,7 +97,7 @@ func (w *writer[T, F]) count(row T, by int64) {
 	case w.enclosed == nil:
 		w.tx.deltas.countOutside(w.number, w.group(row), w.quietParent, w.tx.slot, by)
 	default:
-		w.tx.deltas.count(w.number, w.treeUID(w.uid(row)), w.quietParent, w.tx.slot, by)
+		w.tx.count(w.number, w.treeUID(w.uid(row)), w.quietParent, by)
 		if w.class != nil {
 			w.countClass(w.uid(row), w.class(row), by)
 		}
@@ -106,7 +107,7 @@ func (w *writer[T, F]) count(row T, by int64) {
 // countClass adds by to the counters of a class.
 func (w *writer[T, F]) countClass(uid platform.UID, class, by int64) {
 	for _, number := range w.classCounters(class) {
-		w.tx.deltas.count(number, w.treeUID(uid), w.quietParent, w.tx.slot, by)
+		w.tx.count(number, w.treeUID(uid), w.quietParent, by)
 	}
 }
 
