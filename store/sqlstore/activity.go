@@ -22,9 +22,9 @@ func (s tables) AdvisoryActivity(ctx context.Context, a platform.ActivityQuery) 
 			if i > 0 {
 				q.addUnion()
 			}
-			q.addInterval(of.column, a)
+			addInterval(q, of.column, a)
 			q.addSlow(of.counted + " FROM advisory t WHERE ")
-			advisories.addBranch(q, b, accessPath{}, ordering{}, nil)
+			advisories.addMembers(q, b)
 			q.add(" AND "+of.column+" >= ? AND "+of.column+" < ? AND t.count_class > 0 GROUP BY 1", a.From, a.To)
 		}
 	})
@@ -72,7 +72,7 @@ func (s *Store) EventActivity(ctx context.Context, a platform.ActivityQuery) (co
 		counts = append(counts, platform.EventCount{Step: step, Changes: changes, Denials: denials})
 	}
 	err = s.countIntervals(ctx, s.conn, a, add, func(q *statement, b platform.Branch) {
-		q.addInterval("e.time", a)
+		addInterval(q, "e.time", a)
 		q.plan = dbconn.PlanOnceAlways
 		q.add(", CAST(SUM(CASE WHEN e.denied = '' THEN 1 ELSE 0 END) AS BIGINT), CAST(SUM(CASE WHEN e.denied = '' THEN 0 ELSE e.times END) AS BIGINT) FROM event e WHERE ")
 		addLogConditions(q, log, b)
@@ -82,9 +82,9 @@ func (s *Store) EventActivity(ctx context.Context, a platform.ActivityQuery) (co
 }
 
 // addInterval begins a select with the number of the step that contains a time.
-func (s *statement) addInterval(column string, a platform.ActivityQuery) {
+func addInterval(s *statement, column string, a platform.ActivityQuery) {
 	s.add("SELECT ")
-	s.sql.WriteString(s.dialect.Intervals(column, s.arg(a.From), strconv.Itoa(int(a.Length.Seconds()))))
+	s.add(s.dialect.Intervals(column, s.arg(a.From), strconv.Itoa(int(a.Length.Seconds()))))
 }
 
 // countIntervals counts each branch of a scope, and reads through conn. The function count adds

@@ -35,20 +35,20 @@ var advisories = newTable(&table[*platform.Advisory, *platform.AdvisoryFilter]{
 		{"t.legacy_advisory_id", "legacyAdvisoryId", func(a *platform.Advisory) any { return &a.LegacyAdvisoryID }},
 		{"t.author", "author", func(a *platform.Advisory) any { return &a.Author }},
 		{"t.origin", "origin", func(a *platform.Advisory) any { return &a.Origin }},
-		{"t.aliases", "aliases", func(a *platform.Advisory) any { return jsonColumn{&a.Aliases} }},
-		{"t.upstream", "upstream", func(a *platform.Advisory) any { return jsonColumn{&a.Upstream} }},
-		{"t.related", "related", func(a *platform.Advisory) any { return jsonColumn{&a.Related} }},
-		{"t.events", "events", func(a *platform.Advisory) any { return jsonColumn{&a.Events} }},
-		{"t.severities", "severities", func(a *platform.Advisory) any { return jsonColumn{&a.Severities} }},
+		{"t.aliases", "aliases", func(a *platform.Advisory) any { return jsonOf(&a.Aliases) }},
+		{"t.upstream", "upstream", func(a *platform.Advisory) any { return jsonOf(&a.Upstream) }},
+		{"t.related", "related", func(a *platform.Advisory) any { return jsonOf(&a.Related) }},
+		{"t.events", "events", func(a *platform.Advisory) any { return jsonOf(&a.Events) }},
+		{"t.severities", "severities", func(a *platform.Advisory) any { return jsonOf(&a.Severities) }},
 		{"t.severity", "severities", func(a *platform.Advisory) any { return severityColumn{&a.Severity} }},
 		{"t.severity_vector", "severities", func(a *platform.Advisory) any { return &a.Severity.Vector }},
 		{"t.severity_version", "severities", func(a *platform.Advisory) any { return &a.Severity.Version }},
 		{"t.severity_source", "severities", func(a *platform.Advisory) any { return (*string)(&a.Severity.Source) }},
-		{"t.delete_time", "deleteTime", func(a *platform.Advisory) any { return timeColumn{&a.DeleteTime} }},
-		{"t.source_time", "sourceTime", func(a *platform.Advisory) any { return timeColumn{&a.SourceTime} }},
-		{"t.create_time", "", func(a *platform.Advisory) any { return timeColumn{&a.CreateTime} }},
-		{"t.update_time", "", func(a *platform.Advisory) any { return timeColumn{&a.UpdateTime} }},
-		{"t.affected", "affected", func(a *platform.Advisory) any { return affectedColumn{jsonColumn{&a.Affected}} }},
+		{"t.delete_time", "deleteTime", func(a *platform.Advisory) any { return timeOf(&a.DeleteTime) }},
+		{"t.source_time", "sourceTime", func(a *platform.Advisory) any { return timeOf(&a.SourceTime) }},
+		{"t.create_time", "", func(a *platform.Advisory) any { return timeOf(&a.CreateTime) }},
+		{"t.update_time", "", func(a *platform.Advisory) any { return timeOf(&a.UpdateTime) }},
+		{"t.affected", "affected", func(a *platform.Advisory) any { return affectedColumn{jsonColumn{to: &a.Affected}} }},
 	},
 	costly: map[string]costlyColumn{"t.events": {field: platform.AdvisoryEvents}, "t.affected": {field: platform.AdvisoryAffected}},
 	writeOnly: []column[*platform.Advisory]{
@@ -60,7 +60,7 @@ var advisories = newTable(&table[*platform.Advisory, *platform.AdvisoryFilter]{
 		{"t.event_reviewers", "events", func(a *platform.Advisory) any { return eventWords(a, eventReviewer) }},
 		{"t.event_review_states", "events", func(a *platform.Advisory) any { return eventWords(a, eventReviewState) }},
 		{"t.latest_event_type", "events", func(a *platform.Advisory) any { t := string(a.LatestEventType()); return &t }},
-		{"t.fix_time", "events", func(a *platform.Advisory) any { fixed := a.FixTime(); return timeOrNull{timeColumn{&fixed}} }},
+		{"t.fix_time", "events", func(a *platform.Advisory) any { fixed := a.FixTime(); return timeOrNullOf(&fixed) }},
 		{"t.count_class", "severities", func(a *platform.Advisory) any { class := classOf(a); return &class }},
 	},
 	where:       whereAdvisory,
@@ -121,8 +121,8 @@ func whereAdvisory(f *platform.AdvisoryFilter, s *statement) {
 	}
 	s.addNarrowing(affecting(f.Affecting))
 	if f.Feed != nil {
-		s.addNamed(f.Feed.Names())
-		s.addLatest(f.Feed.Scope())
+		addNamed(s, f.Feed.Names())
+		addLatest(s, f.Feed.Scope())
 	}
 	if f.Query != "" {
 		s.addSlow(` AND t.search LIKE ? ESCAPE '\'`, likePattern(foldText(f.Query)))
@@ -152,14 +152,13 @@ func addAnyArtifact(s *statement, keys []ecosystem.NameKey) {
 // one index lookup each. Thus the cost of an import batch does not depend on
 // the size of the group.
 func (queries) AdvisoriesByName(ctx context.Context, on platform.Conn, names platform.AdvisoryNames) ([]*platform.Advisory, error) {
-	s := tablesOf(on)
 	group, wanted := names.Names()
 	ids, normal, types := make([]string, len(wanted)), make([]string, len(wanted)), make([]string, len(wanted))
 	for i, n := range wanted {
 		ids[i], normal[i], types[i] = n.AdvisoryID, n.NormalName, n.ArtifactType
 	}
 	columns := append(textPairs(ids, normal), dbconn.ParentColumn{Name: "type", Texts: types})
-	return readPairs(ctx, s.source, advisories.table, columns, "t.parent = ? AND t.advisory_id = p.k AND t.normal_name = p.inside AND t.artifact_type = p.type", group)
+	return advisories.ReadPairs(ctx, on, columns, "t.parent = ? AND t.advisory_id = p.k AND t.normal_name = p.inside AND t.artifact_type = p.type", group)
 }
 
 // searchText returns the text that a free-text query searches.
@@ -235,7 +234,8 @@ func affecting(image platform.ImageKey) narrowing {
 // nothing.
 type affectedColumn struct{ jsonColumn }
 
-func (c affectedColumn) storedText() string {
+// StoredText returns the text.
+func (c affectedColumn) StoredText() string {
 	if set, ok := c.to.(**affected.Set); ok && *set != nil && c.text() == "" {
 		return "{}"
 	}

@@ -54,9 +54,9 @@ func (s tables) documentPage(q platform.Query[*platform.DocumentFilter], branche
 		if i > 0 {
 			f.addUnion()
 		}
-		name := f.addDocuments(q, func() {
+		name := addDocuments(f, q, func() {
 			f.add("advisory t WHERE ")
-			advisories.addBranch(f, b, accessPath{}, ordering{}, nil)
+			advisories.addMembers(f, b)
 		})
 		if q.From != nil {
 			f.add(" AND "+name+" "+sign+" ?", q.From.Value)
@@ -74,12 +74,12 @@ func (s tables) documentPage(q platform.Query[*platform.DocumentFilter], branche
 // addDocuments begins a select of the names of documents with an advisory from where addFrom
 // says. It returns the SQL of the name. Documents with given ids are looked up, with one index
 // search each, because they can have many advisories.
-func (s *statement) addDocuments(q platform.Query[*platform.DocumentFilter], addFrom func()) (name string) {
+func addDocuments(s *statement, q platform.Query[*platform.DocumentFilter], addFrom func()) (name string) {
 	if ids := q.Filter.IDs(); ids != nil {
 		s.add("SELECT d.name FROM (SELECT p.k AS name FROM ").add(s.parents(dbconn.ParentColumn{Name: "k", Texts: ids}))
 		s.add(" WHERE EXISTS (SELECT 1 FROM ")
 		addFrom()
-		s.addDocumentFilter(q)
+		addDocumentFilter(s, q)
 		s.add(" AND t.artifact_name = p.k)")
 		return "p.k"
 	}
@@ -92,15 +92,15 @@ func (s *statement) addDocuments(q platform.Query[*platform.DocumentFilter], add
 	if len(artifacts) > 0 {
 		s.add(" AND t.normal_name = a.name AND (a.rule = '' OR t.name_rule = a.rule)")
 	}
-	s.addDocumentFilter(q)
+	addDocumentFilter(s, q)
 	return "t.artifact_name"
 }
 
-func (s *statement) addDocumentFilter(q platform.Query[*platform.DocumentFilter]) {
+func addDocumentFilter(s *statement, q platform.Query[*platform.DocumentFilter]) {
 	s.add(" AND t.count_class > 0")
 	if names := q.Filter.CVEs; len(names) > 0 {
-		s.addNamed(names)
-		s.addLatest(q.Scope)
+		addNamed(s, names)
+		addLatest(s, q.Scope)
 	}
 }
 
@@ -117,7 +117,7 @@ func artifactColumns(keys []ecosystem.NameKey) []dbconn.ParentColumn {
 func (s tables) countDocuments(q platform.Query[*platform.DocumentFilter], into *int64) *dbconn.Statement {
 	f := newStatement(s.dialect)
 	f.addSlow("SELECT COUNT(*) FROM (")
-	f.addDocuments(q, func() { f.addVisible("t", q.Scope, len(q.Filter.CVEs) > 0) })
+	addDocuments(f, q, func() { addVisible(f, "t", q.Scope, len(q.Filter.CVEs) > 0) })
 	f.add(") d) n")
 	return f.build(func(scan func(...any) error) error { return scan(into) })
 }
@@ -139,8 +139,8 @@ func (queries) FindAdvisories(ctx context.Context, on platform.Conn, q platform.
 	if !isEverything(q.Scope()) {
 		page.add(" AND t.root_key = p.k AND t.rest >= p.inside AND t.rest < p.past")
 	}
-	page.addNamed(q.Names())
-	page.addLatest(q.Scope())
+	addNamed(page, q.Names())
+	addLatest(page, q.Scope())
 	if q.Fixed() {
 		addHasWord(page, "event_types", []platform.EventType{platform.EventTypeFixed})
 	}
@@ -189,7 +189,7 @@ func isEverything(scope platform.Scope) bool {
 
 // addNamed adds the condition that an advisory has one of names as its id, an alias or an
 // upstream id.
-func (s *statement) addNamed(names []string) {
+func addNamed(s *statement, names []string) {
 	if len(names) > 0 {
 		s.add(" AND t.uid IN (SELECT a.uid FROM advisory_alias a WHERE a.alias ?", valueList(names))
 		s.add(" UNION SELECT n.uid FROM advisory n WHERE n.advisory_id ?)", valueList(names))
@@ -198,9 +198,9 @@ func (s *statement) addNamed(names []string) {
 
 // addLatest adds the condition that no other advisory of the scope with the same id and
 // artifact has changed later.
-func (s *statement) addLatest(scope platform.Scope) {
+func addLatest(s *statement, scope platform.Scope) {
 	s.add(" AND NOT EXISTS (SELECT 1 FROM ")
-	s.addVisible("o", scope, false)
+	addVisible(s, "o", scope, false)
 	s.add(" AND o.artifact_name = t.artifact_name AND o.advisory_id = t.advisory_id AND o.artifact_type = t.artifact_type" +
 		" AND o.count_class > 0 AND (o.update_time, o.uid) > (t.update_time, t.uid))")
 }
@@ -209,7 +209,7 @@ func (s *statement) addLatest(scope platform.Scope) {
 // table is row. They are found by the keys of the organisations, which begin an index, unless
 // they are found by their names: then COALESCE keeps PostgreSQL from reading all advisories of
 // an organisation to find a few names among them.
-func (s *statement) addVisible(row string, scope platform.Scope, byNames bool) {
+func addVisible(s *statement, row string, scope platform.Scope, byNames bool) {
 	if isEverything(scope) {
 		s.add("advisory " + row + " WHERE 1 = 1")
 		return

@@ -28,8 +28,8 @@ var artifacts = newTable(&table[*platform.Artifact, *platform.ArtifactFilter]{
 		{"t.cuda_version", "cudaVersion", func(a *platform.Artifact) any { return &a.CudaVersion }},
 		{"t.latest_version", "latestVersion", func(a *platform.Artifact) any { return &a.LatestVersion }},
 		{"t.version_count", "versionCount", func(a *platform.Artifact) any { return &a.VersionCount }},
-		{"t.create_time", "", func(a *platform.Artifact) any { return timeColumn{&a.CreateTime} }},
-		{"t.update_time", "", func(a *platform.Artifact) any { return timeColumn{&a.UpdateTime} }},
+		{"t.create_time", "", func(a *platform.Artifact) any { return timeOf(&a.CreateTime) }},
+		{"t.update_time", "", func(a *platform.Artifact) any { return timeOf(&a.UpdateTime) }},
 	},
 	writeOnly: []column[*platform.Artifact]{
 		{"t.search", "description", func(a *platform.Artifact) any {

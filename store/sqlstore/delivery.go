@@ -21,15 +21,15 @@ var deliveries = newTable(&table[*platform.Delivery, *platform.DeliveryFilter]{
 		{"t.state", "state", func(d *platform.Delivery) any { return (*string)(&d.State) }},
 		{"t.stage", "stage", func(d *platform.Delivery) any { return (*int32)(&d.Stage) }},
 		{"t.ticket", "ticket", func(d *platform.Delivery) any { return &d.Ticket }},
-		{"t.lease_time", "lease", func(d *platform.Delivery) any { return timeColumn{&d.Lease} }},
+		{"t.lease_time", "lease", func(d *platform.Delivery) any { return timeOf(&d.Lease) }},
 		{"t.attempts", "attempts", func(d *platform.Delivery) any { return &d.Attempts }},
 		{"t.last_status", "lastStatus", func(d *platform.Delivery) any { return &d.LastStatus }},
 		{"t.last_error", "lastError", func(d *platform.Delivery) any { return &d.LastError }},
 		{"t.last_answer", "lastAnswer", func(d *platform.Delivery) any { return &d.LastAnswer }},
-		{"t.last_attempt_time", "lastAttemptTime", func(d *platform.Delivery) any { return timeColumn{&d.LastAttemptTime} }},
-		{"t.next_attempt_time", "nextAttemptTime", func(d *platform.Delivery) any { return timeColumn{&d.NextAttemptTime} }},
-		{"t.create_time", "", func(d *platform.Delivery) any { return timeColumn{&d.CreateTime} }},
-		{"t.update_time", "", func(d *platform.Delivery) any { return timeColumn{&d.UpdateTime} }},
+		{"t.last_attempt_time", "lastAttemptTime", func(d *platform.Delivery) any { return timeOf(&d.LastAttemptTime) }},
+		{"t.next_attempt_time", "nextAttemptTime", func(d *platform.Delivery) any { return timeOf(&d.NextAttemptTime) }},
+		{"t.create_time", "", func(d *platform.Delivery) any { return timeOf(&d.CreateTime) }},
+		{"t.update_time", "", func(d *platform.Delivery) any { return timeOf(&d.UpdateTime) }},
 	},
 	where: func(f *platform.DeliveryFilter, s *statement) {
 		if f.State != "" {
@@ -53,7 +53,7 @@ const isDue = "d.stage = 1 AND d.next_attempt_time <= ? AND d.lease_time <= ?"
 func (s *Store) DueDeliveries(ctx context.Context, now platform.Time, limit int) (due []platform.UID, next platform.Time, err error) {
 	oldest := newStatement(s.dialect).add("SELECT d.uid FROM delivery d WHERE "+isDue+" ORDER BY d.next_attempt_time, d.event_id LIMIT ?", now, now, int64(limit))
 	following := newStatement(s.dialect).add("SELECT d.next_attempt_time FROM delivery d WHERE d.stage = 1 AND d.next_attempt_time > ? ORDER BY d.next_attempt_time LIMIT 1", now)
-	err = s.conn.Run(ctx, oldest.build(collectUIDs(&due)), following.build(func(scan func(...any) error) error { return scan(timeColumn{&next}) }))
+	err = s.conn.Run(ctx, oldest.build(collectUIDs(&due)), following.build(func(scan func(...any) error) error { return scan(timeOf(&next)) }))
 	return due, next, err
 }
 
@@ -66,11 +66,9 @@ func (s *Store) DueDeliveriesInTurn(ctx context.Context, now platform.Time, afte
 	q := newStatement(s.dialect).add("WITH RECURSIVE line(parent, n) AS (SELECT ("+next+"? ORDER BY d.parent LIMIT 1), 1", after)
 	q.add(" UNION ALL SELECT ("+next+"l.parent ORDER BY d.parent LIMIT 1), l.n + 1 FROM line l WHERE l.parent IS NOT NULL AND l.n < ?)", int64(subscriptions))
 	q.add(" SELECT l.n, l.parent FROM line l UNION ALL SELECT 0, t.uid FROM ")
-	page := newStatement(s.dialect)
-	page.args = q.args
+	page := q.follow()
 	page.add("t.stage < 4 AND t.parent = l.parent AND t.next_attempt_time <= ? AND t.lease_time <= ? ORDER BY t.next_attempt_time, t.event_id LIMIT ?", now, now, int64(share))
-	q.args = page.args
-	q.add(s.dialect.PerParent("line l", "delivery", "t.uid", page.sql.String()))
+	q.addPerParent("line l", "delivery", "t.uid", page)
 	visited := 0
 	err = s.conn.Run(ctx, q.build(func(scan func(...any) error) error {
 		var n int64
@@ -97,10 +95,10 @@ func (s *Store) OldestWaiting(ctx context.Context) (event, delivery platform.Tim
 	const xact, seq = "(SELECT r.xact FROM relay r WHERE r.id = 1)", "(SELECT r.seq FROM relay r WHERE r.id = 1)"
 	var run []*dbconn.Statement
 	for _, after := range []string{"e.xact = " + xact + " AND e.seq > " + seq, "e.xact > " + xact} {
-		q := newEventStatement(s.dialect).add("SELECT e.time FROM event e WHERE e.denied = '' AND " + after).notPassed(xact)
+		q := notPassed(newEventStatement(s.dialect).add("SELECT e.time FROM event e WHERE e.denied = '' AND "+after), xact)
 		run = append(run, q.add(" ORDER BY e.xact, e.seq LIMIT 1").build(func(scan func(...any) error) error {
 			var recorded platform.Time
-			err := scan(timeColumn{&recorded})
+			err := scan(timeOf(&recorded))
 			if event.IsZero() {
 				event = recorded
 			}
@@ -108,7 +106,7 @@ func (s *Store) OldestWaiting(ctx context.Context) (event, delivery platform.Tim
 		}))
 	}
 	q := newStatement(s.dialect).add("SELECT d.next_attempt_time FROM delivery d WHERE d.stage = 1 ORDER BY d.next_attempt_time LIMIT 1")
-	run = append(run, q.build(func(scan func(...any) error) error { return scan(timeColumn{&delivery}) }))
+	run = append(run, q.build(func(scan func(...any) error) error { return scan(timeOf(&delivery)) }))
 	err = s.conn.Run(ctx, run...)
 	return event, delivery, err
 }

@@ -43,7 +43,7 @@ func (s *Store) listDeliveryPartitions(ctx context.Context, conn dbconn.Conn) (a
 	list := newStatement(s.dialect).add("SELECT p.name, p.first_time FROM delivery_partition p ORDER BY p.first_time")
 	err = conn.Run(ctx, list.build(func(scan func(...any) error) error {
 		var p deliveryPartition
-		err := scan(&p.name, timeColumn{&p.first})
+		err := scan(&p.name, timeOf(&p.first))
 		all = append(all, p)
 		return err
 	}))
@@ -112,7 +112,7 @@ func (s *Store) limitDeliveryEnds(ctx context.Context, conn *dbconn.Tx, ends []t
 	var limit time.Time
 	err := conn.Run(ctx, q.build(func(scan func(...any) error) error {
 		var at platform.Time
-		err := scan(timeColumn{&at})
+		err := scan(timeOf(&at))
 		limit = at.Truncate(time.Second).Add(time.Second)
 		return err
 	}))

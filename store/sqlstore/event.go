@@ -89,7 +89,7 @@ func (m *mentions) insert(d *dbconn.Dialect) []*dbconn.Statement {
 		return nil
 	}
 	q := newStatement(d).add(insertMentions + "p.root, p.uid, p.subject, p.event_id FROM ")
-	q.sql.WriteString(d.Parents(q.arg, dbconn.ParentColumn{Name: "root", Bytes: m.roots}, dbconn.ParentColumn{Name: "uid", Bytes: m.uids},
+	q.add(q.parents(dbconn.ParentColumn{Name: "root", Bytes: m.roots}, dbconn.ParentColumn{Name: "uid", Bytes: m.uids},
 		dbconn.ParentColumn{Name: "subject", Bytes: m.subjects}, dbconn.ParentColumn{Name: "event_id", Texts: m.events}))
 	return []*dbconn.Statement{q.build(nil)}
 }
@@ -131,7 +131,7 @@ func (queries) EventsToRelay(ctx context.Context, in platform.Tx, after platform
 		}
 		q.add(selectEvents+" WHERE e.denied "+denied+" AND (e.xact, e.seq) > (?, ?)", after.Transaction, after.Number)
 		if i == 0 {
-			q.notPassed(after.Transaction)
+			notPassed(q, after.Transaction)
 		}
 		q.add(" ORDER BY e.xact, e.seq LIMIT ?", int64(limit))
 	}
@@ -164,7 +164,7 @@ func (s tables) selectEventsAfter(roots []platform.UID, after platform.EventPosi
 		}
 		q.add(" AND e.root ?", texts)
 	}
-	return q.add(" AND (e.xact, e.seq) > (?, ?)", after.Transaction, after.Number).notPassed(after.Transaction)
+	return notPassed(q.add(" AND (e.xact, e.seq) > (?, ?)", after.Transaction, after.Number), after.Transaction)
 }
 
 const (
@@ -190,7 +190,7 @@ func collectEvents(into *[]*platform.Event) func(scan func(...any) error) error 
 	return func(scan func(...any) error) error {
 		e, body, changes := new(platform.Event), "", ""
 		var actor actorRow
-		err := scan(&e.Position.Transaction, &e.Position.Number, &e.ID, &e.Type, (*string)(&e.Subject), (*string)(&e.Group), jsonColumn{&actor}, &body, &changes, timeColumn{&e.Time}, &e.Denied, &e.Count)
+		err := scan(&e.Position.Transaction, &e.Position.Number, &e.ID, &e.Type, (*string)(&e.Subject), (*string)(&e.Group), jsonOf(&actor), &body, &changes, timeOf(&e.Time), &e.Denied, &e.Count)
 		e.Body, e.Actor, e.Cause = json.RawMessage(body), actor.EventActor, actor.Cause
 		if err == nil && changes != "" {
 			err = json.Unmarshal([]byte(changes), &e.Changes)
@@ -219,7 +219,7 @@ func (s tables) EventPosition(ctx context.Context, id string) (at platform.Event
 	}
 	const selectMade = "SELECT e.xact, e.seq FROM event e WHERE e.denied = ''"
 	if s.dialect.Partitions {
-		at, found, err = s.eventPosition(ctx, selectNewest(newEventStatement(s.dialect).add(selectMade).notPassed(newestSealed)))
+		at, found, err = s.eventPosition(ctx, selectNewest(notPassed(newEventStatement(s.dialect).add(selectMade), newestSealed)))
 	}
 	if err == nil && !found {
 		at, found, err = s.eventPosition(ctx, selectNewest(newEventStatement(s.dialect).add(selectMade)))

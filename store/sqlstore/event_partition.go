@@ -64,7 +64,7 @@ type eventPartition struct {
 
 // notPassed adds the condition that the partition of an event e can have events after a
 // transaction. xact is an argument or an SQL expression.
-func (s *statement) notPassed(xact any) *statement {
+func notPassed(s *statement, xact any) *statement {
 	if !s.dialect.Partitions {
 		return s
 	}

@@ -7,11 +7,11 @@ var externalGroupRoleMappings = newTable(&table[*platform.ExternalGroupRoleMappi
 	uid:      func(m *platform.ExternalGroupRoleMapping) platform.UID { return m.UID },
 	enclosed: parentUID,
 	columns: []column[*platform.ExternalGroupRoleMapping]{
-		{"t.uid", "", func(m *platform.ExternalGroupRoleMapping) any { return uidColumn{&m.UID, &m.IdentityProviderUID} }},
+		{"t.uid", "", func(m *platform.ExternalGroupRoleMapping) any { return uidWithParent(&m.UID, &m.IdentityProviderUID) }},
 		{"t.external_group_id", "", func(m *platform.ExternalGroupRoleMapping) any { return &m.ExternalGroupID }},
 		{"t.role", "", func(m *platform.ExternalGroupRoleMapping) any { return keyOf(&m.RoleUID) }},
 		{"t.scope", "", func(m *platform.ExternalGroupRoleMapping) any { return keyOf(&m.Scope) }},
-		{"t.create_time", "", func(m *platform.ExternalGroupRoleMapping) any { return timeColumn{&m.CreateTime} }},
+		{"t.create_time", "", func(m *platform.ExternalGroupRoleMapping) any { return timeOf(&m.CreateTime) }},
 	},
 	where: func(f *platform.ExternalGroupRoleMappingFilter, s *statement) {
 		if f.ExternalGroupID != "" {

@@ -24,7 +24,7 @@ var findings = newTable(&table[*platform.Finding, *platform.FindingFilter]{
 	walks: needsAll,
 	split: splitFindings,
 	columns: []column[*platform.Finding]{
-		{"t.uid", "", func(f *platform.Finding) any { return uidColumn{&f.UID, &f.Repo} }},
+		{"t.uid", "", func(f *platform.Finding) any { return uidWithParent(&f.UID, &f.Repo) }},
 		{"t.digest", "", func(f *platform.Finding) any { return &f.Digest }},
 		{"t.advisory", "", func(f *platform.Finding) any { return keyOf(&f.Advisory) }},
 		{"t.vulnerability", "", func(f *platform.Finding) any { return &f.VulnerabilityID }},
@@ -32,7 +32,7 @@ var findings = newTable(&table[*platform.Finding, *platform.FindingFilter]{
 		{"t.ecosystem", "", func(f *platform.Finding) any { return &f.Ecosystem }},
 		{"t.version", "", func(f *platform.Finding) any { return &f.InstalledVersion }},
 		{"t.version_uid", "", func(f *platform.Finding) any { return keyOf(&f.PackageVersion) }},
-		{"t.fixed_versions", "", func(f *platform.Finding) any { return jsonColumn{&f.FixedVersions} }},
+		{"t.fixed_versions", "", func(f *platform.Finding) any { return jsonOf(&f.FixedVersions) }},
 		{"t.severity", "", func(f *platform.Finding) any { return severityColumn{&f.Severity} }},
 		{"t.known_exploited", "", func(f *platform.Finding) any { return &f.KnownExploited }},
 		{"t.epss", "", func(f *platform.Finding) any { return epssColumn{&f.EPSS} }},
@@ -41,13 +41,13 @@ var findings = newTable(&table[*platform.Finding, *platform.FindingFilter]{
 		{"t.justification", "", func(f *platform.Finding) any { return &f.Justification }},
 		{"t.note", "", func(f *platform.Finding) any { return &f.Note }},
 		{"t.assignee", "", func(f *platform.Finding) any { return keyOf(&f.Assignee) }},
-		{"t.due_time", "", func(f *platform.Finding) any { return deadlineColumn{timeColumn{&f.DueTime}} }},
-		{"t.expire_time", "", func(f *platform.Finding) any { return timeColumn{&f.ExpireTime} }},
+		{"t.due_time", "", func(f *platform.Finding) any { return deadlineOf(&f.DueTime) }},
+		{"t.expire_time", "", func(f *platform.Finding) any { return timeOf(&f.ExpireTime) }},
 		{"t.decision", "", func(f *platform.Finding) any { return &f.Decision }},
 		{"t.live", "", func(f *platform.Finding) any { return &f.IsLive }},
-		{"t.first_seen_time", "", func(f *platform.Finding) any { return timeColumn{&f.FirstSeenTime} }},
-		{"t.resolved_time", "", func(f *platform.Finding) any { return timeColumn{&f.ResolvedTime} }},
-		{"t.update_time", "", func(f *platform.Finding) any { return timeColumn{&f.UpdateTime} }},
+		{"t.first_seen_time", "", func(f *platform.Finding) any { return timeOf(&f.FirstSeenTime) }},
+		{"t.resolved_time", "", func(f *platform.Finding) any { return timeOf(&f.ResolvedTime) }},
+		{"t.update_time", "", func(f *platform.Finding) any { return timeOf(&f.UpdateTime) }},
 	},
 	writeOnly: []column[*platform.Finding]{
 		{"t.count_class", "", func(f *platform.Finding) any { class := classOfFinding(f); return &class }},
@@ -72,7 +72,8 @@ var findings = newTable(&table[*platform.Finding, *platform.FindingFilter]{
 // An epssColumn stores a probability as a text that sorts.
 type epssColumn struct{ to **float64 }
 
-func (c epssColumn) storedText() string { return platform.EPSSKey(*c.to) }
+// StoredText returns the sort key.
+func (c epssColumn) StoredText() string { return platform.EPSSKey(*c.to) }
 
 // Scan reads the text.
 func (c epssColumn) Scan(src any) error {
@@ -122,7 +123,7 @@ func addFindingConditions(f *platform.FindingFilter, s *statement, byPairs bool)
 	if len(f.Advisories) > 0 {
 		s.add(" AND t.advisory ?", uidValueList(f.Advisories))
 	}
-	s.addLabels("repo_label", "t.parent", f.Labels)
+	addLabels(s, "repo_label", "t.parent", f.Labels)
 	if f.Decided {
 		s.add(" AND t.decision <> '' AND t.decision <> ?", platform.DecisionOfAdvisory)
 	}

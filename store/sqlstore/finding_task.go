@@ -104,8 +104,8 @@ func (queries) ImageFacts(ctx context.Context, in platform.Tx, repo platform.UID
 	for _, digest := range digests {
 		fact(digest)
 	}
-	read := func(selected, table, column string, row func(scan func(...any) error) error) *dbconn.Statement {
-		q := newStatement(tx.dialect).add("SELECT "+selected+" FROM "+table+" t WHERE t."+column+" = ?", repo)
+	read := func(selected, from, column string, row func(scan func(...any) error) error) *dbconn.Statement {
+		q := newStatement(tx.dialect).add("SELECT "+selected+" FROM "+from+" t WHERE t."+column+" = ?", repo)
 		if digests != nil {
 			q.add(" AND t.digest ?", valueList(digests))
 		}
@@ -125,7 +125,7 @@ func (queries) ImageFacts(ctx context.Context, in platform.Tx, repo platform.UID
 		read("t.digest, t.packages", "image", "repo", func(scan func(...any) error) error {
 			var digest string
 			var names []string
-			err := scan(&digest, jsonColumn{&names})
+			err := scan(&digest, jsonOf(&names))
 			if f := byDigest[digest]; f != nil {
 				f.Names = names
 			}
@@ -421,7 +421,7 @@ func (queries) SBOMs(ctx context.Context, on platform.Conn, keys platform.ImageK
 	err := tx.conn.Run(ctx, q.build(func(scan func(...any) error) error {
 		b := new(platform.SBOM)
 		var versions []byte
-		err := scan(keyOf(&b.Repo), &b.Digest, &b.Architecture, &b.Format, &versions, timeColumn{&b.CreateTime})
+		err := scan(keyOf(&b.Repo), &b.Digest, &b.Architecture, &b.Format, &versions, timeOf(&b.CreateTime))
 		b.Versions = splitEnds(b.Repo.Root(), versions)
 		found = append(found, b)
 		return err

@@ -12,13 +12,13 @@ var groups = newTable(&table[*platform.Group, *platform.GroupFilter]{
 		{"t.uid", "", func(g *platform.Group) any { return keyOf(&g.UID) }},
 		{"t.name", "name", func(g *platform.Group) any { return &g.Name }},
 		{"t.description", "description", func(g *platform.Group) any { return &g.Description }},
-		{"t.resource_limits", "", func(g *platform.Group) any { return jsonColumn{&g.ResourceLimits} }},
+		{"t.resource_limits", "", func(g *platform.Group) any { return jsonOf(&g.ResourceLimits) }},
 		{"t.verified", "", func(g *platform.Group) any { return &g.Verified }},
 		{"t.kind", "", func(g *platform.Group) any { return (*string)(&g.Kind) }},
 		{"t.status", "", func(g *platform.Group) any { return (*string)(&g.Status) }},
-		{"t.create_time", "", func(g *platform.Group) any { return timeColumn{&g.CreateTime} }},
-		{"t.labels", "labels", func(g *platform.Group) any { return jsonColumn{&g.Labels} }},
-		{"t.update_time", "", func(g *platform.Group) any { return timeColumn{&g.UpdateTime} }},
+		{"t.create_time", "", func(g *platform.Group) any { return timeOf(&g.CreateTime) }},
+		{"t.labels", "labels", func(g *platform.Group) any { return jsonOf(&g.Labels) }},
+		{"t.update_time", "", func(g *platform.Group) any { return timeOf(&g.UpdateTime) }},
 	},
 	writeOnly: []column[*platform.Group]{
 		searchColumn((*platform.Group).SearchText),
@@ -31,7 +31,7 @@ var groups = newTable(&table[*platform.Group, *platform.GroupFilter]{
 		s.addName(f.Name)
 		s.addWords("t.search", f.Query)
 		addRepoCondition(s, f.Repos)
-		s.addLabels("grp_label", "t.uid", f.Labels)
+		addLabels(s, "grp_label", "t.uid", f.Labels)
 		s.addChanged(&f.ChangeFilter)
 	},
 })

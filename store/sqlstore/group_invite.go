@@ -15,12 +15,12 @@ var groupInvites = newTable(&table[*platform.GroupInvite, *platform.GroupInviteF
 		{"t.single_use", "", func(i *platform.GroupInvite) any { return &i.SingleUse }},
 		{"t.key_id", "", func(i *platform.GroupInvite) any { return &i.KeyID }},
 		{"t.hash", "", func(i *platform.GroupInvite) any { return &i.Hash }},
-		{"t.expiration_time", "", func(i *platform.GroupInvite) any { return timeColumn{&i.ExpirationTime} }},
-		{"t.create_time", "", func(i *platform.GroupInvite) any { return timeColumn{&i.CreateTime} }},
+		{"t.expiration_time", "", func(i *platform.GroupInvite) any { return timeOf(&i.ExpirationTime) }},
+		{"t.create_time", "", func(i *platform.GroupInvite) any { return timeOf(&i.CreateTime) }},
 		{"r.uid", "", func(i *platform.GroupInvite) any { return keyOf(&i.Role.UID) }},
 		{"r.name", "", func(i *platform.GroupInvite) any { return &i.Role.Name }},
 		{"r.description", "", func(i *platform.GroupInvite) any { return &i.Role.Description }},
-		{"r.capabilities", "", func(i *platform.GroupInvite) any { return jsonColumn{&i.Role.Capabilities} }},
+		{"r.capabilities", "", func(i *platform.GroupInvite) any { return jsonOf(&i.Role.Capabilities) }},
 	},
 	where: func(f *platform.GroupInviteFilter, s *statement) {
 		if f.KeyID != "" {

@@ -24,18 +24,18 @@ var identities = newTable(&table[*platform.Identity, *platform.IdentityFilter]{
 		{"t.email", "", func(i *platform.Identity) any { return &i.Email }},
 		{"t.email_unverified", "", func(i *platform.Identity) any { return &i.EmailUnverified }},
 		{"t.company", "company", func(i *platform.Identity) any { return &i.Company }},
-		{"t.claim_match", "claimMatch", func(i *platform.Identity) any { return jsonColumn{&storedRule{&i.ClaimMatch}} }},
-		{"t.static_keys", "staticKeys", func(i *platform.Identity) any { return jsonColumn{&i.StaticKeys} }},
-		{"t.last_seen_time", "", func(i *platform.Identity) any { return timeColumn{&i.LastSeenTime} }},
-		{"t.create_time", "", func(i *platform.Identity) any { return timeColumn{&i.CreateTime} }},
-		{"t.update_time", "", func(i *platform.Identity) any { return timeColumn{&i.UpdateTime} }},
+		{"t.claim_match", "claimMatch", func(i *platform.Identity) any { return jsonOf(&storedRule{&i.ClaimMatch}) }},
+		{"t.static_keys", "staticKeys", func(i *platform.Identity) any { return jsonOf(&i.StaticKeys) }},
+		{"t.last_seen_time", "", func(i *platform.Identity) any { return timeOf(&i.LastSeenTime) }},
+		{"t.create_time", "", func(i *platform.Identity) any { return timeOf(&i.CreateTime) }},
+		{"t.update_time", "", func(i *platform.Identity) any { return timeOf(&i.UpdateTime) }},
 	},
 	costly: map[string]costlyColumn{"t.claim_match": {field: platform.IdentityRules}, "t.static_keys": {field: platform.IdentityRules}},
 	writeOnly: []column[*platform.Identity]{
 		{"t.match_rule", "claimMatch", func(i *platform.Identity) any { rule := ruleOf(i); return &rule }},
 		{"t.static_rule", "staticKeys", func(i *platform.Identity) any { rule := staticRuleOf(i); return &rule }},
 		{"t.external_id", "", func(i *platform.Identity) any { rule := externalRuleOf(i); return &rule }},
-		{"t.provider", "", func(i *platform.Identity) any { return uidReference{i.Provider} }},
+		{"t.provider", "", func(i *platform.Identity) any { return uidReferenceOf(i.Provider) }},
 		searchColumn((*platform.Identity).SearchText),
 	},
 	searchText: "t.search", searchFor: func(f *platform.IdentityFilter) string { return f.Query },
@@ -55,7 +55,8 @@ var identities = newTable(&table[*platform.Identity, *platform.IdentityFilter]{
 			s.add(" AND t.last_seen_time "+map[bool]string{true: "=", false: "<>"}[*f.NeverSeen]+" ?", platform.Time{})
 		}
 		if f.WithoutBindings != nil {
-			s.addSlow(" AND CASE WHEN EXISTS (SELECT 1 FROM role_binding b WHERE b.identity = t.uid AND ").addUnexpired("b").add(") THEN 1 END IS " + map[bool]string{true: "NULL", false: "NOT NULL"}[*f.WithoutBindings])
+			s.addSlow(" AND CASE WHEN EXISTS (SELECT 1 FROM role_binding b WHERE b.identity = t.uid AND ")
+			addUnexpired(s, "b").add(") THEN 1 END IS " + map[bool]string{true: "NULL", false: "NOT NULL"}[*f.WithoutBindings])
 		}
 		s.addWords("t.search", f.Query)
 		s.addChanged(&f.ChangeFilter)
@@ -153,11 +154,12 @@ func (queries) StaticIdentities(ctx context.Context, on platform.Conn, issuer, s
 func (queries) Grants(ctx context.Context, on platform.Conn, uids []platform.UID) ([]platform.Grant, error) {
 	s := tablesOf(on)
 	q := newStatement(s.dialect)
-	q.add("SELECT b.identity, b.parent, b.role, r.capabilities, b.expire_time FROM role_binding b JOIN role r ON r.uid = b.role WHERE b.identity ? AND ", uidKeyList(uids)).addUnexpired("b")
+	q.add("SELECT b.identity, b.parent, b.role, r.capabilities, b.expire_time FROM role_binding b JOIN role r ON r.uid = b.role WHERE b.identity ? AND ", uidKeyList(uids))
+	addUnexpired(q, "b")
 	var grants []platform.Grant
 	err := s.conn.Run(ctx, q.build(func(scan func(...any) error) error {
 		var g platform.Grant
-		err := scan(keyOf(&g.Identity), keyOf(&g.Group), keyOf(&g.Role), capabilityColumn{&g.Capabilities}, timeColumn{&g.ExpireTime})
+		err := scan(keyOf(&g.Identity), keyOf(&g.Group), keyOf(&g.Role), capabilityColumn{&g.Capabilities}, timeOf(&g.ExpireTime))
 		grants = append(grants, g)
 		return err
 	}))
@@ -191,7 +193,7 @@ func (queries) LookupIdentities(ctx context.Context, on platform.Conn, issuer, s
 	q.addUnion().add("SELECT uid, create_time FROM identity WHERE external_id = ? AND provider IS NOT NULL AND root ? ORDER BY 2, 1", exactly, roots)
 	err = s.conn.Run(ctx, q.build(func(scan func(...any) error) error {
 		var uid platform.UID
-		err := scan(keyOf(&uid), timeColumn{new(platform.Time)})
+		err := scan(keyOf(&uid), timeOf(new(platform.Time)))
 		found = append(found, uid)
 		return err
 	}))

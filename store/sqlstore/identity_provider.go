@@ -19,12 +19,12 @@ var identityProviders = newTable(&table[*platform.IdentityProvider, *platform.Id
 		{"t.name", "name", func(p *platform.IdentityProvider) any { return &p.Name }},
 		{"t.description", "description", func(p *platform.IdentityProvider) any { return &p.Description }},
 		{"t.default_role", "defaultRole", func(p *platform.IdentityProvider) any { return keyOf(&p.DefaultRole) }},
-		{"t.oidc", "oidc", func(p *platform.IdentityProvider) any { return jsonColumn{(*storedProvider)(p)} }},
+		{"t.oidc", "oidc", func(p *platform.IdentityProvider) any { return jsonOf((*storedProvider)(p)) }},
 		{"t.client_secret", "clientSecret", func(p *platform.IdentityProvider) any { return &p.EncryptedSecret }},
-		{"t.create_time", "", func(p *platform.IdentityProvider) any { return timeColumn{&p.CreateTime} }},
-		{"t.update_time", "", func(p *platform.IdentityProvider) any { return timeColumn{&p.UpdateTime} }},
+		{"t.create_time", "", func(p *platform.IdentityProvider) any { return timeOf(&p.CreateTime) }},
+		{"t.update_time", "", func(p *platform.IdentityProvider) any { return timeOf(&p.UpdateTime) }},
 		{"COALESCE(v.method, '')", "", func(p *platform.IdentityProvider) any { return verifiedColumn{&p.IssuerVerified} }},
-		{"v.verify_time", "", func(p *platform.IdentityProvider) any { return timeColumn{&p.IssuerVerifyTime} }},
+		{"v.verify_time", "", func(p *platform.IdentityProvider) any { return timeOf(&p.IssuerVerifyTime) }},
 	},
 	writeOnly: []column[*platform.IdentityProvider]{
 		{"t.issuer", "oidc", func(p *platform.IdentityProvider) any { issuer := issuerOf(p); return &issuer }},
@@ -89,11 +89,12 @@ func (p *storedProvider) UnmarshalJSON(text []byte) error {
 func (queries) ProvisionedGrants(ctx context.Context, on platform.Conn, provider platform.UID) ([]platform.Grant, error) {
 	s := tablesOf(on)
 	q := newStatement(s.dialect)
-	q.add("SELECT DISTINCT b.parent, b.role, r.capabilities, b.expire_time FROM identity i JOIN role_binding b ON b.identity = i.uid JOIN role r ON r.uid = b.role WHERE i.provider = ? AND ", provider).addUnexpired("b")
+	q.add("SELECT DISTINCT b.parent, b.role, r.capabilities, b.expire_time FROM identity i JOIN role_binding b ON b.identity = i.uid JOIN role r ON r.uid = b.role WHERE i.provider = ? AND ", provider)
+	addUnexpired(q, "b")
 	var grants []platform.Grant
 	err := s.conn.Run(ctx, q.build(func(scan func(...any) error) error {
 		g := platform.Grant{Identity: provider}
-		err := scan(keyOf(&g.Group), keyOf(&g.Role), capabilityColumn{&g.Capabilities}, timeColumn{&g.ExpireTime})
+		err := scan(keyOf(&g.Group), keyOf(&g.Role), capabilityColumn{&g.Capabilities}, timeOf(&g.ExpireTime))
 		grants = append(grants, g)
 		return err
 	}))

@@ -28,7 +28,7 @@ func (queries) Images(ctx context.Context, on platform.Conn, keys platform.Image
 	err := s.reads.Run(ctx, q.build(func(scan func(...any) error) error {
 		i := new(platform.Image)
 		images = append(images, i)
-		return scan(keyOf(&i.Repo), &i.Digest, jsonColumn{&i.Architectures}, jsonColumn{&i.Packages})
+		return scan(keyOf(&i.Repo), &i.Digest, jsonOf(&i.Architectures), jsonOf(&i.Packages))
 	}))
 	return images, err
 }
@@ -165,7 +165,7 @@ func (r imageLists) pageOfUses(q platform.Query[*platform.ImageFilter], uses *us
 		var i int64
 		var repo platform.UID
 		var numbers []int64
-		if err := scan(&i, keyOf(&repo), jsonColumn{&numbers}); err != nil {
+		if err := scan(&i, keyOf(&repo), jsonOf(&numbers)); err != nil {
 			return err
 		}
 		to := uses.scopes[i-1]
@@ -217,7 +217,7 @@ func (r imageLists) describe(ctx context.Context, q platform.Query[*platform.Ima
 	s.add(" CROSS JOIN image_status m LEFT JOIN image i ON i.repo = m.parent AND i.digest = m.digest WHERE m.parent = p.k AND m.number = CAST(p.inside AS BIGINT)")
 	err := r.reads.Run(ctx, s.build(func(scan func(...any) error) error {
 		i := new(platform.Image)
-		err := scan(keyOf(&i.Repo), &i.Digest, &i.Number, jsonColumn{&i.Architectures}, jsonColumn{&i.Packages})
+		err := scan(keyOf(&i.Repo), &i.Digest, &i.Number, jsonOf(&i.Architectures), jsonOf(&i.Packages))
 		byPlace[placeOf(i)] = i
 		return err
 	}))
@@ -294,7 +294,7 @@ func (queries) PutImages(ctx context.Context, in platform.Tx, images []*platform
 	for n, i := range images {
 		q := newStatement(tx.dialect)
 		q.add("INSERT INTO image (repo, digest, architectures, packages) VALUES (?, ?, ?, ?)",
-			i.Repo, i.Digest, jsonColumn{&i.Architectures}.text(), jsonColumn{&i.Packages}.text())
+			i.Repo, i.Digest, jsonText(&i.Architectures), jsonText(&i.Packages))
 		q.add(" ON CONFLICT (repo, digest) DO UPDATE SET architectures = excluded.architectures, packages = excluded.packages")
 		run[n] = q.build(nil)
 		tx.tasks = append(tx.tasks, platform.FindingTask{Subject: i.Repo, Digest: i.Digest})

@@ -11,7 +11,7 @@ import (
 const proofColumns = "v.root, v.issuer, v.method, v.verify_time, v.check_time"
 
 func proofScan(p *platform.IssuerProof) []any {
-	return []any{keyOf(&p.Organisation), &p.Issuer, (*string)(&p.Method), timeColumn{&p.VerifyTime}, timeColumn{&p.CheckTime}}
+	return []any{keyOf(&p.Organisation), &p.Issuer, (*string)(&p.Method), timeOf(&p.VerifyTime), timeOf(&p.CheckTime)}
 }
 
 func collectProofs(into *[]*platform.IssuerProof) func(scan func(...any) error) error {

@@ -15,7 +15,7 @@ func (queries) Keys(ctx context.Context, on platform.Conn, purpose string) ([]pl
 	err := s.conn.Run(ctx, q.build(func(scan func(...any) error) error {
 		k := platform.Key{Purpose: purpose}
 		var id int64
-		err := scan(&id, &k.Material, &k.Sealed, timeColumn{&k.CreateTime})
+		err := scan(&id, &k.Material, &k.Sealed, timeOf(&k.CreateTime))
 		k.ID = int(id)
 		keys = append(keys, k)
 		return err

@@ -322,22 +322,10 @@ func compareColumns(a, b any) int {
 		return strings.Compare(*a, *b)
 	case textStorer:
 		b, _ := b.(textStorer)
-		return strings.Compare(a.storedText(), b.storedText())
+		return strings.Compare(a.StoredText(), b.StoredText())
 	case *uidKey, uidColumn: // the caller compares UIDs in any case
 		return 0
 	default:
 		panic(fmt.Sprintf("no rows are compared by a %T", a))
 	}
-}
-
-// readPairs reads rows by pairs of values, with one index lookup each. found is the
-// condition, with args, by which the columns of p identify at most one row.
-func readPairs[T, F any](ctx context.Context, s source, t *table[T, F], columns []dbconn.ParentColumn, found string, args ...any) ([]T, error) {
-	q, whole := newStatement(s.dialect), t.projectAll()
-	parents := q.parents(columns...)
-	q.add("SELECT " + whole.selected + " FROM ")
-	q.addPerParent(parents, t.name, whole.names, q.follow().add(found+" LIMIT 1", args...))
-	var rows []T
-	err := s.reads.Run(ctx, q.build(whole.collect(&rows)))
-	return rows, err
 }

@@ -6,6 +6,7 @@ import (
 	"reflect"
 
 	"atrium/platform"
+	"atrium/store/sqlstore/dbconn"
 )
 
 // A kindTable is a table of any kind.
@@ -93,4 +94,17 @@ func (k storedKind[T, F]) Delete(ctx context.Context, tx platform.Tx, uid platfo
 
 func (k storedKind[T, F]) DeleteAll(ctx context.Context, tx platform.Tx, uids []platform.UID) ([]T, error) {
 	return k.writer(tx).DeleteAll(ctx, uids)
+}
+
+// ReadPairs reads rows by pairs of values, with one index lookup each. found is the
+// condition, with args, by which the columns of p identify at most one row.
+func (k storedKind[T, F]) ReadPairs(ctx context.Context, on platform.Conn, columns []dbconn.ParentColumn, found string, args ...any) ([]T, error) {
+	r := k.reader(on)
+	q, whole := newStatement(r.dialect), k.projectAll()
+	parents := q.parents(columns...)
+	q.add("SELECT " + whole.selected + " FROM ")
+	q.addPerParent(parents, k.name, whole.names, q.follow().add(found+" LIMIT 1", args...))
+	var rows []T
+	err := r.conn.Run(ctx, q.build(whole.collect(&rows)))
+	return rows, err
 }

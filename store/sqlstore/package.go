@@ -22,7 +22,7 @@ var packages = newTable(&table[*platform.Package, *platform.PackageFilter]{
 		{"t.uid", "", func(p *platform.Package) any { return keyOf(&p.UID) }},
 		{"t.ecosystem", "", func(p *platform.Package) any { return &p.Ecosystem }},
 		{"t.name", "", func(p *platform.Package) any { return &p.Name }},
-		{"t.create_time", "", func(p *platform.Package) any { return timeColumn{&p.CreateTime} }},
+		{"t.create_time", "", func(p *platform.Package) any { return timeOf(&p.CreateTime) }},
 	},
 	writeOnly: []column[*platform.Package]{
 		{"t.normal_name", "", func(p *platform.Package) any { name := p.NormalName(); return &name }},
@@ -93,14 +93,14 @@ func addHeld(s *statement, held platform.Scope, column, value string) {
 			continue
 		}
 		s.add("EXISTS (SELECT 1 FROM package_use u WHERE u.root_key = ? AND u."+column+" = "+value, scopeKey(b.UID.Root()))
-		s.addUseWithin(b.UID)
+		addUseWithin(s, b.UID)
 		s.add(")")
 	}
 	s.add(")")
 }
 
 // addUseWithin adds the condition that a use u is one of repos within a UID.
-func (s *statement) addUseWithin(within platform.UID) {
+func addUseWithin(s *statement, within platform.UID) {
 	if !within.IsRoot() {
 		s.add(" AND u.rest >= ? AND u.rest < ?", restOf(within), pastRest(within))
 	}
@@ -155,30 +155,20 @@ func (queries) InsertPackages(ctx context.Context, in platform.Tx, versions []*p
 			of = append(of, &v.Package)
 		}
 	}
-	columns, values := rowsOf(packages.table, of)
+	columns, values := packages.values(of)
 	if err := tx.insertNew(ctx, "package", columns, values); err != nil {
 		return err
 	}
-	columns, values = rowsOf(packageVersions.table, versions)
+	columns, values = packageVersions.values(versions)
 	return tx.insertNew(ctx, "package_version", columns, values)
 }
 
-// rowsOf returns the columns and the values that store rows.
-func rowsOf[T, F any](t *table[T, F], rows []T) (columns []string, values [][]any) {
-	columns = t.insertColumns()
-	var last sharedValues
-	for _, row := range rows {
-		values = append(values, t.appendValues(nil, row, &last))
-	}
-	return columns, values
-}
-
 // insertNew inserts rows unless rows with their keys exist.
-func (tx *transaction) insertNew(ctx context.Context, table string, columns []string, rows [][]any) error {
+func (tx *transaction) insertNew(ctx context.Context, into string, columns []string, rows [][]any) error {
 	const perStatement = 50
 	var run []*dbconn.Statement
 	for part := range slices.Chunk(rows, perStatement) {
-		s := newStatement(tx.dialect).add("INSERT INTO " + table + " (" + strings.Join(columns, ", ") + ") VALUES ")
+		s := newStatement(tx.dialect).add("INSERT INTO " + into + " (" + strings.Join(columns, ", ") + ") VALUES ")
 		for i, row := range part {
 			if i > 0 {
 				s.add(", ")
@@ -278,7 +268,7 @@ func (tx *transaction) readUses(ctx context.Context, repo platform.UID, packages
 		var of, version []byte
 		var part int64
 		var images []int64
-		if err := scan(&of, &version, &part, jsonColumn{&images}); err != nil {
+		if err := scan(&of, &version, &part, jsonOf(&images)); err != nil {
 			return err
 		}
 		stored[useKey{string(of) + string(version), part}] = images

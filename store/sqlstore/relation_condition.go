@@ -41,11 +41,11 @@ func addTagCondition(s *statement, c *platform.TagCondition) {
 	s.add(end)
 }
 
-// addLabels adds the condition that the group or repo of a column has all of these labels, each of which table holds as it
+// addLabels adds the condition that the group or repo of a column has all of these labels, each of which from holds as it
 // is asked for.
-func (s *statement) addLabels(table, column string, labels []string) {
+func addLabels(s *statement, from, column string, labels []string) {
 	for _, label := range labels {
-		s.addSlow(" AND EXISTS (SELECT 1 FROM "+table+" l WHERE l.alias = ? AND l.uid = "+column+")", label)
+		s.addSlow(" AND EXISTS (SELECT 1 FROM "+from+" l WHERE l.alias = ? AND l.uid = "+column+")", label)
 	}
 }
 

@@ -20,13 +20,13 @@ var repos = newTable(&table[*platform.Repo, *platform.RepoFilter]{
 		{"t.name", "name", func(r *platform.Repo) any { return &r.Name }},
 		{"t.description", "description", func(r *platform.Repo) any { return &r.Description }},
 		{"t.catalog_tier", "catalogTier", func(r *platform.Repo) any { return (*string)(&r.CatalogTier) }},
-		{"t.bundles", "bundles", func(r *platform.Repo) any { return jsonColumn{&r.Bundles} }},
-		{"t.aliases", "aliases", func(r *platform.Repo) any { return jsonColumn{&r.Aliases} }},
-		{"t.active_tags", "activeTags", func(r *platform.Repo) any { return jsonColumn{&r.ActiveTags} }},
-		{"t.sync_config", "sync_config", func(r *platform.Repo) any { return jsonColumn{&r.SyncConfig} }},
-		{"t.create_time", "", func(r *platform.Repo) any { return timeColumn{&r.CreateTime} }},
-		{"t.update_time", "", func(r *platform.Repo) any { return timeColumn{&r.UpdateTime} }},
-		{"t.labels", "labels", func(r *platform.Repo) any { return jsonColumn{&r.Labels} }},
+		{"t.bundles", "bundles", func(r *platform.Repo) any { return jsonOf(&r.Bundles) }},
+		{"t.aliases", "aliases", func(r *platform.Repo) any { return jsonOf(&r.Aliases) }},
+		{"t.active_tags", "activeTags", func(r *platform.Repo) any { return jsonOf(&r.ActiveTags) }},
+		{"t.sync_config", "sync_config", func(r *platform.Repo) any { return jsonOf(&r.SyncConfig) }},
+		{"t.create_time", "", func(r *platform.Repo) any { return timeOf(&r.CreateTime) }},
+		{"t.update_time", "", func(r *platform.Repo) any { return timeOf(&r.UpdateTime) }},
+		{"t.labels", "labels", func(r *platform.Repo) any { return jsonOf(&r.Labels) }},
 		{"t.open_severity", "", func(r *platform.Repo) any { return &r.OpenSeverity }},
 	},
 	costly: map[string]costlyColumn{
@@ -59,7 +59,7 @@ var repos = newTable(&table[*platform.Repo, *platform.RepoFilter]{
 		addHolds(s, repoHolds, f.Holds)
 		whereRepoImages(&f.ImageConditions, s)
 		addTagCondition(s, f.Tags)
-		s.addLabels("repo_label", "t.uid", f.Labels)
+		addLabels(s, "repo_label", "t.uid", f.Labels)
 		s.addChanged(&f.ChangeFilter)
 	},
 })

@@ -18,9 +18,9 @@ var roles = newTable(&table[*platform.Role, *platform.RoleFilter]{
 		{"t.uid", "", func(r *platform.Role) any { return keyOf(&r.UID) }},
 		{"t.name", "name", func(r *platform.Role) any { return &r.Name }},
 		{"t.description", "description", func(r *platform.Role) any { return &r.Description }},
-		{"t.capabilities", "capabilities", func(r *platform.Role) any { return jsonColumn{&r.Capabilities} }},
-		{"t.create_time", "", func(r *platform.Role) any { return timeColumn{&r.CreateTime} }},
-		{"t.update_time", "", func(r *platform.Role) any { return timeColumn{&r.UpdateTime} }},
+		{"t.capabilities", "capabilities", func(r *platform.Role) any { return jsonOf(&r.Capabilities) }},
+		{"t.create_time", "", func(r *platform.Role) any { return timeOf(&r.CreateTime) }},
+		{"t.update_time", "", func(r *platform.Role) any { return timeOf(&r.UpdateTime) }},
 	},
 	writeOnly: []column[*platform.Role]{
 		searchColumn((*platform.Role).SearchText),
@@ -45,7 +45,7 @@ func (s *Store) SyncBuiltInRoles(ctx context.Context, builtIn []*platform.Role) 
 		for _, r := range builtIn {
 			q := newStatement(s.dialect)
 			q.add("INSERT INTO role (uid, root, name, description, capabilities, create_time, update_time, search) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-				r.UID, platform.UID(""), r.Name, r.Description, jsonColumn{&r.Capabilities}.text(), platform.Time{}, platform.Time{}, foldText(r.SearchText()))
+				r.UID, platform.UID(""), r.Name, r.Description, jsonText(&r.Capabilities), platform.Time{}, platform.Time{}, foldText(r.SearchText()))
 			q.add(" ON CONFLICT (uid) DO UPDATE SET name = excluded.name, description = excluded.description, capabilities = excluded.capabilities, search = excluded.search")
 			run = append(run, q.build(nil))
 		}

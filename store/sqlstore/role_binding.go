@@ -37,9 +37,9 @@ var roleBindings = newTable(&table[*platform.RoleBinding, *platform.RoleBindingF
 	},
 	columns: []column[*platform.RoleBinding]{
 		{"t.uid", "", func(b *platform.RoleBinding) any { return keyOf(&b.UID) }},
-		{"t.create_time", "", func(b *platform.RoleBinding) any { return timeColumn{&b.CreateTime} }},
-		{"t.expire_time", "expireTime", func(b *platform.RoleBinding) any { return timeOrNull{timeColumn{&b.ExpireTime}} }},
-		{"t.review_time", "reviewTime", func(b *platform.RoleBinding) any { return timeOrNull{timeColumn{&b.ReviewTime}} }},
+		{"t.create_time", "", func(b *platform.RoleBinding) any { return timeOf(&b.CreateTime) }},
+		{"t.expire_time", "expireTime", func(b *platform.RoleBinding) any { return timeOrNullOf(&b.ExpireTime) }},
+		{"t.review_time", "reviewTime", func(b *platform.RoleBinding) any { return timeOrNullOf(&b.ReviewTime) }},
 		{"t.reviewer", "reviewer", func(b *platform.RoleBinding) any { return &b.Reviewer }},
 		{"t.review_note", "reviewNote", func(b *platform.RoleBinding) any { return &b.ReviewNote }},
 		{"i.uid", "", func(b *platform.RoleBinding) any { return keyOf(&b.Identity.UID) }},
@@ -81,7 +81,7 @@ var roleBindings = newTable(&table[*platform.RoleBinding, *platform.RoleBindingF
 			}
 		}
 		if f.Capability != "" || f.Expiring != nil {
-			s.add(" AND ").addUnexpired("t")
+			addUnexpired(s.add(" AND "), "t")
 		}
 		if len(f.IdentityKinds) > 0 {
 			s.addSlow(" AND " + confirm("EXISTS (SELECT 1 FROM identity h WHERE h.uid = t.identity AND "+isOfKind(f.IdentityKinds)+")"))
@@ -110,7 +110,7 @@ var roleBindings = newTable(&table[*platform.RoleBinding, *platform.RoleBindingF
 
 // addUnexpired adds the condition that a role binding, whose table has the alias, gives its role
 // at this moment. Each statement that finds out what somebody may do has it.
-func (s *statement) addUnexpired(alias string) *statement {
+func addUnexpired(s *statement, alias string) *statement {
 	return s.add("(" + alias + ".expire_time IS NULL OR " + alias + ".expire_time > ").addNow().add(")")
 }
 

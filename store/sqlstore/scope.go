@@ -422,3 +422,8 @@ func (o ordering) addAfter(s *statement, p *platform.Position) {
 	}
 	s.add(" AND ("+o.value+", "+o.tie.sql()+") "+sign+" (?, ?)", p.Value, o.position(p.UID))
 }
+
+// addMembers adds the condition that a row is in a branch.
+func (t *table[T, F]) addMembers(s *statement, b platform.Branch) {
+	t.addBranch(s, b, accessPath{}, ordering{}, nil)
+}

@@ -12,7 +12,8 @@ import (
 // A severityColumn stores rating and score as their sort key.
 type severityColumn struct{ to *platform.AdvisorySeverity }
 
-func (c severityColumn) storedText() string { return c.to.SortKey() }
+// StoredText returns the sort key.
+func (c severityColumn) StoredText() string { return c.to.SortKey() }
 
 // Scan reads a sort key.
 func (c severityColumn) Scan(src any) error {

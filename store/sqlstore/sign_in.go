@@ -31,11 +31,12 @@ func (queries) Candidates(ctx context.Context, on platform.Conn, b platform.Bear
 func signInStatement(d *dbconn.Dialect, b platform.Bearer, scopes []string) *dbconn.Statement {
 	q := newStatement(d)
 	if len(b.Static) > 0 {
-		q.add("SELECT 0, '', '', '', '', i.uid, i.claim_match, i.static_keys, '', i.last_seen_time, "+boundColumns+" FROM identity i").addBound().add(" WHERE i.uid ?", uidKeyList(b.Static))
+		q.add("SELECT 0, '', '', '', '', i.uid, i.claim_match, i.static_keys, '', i.last_seen_time, " + boundColumns + " FROM identity i")
+		addBound(q).add(" WHERE i.uid ?", uidKeyList(b.Static))
 	} else {
 		q.add("SELECT 0, CASE c.place WHEN 2 THEN i.uid ELSE ? END, '', '', '', i.uid, i.claim_match, i.static_keys, '', i.last_seen_time, "+boundColumns+" FROM (", platform.UID(""))
 		addCandidates(q, b)
-		q.add(") c JOIN identity i ON i.uid = c.uid").addBound()
+		addBound(q.add(") c JOIN identity i ON i.uid = c.uid"))
 		addSignInOptions(q, b)
 	}
 	if len(scopes) > 0 {
@@ -70,8 +71,8 @@ func addCandidates(q *statement, b platform.Bearer) {
 const boundColumns = "b.parent, b.role, COALESCE(r.capabilities, ''), b.expire_time"
 
 // addBound joins the grants of an identity i that have not expired.
-func (s *statement) addBound() *statement {
-	return s.add(" LEFT JOIN role_binding b ON b.identity = i.uid AND ").addUnexpired("b").add(" LEFT JOIN role r ON r.uid = b.role")
+func addBound(s *statement) *statement {
+	return addUnexpired(s.add(" LEFT JOIN role_binding b ON b.identity = i.uid AND "), "b").add(" LEFT JOIN role r ON r.uid = b.role")
 }
 
 // addSignInOptions adds the identity providers of the issuer with the identities that they
@@ -82,7 +83,8 @@ func addSignInOptions(q *statement, b platform.Bearer) {
 		external[i] = rule(b.Issuer, id)
 	}
 	q.addUnion().add("SELECT 1, p.uid, p.default_role, p.oidc, v.method, i.uid, i.claim_match, '', COALESCE(i.external_id, ''), i.last_seen_time, "+boundColumns+
-		" FROM issuer_proof v JOIN identity_provider p ON p.issuer = v.issuer AND p.root = v.root LEFT JOIN identity i ON i.provider = p.uid AND i.external_id ?", external).addBound().add(" WHERE v.issuer = ?", b.Issuer)
+		" FROM issuer_proof v JOIN identity_provider p ON p.issuer = v.issuer AND p.root = v.root LEFT JOIN identity i ON i.provider = p.uid AND i.external_id ?", external)
+	addBound(q).add(" WHERE v.issuer = ?", b.Issuer)
 	if len(b.Groups) == 0 {
 		return
 	}
@@ -159,7 +161,7 @@ func (c *rawColumn) Scan(src any) (err error) {
 func (found *signIns) add(scan func(...any) error) error {
 	if found.to[0] == nil {
 		found.text = make([]byte, 0, 1<<10)
-		found.to[0], found.to[9], found.to[13] = &found.row.part, timeColumn{&found.row.seen}, timeColumn{&found.row.ends}
+		found.to[0], found.to[9], found.to[13] = &found.row.part, timeOf(&found.row.seen), timeOf(&found.row.ends)
 		for i := range found.columns {
 			at := i + 1
 			if at >= 9 {
@@ -210,8 +212,8 @@ func (found *signIns) decode(row signInRow) error {
 	var text, external string
 	i.LastSeenTime, g.ExpireTime = row.seen, row.ends
 	for n, to := range [signInTexts]sql.Scanner{
-		keyOf(&provider.UID), keyOf(&provider.DefaultRole), jsonColumn{&provider.OIDC}, textColumn{&text},
-		keyOf(&i.UID), jsonColumn{&storedRule{&i.ClaimMatch}}, jsonColumn{&i.StaticKeys}, textColumn{&external},
+		keyOf(&provider.UID), keyOf(&provider.DefaultRole), jsonOf(&provider.OIDC), textColumn{&text},
+		keyOf(&i.UID), jsonOf(&storedRule{&i.ClaimMatch}), jsonOf(&i.StaticKeys), textColumn{&external},
 		keyOf(&g.Group), keyOf(&g.Role), capabilityColumn{&g.Capabilities},
 	} {
 		if err := to.Scan(found.text[row.texts[n].start:row.texts[n].end]); err != nil {

@@ -29,15 +29,15 @@ func (queries) RaiseVulnerabilityTimes(ctx context.Context, in platform.Tx, time
 }
 
 // raiseTimes replaces the times of a column by later ones, with one statement.
-func (tx *transaction) raiseTimes(ctx context.Context, table, column string, keys dbconn.ParentColumn, times []platform.SourceTime) error {
+func (tx *transaction) raiseTimes(ctx context.Context, of, column string, keys dbconn.ParentColumn, times []platform.SourceTime) error {
 	texts := make([]string, len(times))
 	for i, t := range times {
 		texts[i] = strconv.FormatInt(dbconn.StoredTime(t.Time).UnixMilli(), 10)
 	}
 	later := tx.dialect.ReadTime("p.inside")
 	q := newStatement(tx.dialect)
-	q.add("UPDATE " + table + " SET " + column + " = " + later + " FROM ")
+	q.add("UPDATE " + of + " SET " + column + " = " + later + " FROM ")
 	q.add(q.parents(keys, dbconn.ParentColumn{Name: "inside", Texts: texts}))
-	q.add(" WHERE " + table + ".uid = p.k AND " + table + "." + column + " < " + later)
+	q.add(" WHERE " + of + ".uid = p.k AND " + of + "." + column + " < " + later)
 	return tx.conn.Run(ctx, q.build(nil))
 }

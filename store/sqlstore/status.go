@@ -64,7 +64,7 @@ func (s *Store) Status(ctx context.Context, most int) (*Status, error) {
 		newStatement(s.dialect).addSlow("SELECT s.uid, s.sink, s.failing_since, s.disable_time, s.disable_reason"+unwell+" ORDER BY CASE WHEN s.failing_since > ? THEN s.failing_since ELSE s.disable_time END, s.uid LIMIT ?", never, never, never, int64(most)).
 			build(func(scan func(...any) error) error {
 				var f FailingSink
-				err := scan(keyOf(&f.Subscription), &f.Sink, timeColumn{&f.FailingSince}, timeColumn{&f.Disabled}, &f.DisableReason)
+				err := scan(keyOf(&f.Subscription), &f.Sink, timeOf(&f.FailingSince), timeOf(&f.Disabled), &f.DisableReason)
 				found.Sinks = append(found.Sinks, f)
 				return err
 			}),
@@ -108,7 +108,7 @@ func (s *Store) largestTenants(most int, into *[]Tenant) *dbconn.Statement {
 func (s *Store) clients(into *[]Client) *dbconn.Statement {
 	return newStatement(s.dialect).add(s.dialect.Clients).build(func(scan func(...any) error) error {
 		var c Client
-		err := scan(&c.Name, &c.Address, &c.Connections, timeColumn{&c.Since})
+		err := scan(&c.Name, &c.Address, &c.Connections, timeOf(&c.Since))
 		*into = append(*into, c)
 		return err
 	})

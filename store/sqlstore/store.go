@@ -95,7 +95,7 @@ func transactionOf(in platform.Tx) *transaction {
 // Now reads the clock that all processes share.
 func (s tables) Now(ctx context.Context) (now platform.Time, err error) {
 	q := newStatement(s.dialect).add("SELECT " + s.dialect.Now)
-	err = s.conn.Run(ctx, q.build(func(scan func(...any) error) error { return scan(timeColumn{&now}) }))
+	err = s.conn.Run(ctx, q.build(func(scan func(...any) error) error { return scan(timeOf(&now)) }))
 	return now, err
 }
 

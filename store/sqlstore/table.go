@@ -2,6 +2,7 @@ package sqlstore
 
 import (
 	"context"
+	"database/sql"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -208,7 +209,7 @@ type uidReference struct{ to platform.UID }
 
 // A textStorer is the scan destination of a column of one kind, which knows the text that is stored, and by which rows
 // are sorted.
-type textStorer interface{ storedText() string }
+type textStorer interface{ StoredText() string }
 
 // encodeColumn converts a scan destination into an argument that stores its value.
 func encodeColumn(to any) any {
@@ -233,7 +234,7 @@ func encodeColumn(to any) any {
 		}
 		return *to.to
 	case textStorer:
-		return to.storedText()
+		return to.StoredText()
 	case *uidKey:
 		return packUID(platform.UID(*to))
 	case uidColumn:
@@ -246,3 +247,9 @@ func encodeColumn(to any) any {
 		panic(fmt.Sprintf("no column is kept in a %T", to))
 	}
 }
+
+// jsonOf returns the scan destination of a value that is stored as JSON text.
+func jsonOf(to any) sql.Scanner { return jsonColumn{to} }
+
+// jsonText returns the stored form of a value.
+func jsonText(value any) string { return jsonColumn{value}.text() }

@@ -21,10 +21,10 @@ var tags = newTable(&table[*platform.Tag, *platform.TagFilter]{
 		{"t.name", "", func(t *platform.Tag) any { return &t.Name }},
 		{"t.digest", "digest", func(t *platform.Tag) any { return &t.Digest }},
 		{"t.deprecated", "deprecated", func(t *platform.Tag) any { return &t.Deprecated }},
-		{"t.bundles", "bundles", func(t *platform.Tag) any { return jsonColumn{&t.Bundles} }},
+		{"t.bundles", "bundles", func(t *platform.Tag) any { return jsonOf(&t.Bundles) }},
 		{"t.class", "", func(t *platform.Tag) any { return (*string)(&t.Class) }},
-		{"t.create_time", "", func(t *platform.Tag) any { return timeColumn{&t.CreateTime} }},
-		{"t.update_time", "", func(t *platform.Tag) any { return timeColumn{&t.UpdateTime} }},
+		{"t.create_time", "", func(t *platform.Tag) any { return timeOf(&t.CreateTime) }},
+		{"t.update_time", "", func(t *platform.Tag) any { return timeOf(&t.UpdateTime) }},
 		{"t.open_severity", "", func(t *platform.Tag) any { return &t.OpenSeverity }},
 	},
 	costly: map[string]costlyColumn{
@@ -61,13 +61,12 @@ const tagText = "('  ' || lower(t.name) || '\n')"
 
 // TagsByName reads tags by repo and name, with one index lookup each.
 func (queries) TagsByName(ctx context.Context, on platform.Conn, names platform.TagNames) ([]*platform.Tag, error) {
-	s := tablesOf(on)
 	wanted := names.Names()
 	repos, texts := make([][]byte, len(wanted)), make([]string, len(wanted))
 	for i, n := range wanted {
 		repos[i], texts[i] = packUID(n.Repo), n.Name
 	}
-	return readPairs(ctx, s.source, tags.table, uidPairs(repos, texts), "t.parent = p.k AND t.name = p.inside")
+	return tags.ReadPairs(ctx, on, uidPairs(repos, texts), "t.parent = p.k AND t.name = p.inside")
 }
 
 // TagsOfSource reads the tags of a repo that were imported from a source.

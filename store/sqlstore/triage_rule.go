@@ -14,7 +14,7 @@ func collectRules(found *[]*platform.TriageRule) func(scan func(...any) error) e
 		r := new(platform.TriageRule)
 		*found = append(*found, r)
 		return scan(keyOf(&r.UID), keyOf(&r.Scope), &r.VulnerabilityID, &r.Package, &r.Ecosystem, &r.Version, &r.Digest, (*string)(&r.State), &r.Justification, &r.Note,
-			timeColumn{&r.ExpireTime}, timeColumn{&r.CreateTime}, &r.Author)
+			timeOf(&r.ExpireTime), timeOf(&r.CreateTime), &r.Author)
 	}
 }
 

@@ -2,6 +2,7 @@ package sqlstore
 
 import (
 	"bytes"
+	"database/sql"
 	"fmt"
 
 	"atrium/platform"
@@ -115,3 +116,9 @@ func (c scopeColumn) Scan(src any) error {
 	}
 	return (*uidKey)(c.to).Scan(src)
 }
+
+// uidWithParent returns the scan destination for a column of UIDs, which also sets the parent.
+func uidWithParent(u, parent *platform.UID) sql.Scanner { return uidColumn{u, parent} }
+
+// uidReferenceOf returns what stores the UID of a row that need not exist.
+func uidReferenceOf(u platform.UID) any { return uidReference{u} }

@@ -463,3 +463,13 @@ func (w *writer[T, F]) selectJoined(uid platform.UID, keeping string, to *[]T) *
 	s := newStatement(w.dialect).add("SELECT "+all.selected+" FROM "+w.name+" t"+all.joins+" WHERE t.uid = ?"+keeping, w.key(uid))
 	return s.build(all.collect(to))
 }
+
+// values returns the columns and the values that store rows.
+func (t *table[T, F]) values(rows []T) (columns []string, values [][]any) {
+	columns = t.insertColumns()
+	var last sharedValues
+	for _, row := range rows {
+		values = append(values, t.appendValues(nil, row, &last))
+	}
+	return columns, values
+}
