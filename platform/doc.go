@@ -191,7 +191,7 @@
 //	platform/tables.go      Widgets in InventoryTables, and WidgetQueries
 //	platform/capability.go  its capabilities, with names and numbers; role.go has the
 //	                        built-in roles: owner holds all, viewer those that only read
-//	store/sqlstore/widget.go          var widgets = newTable(&table[*platform.Widget, *platform.WidgetFilter]{...}),
+//	store/sqlstore/widget.go          var widgets = NewTable(&Definition[*platform.Widget, *platform.WidgetFilter]{...}),
 //	                                  and the methods that the platform needs
 //	store/sqlstore/tables.go          widgets in kinds, and in Tables
 //	store/sqlstore/migrations/        its DDL for both engines, the next number: a unique index

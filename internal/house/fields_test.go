@@ -237,19 +237,19 @@ func TestEveryFieldIsStored(t *testing.T) {
 		text := read(t, d.storeFile())
 		for _, f := range d.fields {
 			if name := d.goName(f.name); f.isGiven() && !inputOnly[d.Name+"."+f.name] && !regexp.MustCompile(`&?\w+\.`+name+`\b`).MatchString(text) {
-				t.Errorf("%s: add to the columns\n\t{\"t.%s\", %q, func(%s *platform.%s) any { return &%[4]s.%[6]s }},", d.storeFile(), snakeCase(f.name), f.name, strings.ToLower(d.row[:1]), d.row, name)
+				t.Errorf("%s: add to the columns\n\t{SQL: \"t.%s\", Field: %q, To: func(%s *platform.%s) any { return &%[4]s.%[6]s }},", d.storeFile(), snakeCase(f.name), f.name, strings.ToLower(d.row[:1]), d.row, name)
 			}
 		}
 		for _, name := range d.filter {
 			if !d.Shared && !strings.Contains(text, "f."+name) { // The scope of a shared kind contains its conditions.
-				t.Errorf("%s: add to where\n\tif f.%s != \"\" {\n\t\ts.add(\" AND t.%s = ?\", f.%[2]s)\n\t}", d.storeFile(), name, snakeCase(name))
+				t.Errorf("%s: add to where\n\tif f.%s != \"\" {\n\t\ts.Add(\" AND t.%s = ?\", f.%[2]s)\n\t}", d.storeFile(), name, snakeCase(name))
 			}
 		}
-		table := regexp.MustCompile(`newTable\([^{]*\{\s*name: +"(\w+)"`).FindStringSubmatch(text)
+		table := regexp.MustCompile(`NewTable\([^{]*\{\s*Name: +"(\w+)"`).FindStringSubmatch(text)
 		if table == nil {
 			continue
 		}
-		for _, column := range regexp.MustCompile(`\{"t\.(\w+)", `).FindAllStringSubmatch(text, -1) {
+		for _, column := range regexp.MustCompile(`\{SQL: "t\.(\w+)", `).FindAllStringSubmatch(text, -1) {
 			created := regexp.MustCompile(`[\n,]\s*` + column[1] + ` `).MatchString(tables[table[1]])
 			if !created && !regexp.MustCompile(`ALTER TABLE `+table[1]+` (ADD (COLUMN )?(IF NOT EXISTS )?|RENAME COLUMN \w+ TO )`+column[1]+`\b`).MatchString(migrations) {
 				t.Errorf("%s: the table %s needs a column, which %s reads\n\t%s text COLLATE \"C\" NOT NULL,", folder, table[1], d.storeFile(), column[1])

@@ -27,17 +27,17 @@ func (s *Store) FirstBindingChanges(ctx context.Context, q platform.PastBindingQ
 	var run []*dbconn.Statement
 	for _, group := range q.Groups {
 		changes := []any{string(group), platform.BindingConfirmed, platform.FirstEventID(q.Time)}
-		page := newEventStatement(s.dialect).add(selectEvents+" WHERE "+bindingEvents("e"), changes...)
+		page := newEventStatement(s.Dialect).Add(selectEvents+" WHERE "+bindingEvents("e"), changes...)
 		for _, made := range platform.BindingMade() {
-			page.add(" AND e.type <> ?", made)
+			page.Add(" AND e.type <> ?", made)
 		}
-		page.add(" AND "+confirm("NOT EXISTS (SELECT 1 FROM event f WHERE f.subject = e.subject AND (f.xact, f.seq) < (e.xact, e.seq) AND "+bindingEvents("f")+")"), changes...)
+		page.Add(" AND "+Confirm("NOT EXISTS (SELECT 1 FROM event f WHERE f.subject = e.subject AND (f.xact, f.seq) < (e.xact, e.seq) AND "+bindingEvents("f")+")"), changes...)
 		if q.After != "" {
-			page.add(" AND e.subject "+passed+" ?", string(q.After))
+			page.Add(" AND e.subject "+passed+" ?", string(q.After))
 		}
-		run = append(run, page.add(" ORDER BY e.subject"+order+" LIMIT ?", int64(q.Limit)).build(collectEvents(&events)))
+		run = append(run, page.Add(" ORDER BY e.subject"+order+" LIMIT ?", int64(q.Limit)).Build(collectEvents(&events)))
 	}
-	if err := s.conn.Run(ctx, run...); err != nil {
+	if err := s.Conn.Run(ctx, run...); err != nil {
 		return nil, err
 	}
 	slices.SortFunc(events, func(x, y *platform.Event) int {
@@ -51,11 +51,11 @@ func (s *Store) FirstBindingChanges(ctx context.Context, q platform.PastBindingQ
 
 // RoleCapabilityChanges reads the events by which roles got other capabilities or were deleted since a time.
 func (s *Store) RoleCapabilityChanges(ctx context.Context, roles []platform.UID, since platform.Time) ([]*platform.Event, error) {
-	ends, subjects := make(valueList, len(roles)), make(valueList, len(roles))
+	ends, subjects := make(Values, len(roles)), make(Values, len(roles))
 	for i, uid := range roles {
 		ends[i], subjects[i] = string(uid[len(uid)-16:]), string(uid)
 	}
-	q := newEventStatement(s.dialect).add(selectEvents+" WHERE substr(e.subject, length(e.subject) - 15) ? AND e.subject ? AND e.id >= ?"+
+	q := newEventStatement(s.Dialect).Add(selectEvents+" WHERE substr(e.subject, length(e.subject) - 15) ? AND e.subject ? AND e.id >= ?"+
 		" AND e.denied = '' AND (e.type = ? OR e.type = ? AND "+changesCapabilities+") ORDER BY e.xact, e.seq",
 		ends, subjects, platform.FirstEventID(since), platform.RoleDeleted, platform.RoleUpdated)
 	return s.events(ctx, q)
@@ -66,8 +66,8 @@ const changesCapabilities = `e.changes LIKE '%"field":"capabilities"%'`
 
 // RecordedSince returns the time from which all events are stored.
 func (s *Store) RecordedSince(ctx context.Context) (since platform.Time, err error) {
-	q := newStatement(s.dialect).add("SELECT r.purged_before FROM relay r WHERE r.id = 1")
-	err = s.conn.Run(ctx, q.build(func(scan func(...any) error) error {
+	q := NewStatement(s.Dialect).Add("SELECT r.purged_before FROM relay r WHERE r.id = 1")
+	err = s.Conn.Run(ctx, q.Build(func(scan func(...any) error) error {
 		var id string
 		err := scan(&id)
 		since = platform.EventTime(id)

@@ -2,25 +2,25 @@ package sqlstore
 
 import "atrium/platform"
 
-var accountAssociations = newTable(&table[*platform.AccountAssociation, *platform.AccountAssociationFilter]{
-	name:      "account_association",
-	uid:       func(a *platform.AccountAssociation) platform.UID { return a.UID },
-	enclosed:  ownUID,
-	sharesUID: true,
-	columns: []column[*platform.AccountAssociation]{
-		{"t.uid", "", func(a *platform.AccountAssociation) any { return keyOf(&a.UID) }},
-		{"t.name", "name", func(a *platform.AccountAssociation) any { return &a.Name }},
-		{"t.description", "description", func(a *platform.AccountAssociation) any { return &a.Description }},
-		{"t.amazon", "amazon", func(a *platform.AccountAssociation) any { return jsonOf(&a.Amazon) }},
-		{"t.google", "google", func(a *platform.AccountAssociation) any { return jsonOf(&a.Google) }},
-		{"t.platform", "platform", func(a *platform.AccountAssociation) any { return jsonOf(&a.Platform) }},
-		{"t.azure", "azure", func(a *platform.AccountAssociation) any { return jsonOf(&a.Azure) }},
-		{"t.github", "github", func(a *platform.AccountAssociation) any { return jsonOf(&a.GitHub) }},
-		{"t.create_time", "", func(a *platform.AccountAssociation) any { return timeOf(&a.CreateTime) }},
-		{"t.update_time", "", func(a *platform.AccountAssociation) any { return timeOf(&a.UpdateTime) }},
+var accountAssociations = NewTable(&Definition[*platform.AccountAssociation, *platform.AccountAssociationFilter]{
+	Name:      "account_association",
+	UID:       func(a *platform.AccountAssociation) platform.UID { return a.UID },
+	LiesIn:    ownUID,
+	SharesUID: true,
+	Columns: []Column[*platform.AccountAssociation]{
+		{SQL: "t.uid", To: func(a *platform.AccountAssociation) any { return UIDOf(&a.UID) }},
+		{SQL: "t.name", Field: "name", To: func(a *platform.AccountAssociation) any { return &a.Name }},
+		{SQL: "t.description", Field: "description", To: func(a *platform.AccountAssociation) any { return &a.Description }},
+		{SQL: "t.amazon", Field: "amazon", To: func(a *platform.AccountAssociation) any { return JSONOf(&a.Amazon) }},
+		{SQL: "t.google", Field: "google", To: func(a *platform.AccountAssociation) any { return JSONOf(&a.Google) }},
+		{SQL: "t.platform", Field: "platform", To: func(a *platform.AccountAssociation) any { return JSONOf(&a.Platform) }},
+		{SQL: "t.azure", Field: "azure", To: func(a *platform.AccountAssociation) any { return JSONOf(&a.Azure) }},
+		{SQL: "t.github", Field: "github", To: func(a *platform.AccountAssociation) any { return JSONOf(&a.GitHub) }},
+		{SQL: "t.create_time", To: func(a *platform.AccountAssociation) any { return TimeOf(&a.CreateTime) }},
+		{SQL: "t.update_time", To: func(a *platform.AccountAssociation) any { return TimeOf(&a.UpdateTime) }},
 	},
-	where: func(f *platform.AccountAssociationFilter, s *statement) {
-		s.addName(f.Name)
-		s.addChanged(&f.ChangeFilter)
+	Where: func(f *platform.AccountAssociationFilter, s *Statement) {
+		s.AddName(f.Name)
+		s.AddChanged(&f.ChangeFilter)
 	},
 })

@@ -17,15 +17,15 @@ func (s tables) AdvisoryActivity(ctx context.Context, a platform.ActivityQuery) 
 	add := func(step int, opened, fixed int64) {
 		counts = append(counts, platform.AdvisoryCount{Step: step, Opened: opened, Fixed: fixed})
 	}
-	err = s.countIntervals(ctx, s.reads, a, add, func(q *statement, b platform.Branch) {
+	err = s.countIntervals(ctx, s.Reads, a, add, func(q *Statement, b platform.Branch) {
 		for i, of := range []struct{ column, counted string }{{"t.create_time", ", COUNT(*), 0"}, {"t.fix_time", ", 0, COUNT(*)"}} {
 			if i > 0 {
-				q.addUnion()
+				q.AddUnion()
 			}
 			addInterval(q, of.column, a)
-			q.addSlow(of.counted + " FROM advisory t WHERE ")
-			advisories.addMembers(q, b)
-			q.add(" AND "+of.column+" >= ? AND "+of.column+" < ? AND t.count_class > 0 GROUP BY 1", a.From, a.To)
+			q.AddSlow(of.counted + " FROM advisory t WHERE ")
+			advisories.AddMembers(q, b)
+			q.Add(" AND "+of.column+" >= ? AND "+of.column+" < ? AND t.count_class > 0 GROUP BY 1", a.From, a.To)
 		}
 	})
 	return counts, err
@@ -38,12 +38,12 @@ func (queries) FindingActivity(ctx context.Context, on platform.Conn, a platform
 	first, length := quarterNumber(a.From), max(int64(a.Length/quarter), 1)
 	var run []*dbconn.Statement
 	for _, b := range a.Scope.Branches() {
-		q := newStatement(s.dialect).addSlow("SELECT (t.quarter - ?) / ?", first, length)
+		q := NewStatement(s.Dialect).AddSlow("SELECT (t.quarter - ?) / ?", first, length)
 		for rank := range len(platform.OpenCounts{}) {
-			q.add(fmt.Sprintf(", CAST(SUM(t.r%d) AS BIGINT)", rank))
+			q.Add(fmt.Sprintf(", CAST(SUM(t.r%d) AS BIGINT)", rank))
 		}
-		q.add(" FROM open_finding_change t WHERE t.scope = ? AND t.quarter >= ? GROUP BY 1", b.UID, first)
-		run = append(run, q.build(func(scan func(...any) error) error {
+		q.Add(" FROM open_finding_change t WHERE t.scope = ? AND t.quarter >= ? GROUP BY 1", b.UID, first)
+		run = append(run, q.Build(func(scan func(...any) error) error {
 			var c platform.OpenChange
 			err := scan(&c.Step, &c.By[0], &c.By[1], &c.By[2], &c.By[3], &c.By[4], &c.By[5])
 			changes = append(changes, c)
@@ -53,7 +53,7 @@ func (queries) FindingActivity(ctx context.Context, on platform.Conn, a platform
 	if len(run) == 0 {
 		return nil, nil
 	}
-	return changes, s.reads.Run(ctx, run...)
+	return changes, s.Reads.Run(ctx, run...)
 }
 
 // quarter is the time for which the changes of open findings are counted together. Days of all zones begin with one.
@@ -71,35 +71,35 @@ func (s *Store) EventActivity(ctx context.Context, a platform.ActivityQuery) (co
 	add := func(step int, changes, denials int64) {
 		counts = append(counts, platform.EventCount{Step: step, Changes: changes, Denials: denials})
 	}
-	err = s.countIntervals(ctx, s.conn, a, add, func(q *statement, b platform.Branch) {
+	err = s.countIntervals(ctx, s.Conn, a, add, func(q *Statement, b platform.Branch) {
 		addInterval(q, "e.time", a)
-		q.plan = dbconn.PlanOnceAlways
-		q.add(", CAST(SUM(CASE WHEN e.denied = '' THEN 1 ELSE 0 END) AS BIGINT), CAST(SUM(CASE WHEN e.denied = '' THEN 0 ELSE e.times END) AS BIGINT) FROM event e WHERE ")
+		q.Plan = dbconn.PlanOnceAlways
+		q.Add(", CAST(SUM(CASE WHEN e.denied = '' THEN 1 ELSE 0 END) AS BIGINT), CAST(SUM(CASE WHEN e.denied = '' THEN 0 ELSE e.times END) AS BIGINT) FROM event e WHERE ")
 		addLogConditions(q, log, b)
-		q.add(" GROUP BY 1")
+		q.Add(" GROUP BY 1")
 	})
 	return counts, err
 }
 
 // addInterval begins a select with the number of the step that contains a time.
-func addInterval(s *statement, column string, a platform.ActivityQuery) {
-	s.add("SELECT ")
-	s.add(s.dialect.Intervals(column, s.arg(a.From), strconv.Itoa(int(a.Length.Seconds()))))
+func addInterval(s *Statement, column string, a platform.ActivityQuery) {
+	s.Add("SELECT ")
+	s.Add(s.Dialect.Intervals(column, s.Arg(a.From), strconv.Itoa(int(a.Length.Seconds()))))
 }
 
 // countIntervals counts each branch of a scope, and reads through conn. The function count adds
 // a statement that selects steps and two counts of each, and add receives them.
-func (s tables) countIntervals(ctx context.Context, conn dbconn.Conn, a platform.ActivityQuery, add func(step int, first, second int64), count func(*statement, platform.Branch)) error {
+func (s tables) countIntervals(ctx context.Context, conn dbconn.Conn, a platform.ActivityQuery, add func(step int, first, second int64), count func(*Statement, platform.Branch)) error {
 	var run []*dbconn.Statement
-	for branches := range slices.Chunk(a.Scope.Branches(), maxBranches) {
-		q := newStatement(s.dialect)
+	for branches := range slices.Chunk(a.Scope.Branches(), MaxBranches) {
+		q := NewStatement(s.Dialect)
 		for i, b := range branches {
 			if i > 0 {
-				q.addUnion()
+				q.AddUnion()
 			}
 			count(q, b)
 		}
-		run = append(run, q.build(func(scan func(...any) error) error {
+		run = append(run, q.Build(func(scan func(...any) error) error {
 			var step, first, second int64
 			if err := scan(&step, &first, &second); err != nil {
 				return err

@@ -24,11 +24,11 @@ func (queries) ListDocuments(ctx context.Context, on platform.Conn, q platform.Q
 		run = append(run, s.countDocuments(q, &found.Total))
 	}
 	if q.Parts.Has(platform.PartItems) {
-		for branches := range slices.Chunk(q.Scope.Branches(), maxBranches) {
+		for branches := range slices.Chunk(q.Scope.Branches(), MaxBranches) {
 			run = append(run, s.documentPage(q, branches, &names))
 		}
 	}
-	if err := s.reads.Run(ctx, run...); err != nil {
+	if err := s.Reads.Run(ctx, run...); err != nil {
 		return found, err
 	}
 	slices.Sort(names)
@@ -36,7 +36,7 @@ func (queries) ListDocuments(ctx context.Context, on platform.Conn, q platform.Q
 	if q.Order.Desc != q.Backward {
 		slices.Reverse(names)
 	}
-	names, found.More = trimPage(names[min(q.Skip, len(names)):], q.Limit, q.Backward)
+	names, found.More = TrimPage(names[min(q.Skip, len(names)):], q.Limit, q.Backward)
 	for _, name := range names {
 		found.Items = append(found.Items, &platform.AdvisoryDocument{ID: name})
 	}
@@ -45,25 +45,25 @@ func (queries) ListDocuments(ctx context.Context, on platform.Conn, q platform.Q
 
 // documentPage selects, for each branch, the names of as many documents as the page can need.
 func (s tables) documentPage(q platform.Query[*platform.DocumentFilter], branches []platform.Branch, into *[]string) *dbconn.Statement {
-	f := newStatement(s.dialect)
+	f := NewStatement(s.Dialect)
 	sign, order := ">", ""
 	if q.Order.Desc != q.Backward {
 		sign, order = "<", " DESC"
 	}
 	for i, b := range branches {
 		if i > 0 {
-			f.addUnion()
+			f.AddUnion()
 		}
 		name := addDocuments(f, q, func() {
-			f.add("advisory t WHERE ")
-			advisories.addMembers(f, b)
+			f.Add("advisory t WHERE ")
+			advisories.AddMembers(f, b)
 		})
 		if q.From != nil {
-			f.add(" AND "+name+" "+sign+" ?", q.From.Value)
+			f.Add(" AND "+name+" "+sign+" ?", q.From.Value)
 		}
-		f.add(" ORDER BY "+name+order+" LIMIT ?) d", int64(q.MaxRows()+q.Skip))
+		f.Add(" ORDER BY "+name+order+" LIMIT ?) d", int64(q.MaxRows()+q.Skip))
 	}
-	return f.build(func(scan func(...any) error) error {
+	return f.Build(func(scan func(...any) error) error {
 		var name string
 		err := scan(&name)
 		*into = append(*into, name)
@@ -74,30 +74,30 @@ func (s tables) documentPage(q platform.Query[*platform.DocumentFilter], branche
 // addDocuments begins a select of the names of documents with an advisory from where addFrom
 // says. It returns the SQL of the name. Documents with given ids are looked up, with one index
 // search each, because they can have many advisories.
-func addDocuments(s *statement, q platform.Query[*platform.DocumentFilter], addFrom func()) (name string) {
+func addDocuments(s *Statement, q platform.Query[*platform.DocumentFilter], addFrom func()) (name string) {
 	if ids := q.Filter.IDs(); ids != nil {
-		s.add("SELECT d.name FROM (SELECT p.k AS name FROM ").add(s.parents(dbconn.ParentColumn{Name: "k", Texts: ids}))
-		s.add(" WHERE EXISTS (SELECT 1 FROM ")
+		s.Add("SELECT d.name FROM (SELECT p.k AS name FROM ").Add(s.Parents(dbconn.ParentColumn{Name: "k", Texts: ids}))
+		s.Add(" WHERE EXISTS (SELECT 1 FROM ")
 		addFrom()
 		addDocumentFilter(s, q)
-		s.add(" AND t.artifact_name = p.k)")
+		s.Add(" AND t.artifact_name = p.k)")
 		return "p.k"
 	}
-	s.add("SELECT d.name FROM (SELECT DISTINCT t.artifact_name AS name FROM ")
+	s.Add("SELECT d.name FROM (SELECT DISTINCT t.artifact_name AS name FROM ")
 	artifacts := q.Filter.Artifacts()
 	if len(artifacts) > 0 {
-		s.add("(SELECT p.name, p.rule FROM ").add(s.parents(artifactColumns(artifacts)...)).add(") a CROSS JOIN ")
+		s.Add("(SELECT p.name, p.rule FROM ").Add(s.Parents(artifactColumns(artifacts)...)).Add(") a CROSS JOIN ")
 	}
 	addFrom()
 	if len(artifacts) > 0 {
-		s.add(" AND t.normal_name = a.name AND (a.rule = '' OR t.name_rule = a.rule)")
+		s.Add(" AND t.normal_name = a.name AND (a.rule = '' OR t.name_rule = a.rule)")
 	}
 	addDocumentFilter(s, q)
 	return "t.artifact_name"
 }
 
-func addDocumentFilter(s *statement, q platform.Query[*platform.DocumentFilter]) {
-	s.add(" AND t.count_class > 0")
+func addDocumentFilter(s *Statement, q platform.Query[*platform.DocumentFilter]) {
+	s.Add(" AND t.count_class > 0")
 	if names := q.Filter.CVEs; len(names) > 0 {
 		addNamed(s, names)
 		addLatest(s, q.Scope)
@@ -115,46 +115,46 @@ func artifactColumns(keys []ecosystem.NameKey) []dbconn.ParentColumn {
 
 // countDocuments counts the documents of a scope.
 func (s tables) countDocuments(q platform.Query[*platform.DocumentFilter], into *int64) *dbconn.Statement {
-	f := newStatement(s.dialect)
-	f.addSlow("SELECT COUNT(*) FROM (")
+	f := NewStatement(s.Dialect)
+	f.AddSlow("SELECT COUNT(*) FROM (")
 	addDocuments(f, q, func() { addVisible(f, "t", q.Scope, len(q.Filter.CVEs) > 0) })
-	f.add(") d) n")
-	return f.build(func(scan func(...any) error) error { return scan(into) })
+	f.Add(") d) n")
+	return f.Build(func(scan func(...any) error) error { return scan(into) })
 }
 
 // FindAdvisories finds the advisories of documents, sorted by artifact and advisory id. It
 // needs an index search for each artifact and each branch of the scope.
 func (queries) FindAdvisories(ctx context.Context, on platform.Conn, q platform.FeedQuery) ([]platform.FeedPlace, error) {
 	s := tablesOf(on)
-	f := newStatement(s.dialect)
-	f.add("SELECT t.artifact_name, t.uid FROM ")
-	page := f.follow()
-	parents := page.parents(parentsOf(q)...)
+	f := NewStatement(s.Dialect)
+	f.Add("SELECT t.artifact_name, t.uid FROM ")
+	page := f.Follow()
+	parents := page.Parents(parentsOf(q)...)
 	if q.Documents() != nil {
-		page.add("t.artifact_name = p.name")
+		page.Add("t.artifact_name = p.name")
 	} else {
-		page.add("t.normal_name = p.name AND (p.rule = '' OR t.name_rule = p.rule)")
+		page.Add("t.normal_name = p.name AND (p.rule = '' OR t.name_rule = p.rule)")
 	}
-	page.add(" AND t.count_class > 0")
+	page.Add(" AND t.count_class > 0")
 	if !isEverything(q.Scope()) {
-		page.add(" AND t.root_key = p.k AND t.rest >= p.inside AND t.rest < p.past")
+		page.Add(" AND t.root_key = p.k AND t.rest >= p.inside AND t.rest < p.past")
 	}
 	addNamed(page, q.Names())
 	addLatest(page, q.Scope())
 	if q.Fixed() {
 		addHasWord(page, "event_types", []platform.EventType{platform.EventTypeFixed})
 	}
-	page.add(" ORDER BY t.advisory_id LIMIT ?", int64(q.Limit()+1))
-	f.addPerParent(parents, "advisory", "t.artifact_name, t.advisory_id, t.uid", page)
+	page.Add(" ORDER BY t.advisory_id LIMIT ?", int64(q.Limit()+1))
+	f.AddPerParent(parents, "advisory", "t.artifact_name, t.advisory_id, t.uid", page)
 	direction := ""
 	if q.Desc() {
 		direction = " DESC"
 	}
-	f.add(" ORDER BY t.artifact_name"+direction+", t.advisory_id LIMIT ?", int64(q.Limit()+1))
+	f.Add(" ORDER BY t.artifact_name"+direction+", t.advisory_id LIMIT ?", int64(q.Limit()+1))
 	var found []platform.FeedPlace
-	err := s.reads.Run(ctx, f.build(func(scan func(...any) error) error {
+	err := s.Reads.Run(ctx, f.Build(func(scan func(...any) error) error {
 		var p platform.FeedPlace
-		err := scan(&p.Artifact, keyOf(&p.UID))
+		err := scan(&p.Artifact, UIDOf(&p.UID))
 		found = append(found, p)
 		return err
 	}))
@@ -177,7 +177,7 @@ func parentsOf(q platform.FeedQuery) []dbconn.ParentColumn {
 			columns[i].Name, columns[i].Texts = c.Name, append(columns[i].Texts, c.Texts...)
 		}
 		for range of[0].Len() {
-			keys.Bytes, lows.Bytes, pasts.Bytes = append(keys.Bytes, scopeKey(b.UID.Root())), append(lows.Bytes, restOf(b.UID)), append(pasts.Bytes, pastRest(b.UID))
+			keys.Bytes, lows.Bytes, pasts.Bytes = append(keys.Bytes, ScopeKey(b.UID.Root())), append(lows.Bytes, RestOf(b.UID)), append(pasts.Bytes, PastRest(b.UID))
 		}
 	}
 	return append(columns, keys, lows, pasts)
@@ -189,19 +189,19 @@ func isEverything(scope platform.Scope) bool {
 
 // addNamed adds the condition that an advisory has one of names as its id, an alias or an
 // upstream id.
-func addNamed(s *statement, names []string) {
+func addNamed(s *Statement, names []string) {
 	if len(names) > 0 {
-		s.add(" AND t.uid IN (SELECT a.uid FROM advisory_alias a WHERE a.alias ?", valueList(names))
-		s.add(" UNION SELECT n.uid FROM advisory n WHERE n.advisory_id ?)", valueList(names))
+		s.Add(" AND t.uid IN (SELECT a.uid FROM advisory_alias a WHERE a.alias ?", Values(names))
+		s.Add(" UNION SELECT n.uid FROM advisory n WHERE n.advisory_id ?)", Values(names))
 	}
 }
 
 // addLatest adds the condition that no other advisory of the scope with the same id and
 // artifact has changed later.
-func addLatest(s *statement, scope platform.Scope) {
-	s.add(" AND NOT EXISTS (SELECT 1 FROM ")
+func addLatest(s *Statement, scope platform.Scope) {
+	s.Add(" AND NOT EXISTS (SELECT 1 FROM ")
 	addVisible(s, "o", scope, false)
-	s.add(" AND o.artifact_name = t.artifact_name AND o.advisory_id = t.advisory_id AND o.artifact_type = t.artifact_type" +
+	s.Add(" AND o.artifact_name = t.artifact_name AND o.advisory_id = t.advisory_id AND o.artifact_type = t.artifact_type" +
 		" AND o.count_class > 0 AND (o.update_time, o.uid) > (t.update_time, t.uid))")
 }
 
@@ -209,20 +209,20 @@ func addLatest(s *statement, scope platform.Scope) {
 // table is row. They are found by the keys of the organisations, which begin an index, unless
 // they are found by their names: then COALESCE keeps PostgreSQL from reading all advisories of
 // an organisation to find a few names among them.
-func addVisible(s *statement, row string, scope platform.Scope, byNames bool) {
+func addVisible(s *Statement, row string, scope platform.Scope, byNames bool) {
 	if isEverything(scope) {
-		s.add("advisory " + row + " WHERE 1 = 1")
+		s.Add("advisory " + row + " WHERE 1 = 1")
 		return
 	}
 	var keys, lows, pasts [][]byte
 	for _, b := range scope.Branches() {
-		keys, lows, pasts = append(keys, scopeKey(b.UID.Root())), append(lows, restOf(b.UID)), append(pasts, pastRest(b.UID))
+		keys, lows, pasts = append(keys, ScopeKey(b.UID.Root())), append(lows, RestOf(b.UID)), append(pasts, PastRest(b.UID))
 	}
-	s.add("(SELECT p.k, p.inside, p.past FROM ")
-	s.add(s.parents(dbconn.ParentColumn{Name: "k", Bytes: keys}, dbconn.ParentColumn{Name: "inside", Bytes: lows}, dbconn.ParentColumn{Name: "past", Bytes: pasts}))
+	s.Add("(SELECT p.k, p.inside, p.past FROM ")
+	s.Add(s.Parents(dbconn.ParentColumn{Name: "k", Bytes: keys}, dbconn.ParentColumn{Name: "inside", Bytes: lows}, dbconn.ParentColumn{Name: "past", Bytes: pasts}))
 	key := row + ".root_key"
 	if byNames {
 		key = fmt.Sprintf("COALESCE(%s, %[1]s)", key)
 	}
-	s.add(fmt.Sprintf(") v CROSS JOIN advisory %[1]s WHERE %[2]s = v.k AND %[1]s.rest >= v.inside AND %[1]s.rest < v.past", row, key))
+	s.Add(fmt.Sprintf(") v CROSS JOIN advisory %[1]s WHERE %[2]s = v.k AND %[1]s.rest >= v.inside AND %[1]s.rest < v.past", row, key))
 }

@@ -34,10 +34,10 @@ func (s tables) sumCounters(ctx context.Context, scopes []platform.Scope, first,
 	if len(within) == 0 {
 		return nil
 	}
-	q := newStatement(s.dialect).add("SELECT p.i, c.kind, CAST(SUM(c.n) AS BIGINT) FROM ")
-	q.add(q.parents(dbconn.ParentColumn{Name: "k", Texts: within}))
-	q.add(" JOIN counter c ON c.scope = p.k AND c.kind >= " + strconv.Itoa(first) + " AND c.kind < " + strconv.Itoa(past) + " GROUP BY p.i, c.kind")
-	return s.reads.Run(ctx, q.build(func(scan func(...any) error) error {
+	q := NewStatement(s.Dialect).Add("SELECT p.i, c.kind, CAST(SUM(c.n) AS BIGINT) FROM ")
+	q.Add(q.Parents(dbconn.ParentColumn{Name: "k", Texts: within}))
+	q.Add(" JOIN counter c ON c.scope = p.k AND c.kind >= " + strconv.Itoa(first) + " AND c.kind < " + strconv.Itoa(past) + " GROUP BY p.i, c.kind")
+	return s.Reads.Run(ctx, q.Build(func(scan func(...any) error) error {
 		var place, number, n int64
 		if err := scan(&place, &number, &n); err != nil {
 			return err

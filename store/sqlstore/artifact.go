@@ -6,58 +6,58 @@ import (
 	"atrium/platform"
 )
 
-var artifacts = newTable(&table[*platform.Artifact, *platform.ArtifactFilter]{
-	name:      "artifact",
-	uid:       func(a *platform.Artifact) platform.UID { return a.UID },
-	countedBy: "t.ecosystem",
-	relations: map[platform.Relation]relation{platform.OfEcosystem: {column: "ecosystem"}},
-	filterCounters: func(f *platform.ArtifactFilter) counterSum {
+var artifacts = NewTable(&Definition[*platform.Artifact, *platform.ArtifactFilter]{
+	Name:      "artifact",
+	UID:       func(a *platform.Artifact) platform.UID { return a.UID },
+	CountedBy: "t.ecosystem",
+	Relations: map[platform.Relation]Relation{platform.OfEcosystem: {Column: "ecosystem"}},
+	FilterCounters: func(f *platform.ArtifactFilter) CounterSum {
 		others := *f
 		others.Ecosystems = nil // They are the scope.
-		if restricts(&others) {
-			return counterSum{}
+		if Restricts(&others) {
+			return CounterSum{}
 		}
-		return counterSum{added: []byte{allArtifacts}}
+		return CounterSum{Added: []byte{allArtifacts}}
 	},
-	columns: []column[*platform.Artifact]{
-		{"t.uid", "", func(a *platform.Artifact) any { return keyOf(&a.UID) }},
-		{"t.ecosystem", "", func(a *platform.Artifact) any { return (*string)(&a.Ecosystem) }},
-		{"t.name", "", func(a *platform.Artifact) any { return &a.Name }},
-		{"t.description", "description", func(a *platform.Artifact) any { return &a.Description }},
-		{"t.remediated", "remediated", func(a *platform.Artifact) any { return &a.Remediated }},
-		{"t.cuda_version", "cudaVersion", func(a *platform.Artifact) any { return &a.CudaVersion }},
-		{"t.latest_version", "latestVersion", func(a *platform.Artifact) any { return &a.LatestVersion }},
-		{"t.version_count", "versionCount", func(a *platform.Artifact) any { return &a.VersionCount }},
-		{"t.create_time", "", func(a *platform.Artifact) any { return timeOf(&a.CreateTime) }},
-		{"t.update_time", "", func(a *platform.Artifact) any { return timeOf(&a.UpdateTime) }},
+	Columns: []Column[*platform.Artifact]{
+		{SQL: "t.uid", To: func(a *platform.Artifact) any { return UIDOf(&a.UID) }},
+		{SQL: "t.ecosystem", To: func(a *platform.Artifact) any { return (*string)(&a.Ecosystem) }},
+		{SQL: "t.name", To: func(a *platform.Artifact) any { return &a.Name }},
+		{SQL: "t.description", Field: "description", To: func(a *platform.Artifact) any { return &a.Description }},
+		{SQL: "t.remediated", Field: "remediated", To: func(a *platform.Artifact) any { return &a.Remediated }},
+		{SQL: "t.cuda_version", Field: "cudaVersion", To: func(a *platform.Artifact) any { return &a.CudaVersion }},
+		{SQL: "t.latest_version", Field: "latestVersion", To: func(a *platform.Artifact) any { return &a.LatestVersion }},
+		{SQL: "t.version_count", Field: "versionCount", To: func(a *platform.Artifact) any { return &a.VersionCount }},
+		{SQL: "t.create_time", To: func(a *platform.Artifact) any { return TimeOf(&a.CreateTime) }},
+		{SQL: "t.update_time", To: func(a *platform.Artifact) any { return TimeOf(&a.UpdateTime) }},
 	},
-	writeOnly: []column[*platform.Artifact]{
-		{"t.search", "description", func(a *platform.Artifact) any {
+	WriteOnly: []Column[*platform.Artifact]{
+		{SQL: "t.search", Field: "description", To: func(a *platform.Artifact) any {
 			text := artifactText(a.Name + "\n" + a.Description)
 			return &text
 		}},
 	},
 	// The index finds texts of three letters and more.
-	searchFor: func(f *platform.ArtifactFilter) string {
+	SearchQuery: func(f *platform.ArtifactFilter) string {
 		text := artifactText(f.Query)
-		if utf8.RuneCountInString(text) < trigramLength {
+		if utf8.RuneCountInString(text) < TrigramLength {
 			return ""
 		}
 		return text
 	},
-	searchPhrase: true,
-	where: func(f *platform.ArtifactFilter, s *statement) {
-		addAnyOf(s, "name", f.Names)
+	SearchesPhrase: true,
+	Where: func(f *platform.ArtifactFilter, s *Statement) {
+		AddAnyOf(s, "name", f.Names)
 		if f.CudaVersion != "" {
-			s.add(" AND t.cuda_version = ?", f.CudaVersion)
+			s.Add(" AND t.cuda_version = ?", f.CudaVersion)
 		}
 		if f.Remediated {
-			s.add(" AND t.remediated") // the index of remediated artifacts has the same condition
+			s.Add(" AND t.remediated") // the index of remediated artifacts has the same condition
 		}
 		if f.Query != "" {
-			s.addSlow(` AND t.search LIKE ? ESCAPE '\'`, likePattern(artifactText(f.Query)))
+			s.AddSlow(` AND t.search LIKE ? ESCAPE '\'`, LikePattern(artifactText(f.Query)))
 		}
-		s.addChanged(&f.ChangeFilter)
+		s.AddChanged(&f.ChangeFilter)
 	},
 })
 
@@ -65,4 +65,4 @@ var artifacts = newTable(&table[*platform.Artifact, *platform.ArtifactFilter]{
 const allArtifacts = 15
 
 // artifactText returns a text as searches of artifacts compare it.
-func artifactText(text string) string { return foldText(platform.ArtifactText(text)) }
+func artifactText(text string) string { return Fold(platform.ArtifactText(text)) }

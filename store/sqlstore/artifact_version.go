@@ -2,29 +2,29 @@ package sqlstore
 
 import "atrium/platform"
 
-var artifactVersions = newTable(&table[*platform.ArtifactVersion, *platform.ArtifactVersionFilter]{
-	name:        "artifact_version",
-	uid:         func(v *platform.ArtifactVersion) platform.UID { return v.UID },
-	countedBy:   "t.parent",
-	quietParent: true,
-	joins:       []join{{" JOIN artifact a ON a.uid = ", "parent"}},
-	costly:      map[string]costlyColumn{"a.name": {field: platform.VersionArtifact}, "a.description": {field: platform.VersionArtifact}},
-	lookups:     map[string]lookup{"name": nameOf("a.name", "artifact", "parent")},
-	columns: []column[*platform.ArtifactVersion]{
-		{"t.uid", "", func(v *platform.ArtifactVersion) any { return keyOf(&v.UID) }},
-		{"t.version", "", func(v *platform.ArtifactVersion) any { return &v.SortKey }},
-		{"t.label", "", func(v *platform.ArtifactVersion) any { return &v.Version }},
-		{"t.size_bytes", "sizeBytes", func(v *platform.ArtifactVersion) any { return &v.SizeBytes }},
-		{"t.create_time", "createTime", func(v *platform.ArtifactVersion) any { return timeOf(&v.CreateTime) }},
-		{"t.update_time", "", func(v *platform.ArtifactVersion) any { return timeOf(&v.UpdateTime) }},
-		{"a.name", "", func(v *platform.ArtifactVersion) any { return &v.Name }},
-		{"a.description", "", func(v *platform.ArtifactVersion) any { return &v.Description }},
+var artifactVersions = NewTable(&Definition[*platform.ArtifactVersion, *platform.ArtifactVersionFilter]{
+	Name:          "artifact_version",
+	UID:           func(v *platform.ArtifactVersion) platform.UID { return v.UID },
+	CountedBy:     "t.parent",
+	HasFewWriters: true,
+	Joins:         []Join{{SQL: " JOIN artifact a ON a.uid = ", Column: "parent"}},
+	CostlyColumns: map[string]CostlyColumn{"a.name": {Field: platform.VersionArtifact}, "a.description": {Field: platform.VersionArtifact}},
+	JoinedOrders:  map[string]JoinedOrder{"name": OrderByName("a.name", "artifact", "parent")},
+	Columns: []Column[*platform.ArtifactVersion]{
+		{SQL: "t.uid", To: func(v *platform.ArtifactVersion) any { return UIDOf(&v.UID) }},
+		{SQL: "t.version", To: func(v *platform.ArtifactVersion) any { return &v.SortKey }},
+		{SQL: "t.label", To: func(v *platform.ArtifactVersion) any { return &v.Version }},
+		{SQL: "t.size_bytes", Field: "sizeBytes", To: func(v *platform.ArtifactVersion) any { return &v.SizeBytes }},
+		{SQL: "t.create_time", Field: "createTime", To: func(v *platform.ArtifactVersion) any { return TimeOf(&v.CreateTime) }},
+		{SQL: "t.update_time", To: func(v *platform.ArtifactVersion) any { return TimeOf(&v.UpdateTime) }},
+		{SQL: "a.name", To: func(v *platform.ArtifactVersion) any { return &v.Name }},
+		{SQL: "a.description", To: func(v *platform.ArtifactVersion) any { return &v.Description }},
 	},
-	writeOnly: []column[*platform.ArtifactVersion]{
-		{"t.parent", "", func(v *platform.ArtifactVersion) any {
+	WriteOnly: []Column[*platform.ArtifactVersion]{
+		{SQL: "t.parent", To: func(v *platform.ArtifactVersion) any {
 			artifact := v.UID.Parent()
-			return keyOf(&artifact)
+			return UIDOf(&artifact)
 		}},
 	},
-	where: func(*platform.ArtifactVersionFilter, *statement) {},
+	Where: func(*platform.ArtifactVersionFilter, *Statement) {},
 })

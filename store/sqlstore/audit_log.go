@@ -15,15 +15,15 @@ func (s *Store) EventLog(ctx context.Context, a platform.AuditQuery) ([]*platfor
 	var events []*platform.Event
 	var run []*dbconn.Statement
 	if a.IDs != nil {
-		for branches := range slices.Chunk(a.Scope.Branches(), maxBranches) {
-			run = append(run, s.selectByID(a, branches).build(collectEvents(&events)))
+		for branches := range slices.Chunk(a.Scope.Branches(), MaxBranches) {
+			run = append(run, s.selectByID(a, branches).Build(collectEvents(&events)))
 		}
 	} else {
-		for parts := range slices.Chunk(splitLog(a), maxBranches) {
-			run = append(run, s.logPage(a, parts).build(collectEvents(&events)))
+		for parts := range slices.Chunk(splitLog(a), MaxBranches) {
+			run = append(run, s.logPage(a, parts).Build(collectEvents(&events)))
 		}
 	}
-	if err := s.conn.Run(ctx, run...); err != nil || len(run) < 2 {
+	if err := s.Conn.Run(ctx, run...); err != nil || len(run) < 2 {
 		return events, err
 	}
 	slices.SortFunc(events, func(x, y *platform.Event) int {
@@ -73,7 +73,7 @@ func resource(a platform.AuditQuery) (platform.UID, []logRole) {
 func splitLog(a platform.AuditQuery) (parts []logPart) {
 	uid, roles := resource(a)
 	branches, types := a.Scope.Branches(), [][]string{a.Types}
-	if each := slices.Compact(slices.Sorted(slices.Values(a.Types))); uid == "" && len(each) > 1 && len(each)*len(branches) <= maxBranches {
+	if each := slices.Compact(slices.Sorted(slices.Values(a.Types))); uid == "" && len(each) > 1 && len(each)*len(branches) <= MaxBranches {
 		types = slices.Collect(slices.Chunk(each, 1))
 	}
 	for _, b := range branches {
@@ -89,64 +89,64 @@ func splitLog(a platform.AuditQuery) (parts []logPart) {
 }
 
 // add adds a select of the ids of a part, without its end.
-func (p logPart) add(q *statement) {
-	q.add("SELECT ")
+func (p logPart) add(q *Statement) {
+	q.Add("SELECT ")
 	switch uid, _ := resource(p.query); p.role {
 	case asMention:
 		p.addMentions(q, uid)
 		return
 	case asSubject:
 		// The index contains the last segment of the subject.
-		q.add("e.id FROM event e WHERE substr(e.subject, length(e.subject) - 15) = ? AND e.subject = ? AND ", string(uid[len(uid)-16:]), string(uid))
+		q.Add("e.id FROM event e WHERE substr(e.subject, length(e.subject) - 15) = ? AND e.subject = ? AND ", string(uid[len(uid)-16:]), string(uid))
 	case asActor:
-		q.add("e.id FROM event e WHERE ")
+		q.Add("e.id FROM event e WHERE ")
 		addActor(q, string(uid), p.branch)
-		q.add(" AND ")
+		q.Add(" AND ")
 	default:
-		q.add("e.id FROM event e WHERE ")
+		q.Add("e.id FROM event e WHERE ")
 	}
 	addLogConditions(q, p.query, p.branch)
 }
 
 // addMentions selects the ids of events that mention a resource. The conditions of the event are
 // in an expression, so that no plan starts with the events.
-func (p logPart) addMentions(q *statement, uid platform.UID) {
-	q.add("m.event_id AS id FROM event_mention m WHERE m.uid = ?", uid)
+func (p logPart) addMentions(q *Statement, uid platform.UID) {
+	q.Add("m.event_id AS id FROM event_mention m WHERE m.uid = ?", uid)
 	if p.branch.Relation != platform.Everything {
-		q.add(" AND m.root = ?", p.branch.UID.Root())
+		q.Add(" AND m.root = ?", p.branch.UID.Root())
 	}
 	if p.branch.UID.Depth() > 1 {
-		q.add(" AND m.subject >= ? AND m.subject < ?", packUID(p.branch.UID), pastSubtree(p.branch.UID))
+		q.Add(" AND m.subject >= ? AND m.subject < ?", PackUID(p.branch.UID), PastSubtree(p.branch.UID))
 	}
 	addIDBounds(q, p.query, "m.event_id")
-	q.add(" AND (SELECT 1 FROM event e WHERE e.id = m.event_id AND ")
+	q.Add(" AND (SELECT 1 FROM event e WHERE e.id = m.event_id AND ")
 	addEventConditions(q, p.query, p.branch)
-	q.add(") = 1")
+	q.Add(") = 1")
 }
 
 // logPage builds a statement that reads a page from several parts. Each part returns at
 // most as many rows as the page can need.
-func (s *Store) logPage(a platform.AuditQuery, parts []logPart) *statement {
-	q := newEventStatement(s.dialect)
+func (s *Store) logPage(a platform.AuditQuery, parts []logPart) *Statement {
+	q := newEventStatement(s.Dialect)
 	order, limit := " ORDER BY e.id DESC LIMIT ?", int64(a.Limit)+1
 	if a.Backward {
 		order = " ORDER BY e.id LIMIT ?"
 	}
-	q.add(selectEventTo + longOfEvents(a.Without) + selectEventFrom + "event e WHERE ")
+	q.Add(selectEventTo + longOfEvents(a.Without) + selectEventFrom + "event e WHERE ")
 	if len(parts) == 1 {
 		addLogConditions(q, parts[0].query, parts[0].branch) // one part has no resource
-		return q.add(order, limit)
+		return q.Add(order, limit)
 	}
-	q.add("e.id IN (SELECT e.id FROM (")
+	q.Add("e.id IN (SELECT e.id FROM (")
 	for i, part := range parts {
 		if i > 0 {
-			q.add(" UNION ") // an event can be in several parts
+			q.Add(" UNION ") // an event can be in several parts
 		}
-		q.add("SELECT * FROM (")
+		q.Add("SELECT * FROM (")
 		part.add(q)
-		q.add(strings.ReplaceAll(order, "e.id", "id")+") e", limit)
+		q.Add(strings.ReplaceAll(order, "e.id", "id")+") e", limit)
 	}
-	return q.add(") e"+order+")"+order, limit, limit)
+	return q.Add(") e"+order+")"+order, limit, limit)
 }
 
 // longOfEvents returns the columns of long texts, with empty values instead of those
@@ -165,32 +165,32 @@ func longOfEvents(without platform.CostlyFields) string {
 // selectByID builds a statement that reads the events with the ids of a query, if they belong to
 // one of the branches. It forces a plan that starts with the ids, because a plan that starts
 // with a branch may read millions of rows. The lowest and the highest id exclude partitions.
-func (s *Store) selectByID(a platform.AuditQuery, branches []platform.Branch) *statement {
-	q := newEventStatement(s.dialect)
-	q.add("WITH e AS MATERIALIZED (SELECT e.* FROM event e WHERE e.id ? AND e.id >= ? AND e.id <= ?) ", valueList(a.IDs), slices.Min(a.IDs), slices.Max(a.IDs))
-	q.add(selectEventTo + longOfEvents(a.Without) + selectEventFrom + "e WHERE (")
+func (s *Store) selectByID(a platform.AuditQuery, branches []platform.Branch) *Statement {
+	q := newEventStatement(s.Dialect)
+	q.Add("WITH e AS MATERIALIZED (SELECT e.* FROM event e WHERE e.id ? AND e.id >= ? AND e.id <= ?) ", Values(a.IDs), slices.Min(a.IDs), slices.Max(a.IDs))
+	q.Add(selectEventTo + longOfEvents(a.Without) + selectEventFrom + "e WHERE (")
 	for i, b := range branches {
 		if i > 0 {
-			q.add(" OR ")
+			q.Add(" OR ")
 		}
 		addEventBranch(q, b)
 	}
-	return q.add(")")
+	return q.Add(")")
 }
 
 // addEventBranch adds the condition that the subject of an event is in a branch.
-func addEventBranch(q *statement, b platform.Branch) {
+func addEventBranch(q *Statement, b platform.Branch) {
 	depth := b.UID.Depth()
-	near := min(depth, len(enclosing)-1)
+	near := min(depth, len(EnclosingColumns)-1)
 	if b.Relation == platform.Everything {
-		q.add("1 = 1")
+		q.Add("1 = 1")
 	} else {
-		q.add("e."+enclosing[near]+" = ?", string(b.UID.Enclosing(near)))
+		q.Add("e."+EnclosingColumns[near]+" = ?", string(b.UID.Enclosing(near)))
 	}
 	if depth > near {
 		// The texts of all UIDs within a UID sort before that UID followed by 0,
 		// because 0 follows / in byte order.
-		q.add(" AND e.subject >= ? AND e.subject < ?", string(b.UID), string(b.UID)+"0")
+		q.Add(" AND e.subject >= ? AND e.subject < ?", string(b.UID), string(b.UID)+"0")
 	}
 }
 
@@ -199,76 +199,76 @@ func addEventBranch(q *statement, b platform.Branch) {
 const frequentEvent = "dev.atrium.api.platform.registry.tag.created.v1"
 
 // addActor adds the condition that an actor has caused an event of a branch.
-func addActor(q *statement, actor string, b platform.Branch) {
-	if q.add("e.actor_subject = ?", actor); b.UID.Depth() > 1 {
-		q.add(" AND e.root = ?", string(b.UID.Root())) // the index of actors contains this column
+func addActor(q *Statement, actor string, b platform.Branch) {
+	if q.Add("e.actor_subject = ?", actor); b.UID.Depth() > 1 {
+		q.Add(" AND e.root = ?", string(b.UID.Root())) // the index of actors contains this column
 	}
 }
 
 // addLogConditions adds the conditions of a query, and that the subject of an event is in
 // a branch.
-func addLogConditions(q *statement, a platform.AuditQuery, b platform.Branch) {
+func addLogConditions(q *Statement, a platform.AuditQuery, b platform.Branch) {
 	addEventConditions(q, a, b)
 	addIDBounds(q, a, "e.id")
 }
 
 // addIDBounds adds the bounds of a page to a column of ids.
-func addIDBounds(q *statement, a platform.AuditQuery, column string) {
+func addIDBounds(q *Statement, a platform.AuditQuery, column string) {
 	passed := "<"
 	if a.Backward {
 		passed = ">"
 	}
 	for _, bound := range []struct{ compare, id string }{{passed, a.After}, {">=", a.From}, {"<", a.Before}} {
 		if bound.id != "" {
-			q.add(" AND "+column+" "+bound.compare+" ?", bound.id)
+			q.Add(" AND "+column+" "+bound.compare+" ?", bound.id)
 		}
 	}
 }
 
 // addEventConditions adds the conditions of a query other than bounds and a resource, and that the
 // subject of an event is in a branch.
-func addEventConditions(q *statement, a platform.AuditQuery, b platform.Branch) {
+func addEventConditions(q *Statement, a platform.AuditQuery, b platform.Branch) {
 	addEventBranch(q, b)
 	if a.Actor != "" {
-		q.add(" AND ")
+		q.Add(" AND ")
 		addActor(q, a.Actor, b)
 	}
 	switch len(a.Types) {
 	case 0:
 	case 1:
-		q.add(" AND e.type = ?", a.Types[0])
+		q.Add(" AND e.type = ?", a.Types[0])
 	default:
-		q.add(" AND e.type ?", valueList(a.Types))
+		q.Add(" AND e.type ?", Values(a.Types))
 	}
 	if len(a.Types) > 0 && !slices.Contains(a.Types, frequentEvent) {
-		q.add(" AND e.type <> '" + frequentEvent + "'") // the indexes of types have this condition
+		q.Add(" AND e.type <> '" + frequentEvent + "'") // the indexes of types have this condition
 	}
 	if a.Access {
-		q.add(" AND (e.type <> ? OR "+changesCapabilities+")", platform.RoleUpdated)
+		q.Add(" AND (e.type <> ? OR "+changesCapabilities+")", platform.RoleUpdated)
 	}
 	if a.Denied != nil {
-		q.add(map[bool]string{true: " AND e.denied <> ''", false: " AND e.denied = ''"}[*a.Denied])
+		q.Add(map[bool]string{true: " AND e.denied <> ''", false: " AND e.denied = ''"}[*a.Denied])
 	}
 }
 
 // PurgeEvents deletes events that are older than an id and have been relayed. It repeats the
 // id, so that PostgreSQL visits only the partitions before it.
 func (s *Store) PurgeEvents(ctx context.Context, before string, limit int) (int64, error) {
-	_, err := s.purge(ctx, newEventStatement(s.dialect).add("UPDATE relay SET purged_before = ? WHERE id = 1 AND purged_before < ? AND EXISTS (SELECT 1 FROM event e WHERE e.id < ?)", before, before, before))
+	_, err := s.purge(ctx, newEventStatement(s.Dialect).Add("UPDATE relay SET purged_before = ? WHERE id = 1 AND purged_before < ? AND EXISTS (SELECT 1 FROM event e WHERE e.id < ?)", before, before, before))
 	if err != nil {
 		return 0, err
 	}
-	if s.dialect.Partitions {
+	if s.Dialect.Partitions {
 		if before, err = s.dropEventPartitions(ctx, before); err != nil {
 			return 0, err
 		}
 	}
-	return s.purge(ctx, newEventStatement(s.dialect).add("DELETE FROM event WHERE id < ? AND id IN (SELECT e.id FROM event e WHERE e.id < ?"+
+	return s.purge(ctx, newEventStatement(s.Dialect).Add("DELETE FROM event WHERE id < ? AND id IN (SELECT e.id FROM event e WHERE e.id < ?"+
 		" AND (e.xact, e.seq) <= (SELECT r.xact, r.seq FROM relay r WHERE r.id = 1) ORDER BY e.id LIMIT ?)", before, before, int64(limit)))
 }
 
 // PurgeEventMentions deletes mentions that are older than all events. No id begins with g.
 func (s *Store) PurgeEventMentions(ctx context.Context, limit int) (int64, error) {
-	return s.purge(ctx, newEventStatement(s.dialect).add("DELETE FROM event_mention WHERE event_id IN (SELECT m.event_id FROM event_mention m"+
+	return s.purge(ctx, newEventStatement(s.Dialect).Add("DELETE FROM event_mention WHERE event_id IN (SELECT m.event_id FROM event_mention m"+
 		" WHERE m.event_id < COALESCE((SELECT min(e.id) FROM event e), 'g') ORDER BY m.event_id LIMIT ?)", int64(limit)))
 }

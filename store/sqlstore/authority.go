@@ -45,14 +45,14 @@ const (
 func newKnownAuthority(d *dbconn.Dialect, b platform.Bearer, scopes []string, ends platform.Time) *knownAuthority {
 	known := &knownAuthority{scopes: scopes, ends: ends, read: signInStatement(d, b, scopes)}
 	if len(scopes) > 0 {
-		q := newStatement(d)
-		q.plan, q.quick = dbconn.PlanBySession, true
-		q.add("SELECT " + scopeVersion + " FROM ")
+		q := NewStatement(d)
+		q.Plan, q.Quick = dbconn.PlanBySession, true
+		q.Add("SELECT " + scopeVersion + " FROM ")
 		addScopes(q, scopes)
 		if !ends.IsZero() {
-			q.add(" WHERE "+d.Now+" < ?", ends)
+			q.Add(" WHERE "+d.Now+" < ?", ends)
 		}
-		known.compare = q.build(nil)
+		known.compare = q.Build(nil)
 	}
 	return known
 }
@@ -64,15 +64,15 @@ func newKnownAuthority(d *dbconn.Dialect, b platform.Bearer, scopes []string, en
 const scopeVersion = "COALESCE((SELECT a.version FROM authority a WHERE a.scope >= s.column2 ORDER BY a.scope LIMIT 1), '')"
 
 // addScopes adds a table s of scopes, with their places in column1.
-func addScopes(q *statement, scopes []string) {
+func addScopes(q *Statement, scopes []string) {
 	for i, scope := range scopes {
 		before := ", "
 		if i == 0 {
 			before = "(VALUES "
 		}
-		q.add(fmt.Sprintf("%s('%02d', ?)", before, i), scope)
+		q.Add(fmt.Sprintf("%s('%02d', ?)", before, i), scope)
 	}
-	q.add(") s")
+	q.Add(") s")
 }
 
 // isBound reports whether comparing versions proves the presumption.
@@ -115,7 +115,7 @@ func (found *signIns) scopes(b platform.Bearer) []string {
 // AuthorityVersions reads the versions of organisations and issuers.
 func (queries) AuthorityVersions(ctx context.Context, on platform.Conn, roots []platform.UID, issuers []string) (platform.AuthorityVersions, error) {
 	s := tablesOf(on)
-	var scopes keyList
+	var scopes Keys
 	for _, root := range roots {
 		scopes = append(scopes, rootScope+string(root))
 	}
@@ -123,8 +123,8 @@ func (queries) AuthorityVersions(ctx context.Context, on platform.Conn, roots []
 		scopes = append(scopes, issuerScope+issuer)
 	}
 	found := platform.AuthorityVersions{Roots: map[platform.UID]string{}, Issuers: map[string]string{}}
-	q := newStatement(s.dialect).add("SELECT a.scope, a.version FROM authority a WHERE a.scope ?", scopes)
-	err := s.conn.Run(ctx, q.build(func(scan func(...any) error) error {
+	q := NewStatement(s.Dialect).Add("SELECT a.scope, a.version FROM authority a WHERE a.scope ?", scopes)
+	err := s.Conn.Run(ctx, q.Build(func(scan func(...any) error) error {
 		var scope, version string
 		err := scan(&scope, &version)
 		if root, isRoot := strings.CutPrefix(scope, rootScope); isRoot {

@@ -24,22 +24,22 @@ const outsideScope = "*"
 
 // counterColumn returns the counter of the rows that a branchKey finds by a column, or
 // "" if there is none.
-func (t *table[T, F]) counterColumn(column string) string {
+func (t *Definition[T, F]) counterColumn(column string) string {
 	switch column {
 	case "", "root", "root_key", "g2", "g2_key", "g3", "g3_key":
 		return "n"
 	case "parent", "parent_key":
 		return "nc"
 	default:
-		if t.countedBy == "t."+column {
+		if t.CountedBy == "t."+column {
 			return "n"
 		}
 		return ""
 	}
 }
 
-// restricts reports whether a filter has any condition: whether it differs from the empty one. An empty list is none.
-func restricts[F any](f *F) bool { return !isEmpty(reflect.ValueOf(f).Elem()) }
+// Restricts reports whether a filter has any condition: whether it differs from the empty one. An empty list is none.
+func Restricts[F any](f *F) bool { return !isEmpty(reflect.ValueOf(f).Elem()) }
 
 func isEmpty(v reflect.Value) bool {
 	switch v.Kind() {
@@ -57,33 +57,33 @@ func isEmpty(v reflect.Value) bool {
 	}
 }
 
-// A counterSum has the counters whose sum is the total of a filter. It has none if the rows
+// A CounterSum has the counters whose sum is the total of a filter. It has none if the rows
 // must be counted.
-type counterSum struct {
-	added      []byte
-	subtracted byte // 0 means none
+type CounterSum struct {
+	Added      []byte
+	Subtracted byte // 0 means none
 }
 
-func (c counterSum) isEmpty() bool { return len(c.added) == 0 }
+func (c CounterSum) isEmpty() bool { return len(c.Added) == 0 }
 
 // counters returns the counters of a filter.
-func (t *table[T, F]) counters(f F) counterSum {
+func (t *Definition[T, F]) counters(f F) CounterSum {
 	switch {
-	case t.filterCounters != nil:
-		return t.filterCounters(f)
-	case t.uncounted || t.restricts(f):
-		return counterSum{}
+	case t.FilterCounters != nil:
+		return t.FilterCounters(f)
+	case t.IsUncounted || t.restricts(f):
+		return CounterSum{}
 	default:
-		return counterSum{added: []byte{t.number}}
+		return CounterSum{Added: []byte{t.Number}}
 	}
 }
 
 // sql returns the total of the counters c that a condition selects. column is n or nc.
-func (c counterSum) sql(column, condition string) string {
-	value, numbers := "c."+column, c.added
-	if c.subtracted != 0 {
-		value = fmt.Sprintf("CASE c.kind WHEN %d THEN -%s ELSE %[2]s END", c.subtracted, value)
-		numbers = append(slices.Clone(numbers), c.subtracted)
+func (c CounterSum) sql(column, condition string) string {
+	value, numbers := "c."+column, c.Added
+	if c.Subtracted != 0 {
+		value = fmt.Sprintf("CASE c.kind WHEN %d THEN -%s ELSE %[2]s END", c.Subtracted, value)
+		numbers = append(slices.Clone(numbers), c.Subtracted)
 	}
 	return "COALESCE((SELECT CAST(SUM(" + value + ") AS BIGINT) FROM counter c WHERE c.kind " + selectKinds(numbers) + " AND " + condition + "), 0)"
 }
@@ -106,26 +106,26 @@ func selectKinds(numbers []byte) string {
 }
 
 // total builds a statement that counts what a query finds over all pages.
-func (r *reader[T, F]) total(q platform.Query[F], into *int64) *dbconn.Statement {
-	s := newStatement(r.dialect)
-	s.add("SELECT 0")
-	var within, parents keyList
+func (r *Reader[T, F]) total(q platform.Query[F], into *int64) *dbconn.Statement {
+	s := NewStatement(r.Dialect)
+	s.Add("SELECT 0")
+	var within, parents Keys
 	self := 0
 	counters := r.counters(q.Filter)
 	filtered := counters.isEmpty()
 	for _, b := range q.Scope.Branches() {
-		switch by := r.relations[b.Relation]; {
-		case filtered || r.narrow != nil && r.narrow(b).sql != "":
+		switch by := r.Relations[b.Relation]; {
+		case filtered || r.Narrow != nil && r.Narrow(b).SQL != "":
 			r.countInto(s, q, b)
 		case b.Relation == platform.Everything:
 			within = append(within, outsideScope)
-		case r.countedBy != "" && r.countedBy == "t."+by.column:
+		case r.CountedBy != "" && r.CountedBy == "t."+by.Column:
 			within = append(within, b.Name)
 		case b.Relation == platform.Children:
 			parents = append(parents, string(b.UID))
 		case b.Relation == platform.Within || b.Relation == platform.Below:
 			within = append(within, string(b.UID))
-			if r.selfEnclosed && b.Relation == platform.Within {
+			if r.LiesInItself && b.Relation == platform.Within {
 				self++ // the group itself is not counted
 			}
 		default:
@@ -134,13 +134,13 @@ func (r *reader[T, F]) total(q platform.Query[F], into *int64) *dbconn.Statement
 	}
 	for _, sum := range []struct {
 		column string
-		scopes keyList
+		scopes Keys
 	}{{"n", within}, {"nc", parents}} {
 		if len(sum.scopes) > 0 {
-			s.add(" + ").add(counters.sql(sum.column, "c.scope ?"), sum.scopes)
+			s.Add(" + ").Add(counters.sql(sum.column, "c.scope ?"), sum.scopes)
 		}
 	}
-	return s.build(func(scan func(...any) error) error {
+	return s.Build(func(scan func(...any) error) error {
 		err := scan(into)
 		*into += int64(self)
 		return err
@@ -148,36 +148,36 @@ func (r *reader[T, F]) total(q platform.Query[F], into *int64) *dbconn.Statement
 }
 
 // countInto adds the number of rows of a branch to the sum that s selects.
-func (r *reader[T, F]) countInto(s *statement, q platform.Query[F], b platform.Branch) {
+func (r *Reader[T, F]) countInto(s *Statement, q platform.Query[F], b platform.Branch) {
 	for _, q.Filter = range r.filters(q.Filter) {
-		s.addSlow(" + (SELECT COUNT(*) FROM ")
+		s.AddSlow(" + (SELECT COUNT(*) FROM ")
 		r.selectCounted(s, q, b)
-		s.add(")")
+		s.Add(")")
 	}
 }
 
-// countUpTo counts the rows of a query over all pages, up to a limit for each branch.
-func (r *reader[T, F]) countUpTo(ctx context.Context, q platform.Query[F], limit int) (found int64, err error) {
+// CountUpTo counts the rows of a query over all pages, up to a limit for each branch.
+func (r *Reader[T, F]) CountUpTo(ctx context.Context, q platform.Query[F], limit int) (found int64, err error) {
 	var run []*dbconn.Statement
 	for _, b := range q.Scope.Branches() {
-		s := newStatement(r.dialect).add("SELECT COUNT(*) FROM (SELECT 1 FROM ")
+		s := NewStatement(r.Dialect).Add("SELECT COUNT(*) FROM (SELECT 1 FROM ")
 		r.selectCounted(s, q, b)
-		run = append(run, s.add(" LIMIT ?) x", int64(limit)).build(func(scan func(...any) error) error {
+		run = append(run, s.Add(" LIMIT ?) x", int64(limit)).Build(func(scan func(...any) error) error {
 			var n int64
 			err := scan(&n)
 			found += n
 			return err
 		}))
 	}
-	err = r.conn.Run(ctx, run...)
+	err = r.Conn.Run(ctx, run...)
 	return found, err
 }
 
 // selectCounted adds the rows of a branch that a query finds over all pages.
-func (r *reader[T, F]) selectCounted(s *statement, q platform.Query[F], b platform.Branch) {
+func (r *Reader[T, F]) selectCounted(s *Statement, q platform.Query[F], b platform.Branch) {
 	how := r.accessPath("", q.Filter)
 	r.addRows(s, q.Filter, b, how)
-	s.add(" WHERE ")
+	s.Add(" WHERE ")
 	r.addBranch(s, b, how, ordering{}, nil)
 	r.addFilter(s, q.Filter, how)
 }
@@ -252,16 +252,16 @@ func (d deltas) statements(dialect *dbconn.Dialect) []*dbconn.Statement {
 	const perStatement = 50
 	var run []*dbconn.Statement
 	for keys := range slices.Chunk(d.sortedKeys(), perStatement) {
-		s := newStatement(dialect)
-		s.add("INSERT INTO counter (scope, kind, slot, n, nc) VALUES ")
+		s := NewStatement(dialect)
+		s.Add("INSERT INTO counter (scope, kind, slot, n, nc) VALUES ")
 		for i, k := range keys {
 			if i > 0 {
-				s.add(", ")
+				s.Add(", ")
 			}
-			s.add("(?, ?, ?, ?, ?)", k.scope, int64(k.kind), int64(k.slot), d[k].n, d[k].nc)
+			s.Add("(?, ?, ?, ?, ?)", k.scope, int64(k.kind), int64(k.slot), d[k].n, d[k].nc)
 		}
-		s.add(" ON CONFLICT (scope, kind, slot) DO UPDATE SET n = counter.n + excluded.n, nc = counter.nc + excluded.nc")
-		run = append(run, s.build(nil))
+		s.Add(" ON CONFLICT (scope, kind, slot) DO UPDATE SET n = counter.n + excluded.n, nc = counter.nc + excluded.nc")
+		run = append(run, s.Build(nil))
 	}
 	return run
 }
@@ -284,12 +284,12 @@ type countedTable struct {
 	otherCounters map[byte]string
 }
 
-func (t storedKind[T, F]) asCounted() (_ countedTable, counted bool) {
+func (t Table[T, F]) asCounted() (_ countedTable, counted bool) {
 	group := ""
-	if t.enclosed == nil {
-		group = cmp.Or(t.countedBy, "'"+outsideScope+"'")
+	if t.LiesIn == nil {
+		group = cmp.Or(t.CountedBy, "'"+outsideScope+"'")
 	}
-	return countedTable{t.name, t.number, group, t.treeUID, t.key, t.classColumn, t.classCounters, t.otherCounters}, !t.uncounted
+	return countedTable{t.Name, t.Number, group, t.treeUID, t.key, t.ClassColumn, t.ClassCounters, t.OtherCounters}, !t.IsUncounted
 }
 
 // classSQL selects the class of a row of t.
@@ -308,21 +308,21 @@ func (t countedTable) countersOf(class int64) []byte {
 }
 
 // group returns the counter scope of a row outside of the tree.
-func (t *table[T, F]) group(row T) string {
-	for _, c := range slices.Concat(t.columns, t.writeOnly) {
-		if c.sql == t.countedBy {
-			if key, ok := c.to(row).(*uidKey); ok {
+func (t *Definition[T, F]) group(row T) string {
+	for _, c := range slices.Concat(t.Columns, t.WriteOnly) {
+		if c.SQL == t.CountedBy {
+			if key, ok := c.To(row).(*uidKey); ok {
 				return string(*key)
 			}
-			group, _ := encodeColumn(c.to(row)).(string)
+			group, _ := encodeColumn(c.To(row)).(string)
 			return group
 		}
 	}
 	return outsideScope
 }
 
-// recount corrects the counters of kinds from their rows and returns how many were wrong.
-func recount(ctx context.Context, tx *dbconn.Tx, d *dbconn.Dialect, kinds []kindTable) (wrong int64, err error) {
+// Recount corrects the counters of kinds from their rows and returns how many were wrong.
+func Recount(ctx context.Context, tx *dbconn.Tx, d *dbconn.Dialect, kinds []Kind) (wrong int64, err error) {
 	if err := tx.LockCounters(ctx); err != nil {
 		return 0, err
 	}
@@ -338,12 +338,12 @@ func recount(ctx context.Context, tx *dbconn.Tx, d *dbconn.Dialect, kinds []kind
 }
 
 // computeCounters returns what the counters of all rows must be.
-func computeCounters(ctx context.Context, tx *dbconn.Tx, d *dbconn.Dialect, kinds []kindTable) (deltas, error) {
+func computeCounters(ctx context.Context, tx *dbconn.Tx, d *dbconn.Dialect, kinds []Kind) (deltas, error) {
 	truth := deltas{}
 	var run []*dbconn.Statement
 	for _, t := range countedTables(kinds) {
 		read := "SELECT t.uid, " + cmp.Or(t.group, "''") + ", " + t.classSQL() + " FROM " + t.name + " t"
-		run = append(run, newStatement(d).add(read).build(func(scan func(...any) error) error {
+		run = append(run, NewStatement(d).Add(read).Build(func(scan func(...any) error) error {
 			var uid, group string
 			var class int64
 			err := scan(scopeColumn{&uid}, scopeColumn{&group}, &class)
@@ -358,10 +358,10 @@ func computeCounters(ctx context.Context, tx *dbconn.Tx, d *dbconn.Dialect, kind
 			return err
 		}))
 		for number, read := range t.otherCounters {
-			run = append(run, newStatement(d).add(read).build(func(scan func(...any) error) error {
+			run = append(run, NewStatement(d).Add(read).Build(func(scan func(...any) error) error {
 				var within platform.UID
-				err := scan(keyOf(&within))
-				truth.count(number, childOf(within), false, 0, 1)
+				err := scan(UIDOf(&within))
+				truth.count(number, ChildOf(within), false, 0, 1)
 				return err
 			}))
 		}
@@ -370,13 +370,13 @@ func computeCounters(ctx context.Context, tx *dbconn.Tx, d *dbconn.Dialect, kind
 	return truth, err
 }
 
-// childOf returns the UID of a row below a resource that has no UID of its own, for counters.
-func childOf(uid platform.UID) platform.UID { return uid + "/0000000000000000" }
+// ChildOf returns the UID of a row below a resource that has no UID of its own, for counters.
+func ChildOf(uid platform.UID) platform.UID { return uid + "/0000000000000000" }
 
 // differences returns what must be added to the counters to correct them.
 func differences(ctx context.Context, tx *dbconn.Tx, d *dbconn.Dialect, truth deltas) (deltas, error) {
-	read := newStatement(d).add("SELECT scope, kind, CAST(SUM(n) AS BIGINT), CAST(SUM(nc) AS BIGINT) FROM counter GROUP BY scope, kind")
-	err := tx.Run(ctx, read.build(func(scan func(...any) error) error {
+	read := NewStatement(d).Add("SELECT scope, kind, CAST(SUM(n) AS BIGINT), CAST(SUM(nc) AS BIGINT) FROM counter GROUP BY scope, kind")
+	err := tx.Run(ctx, read.Build(func(scan func(...any) error) error {
 		var scope string
 		var kind, n, nc int64
 		if err := scan(&scope, &kind, &n, &nc); err != nil {
@@ -394,7 +394,7 @@ func differences(ctx context.Context, tx *dbconn.Tx, d *dbconn.Dialect, truth de
 }
 
 // countedTables lists the tables that counters count.
-func countedTables(kinds []kindTable) []countedTable {
+func countedTables(kinds []Kind) []countedTable {
 	all := make([]countedTable, 0, len(kinds))
 	for _, t := range kinds {
 		if counter, counted := t.asCounted(); counted {
@@ -404,15 +404,15 @@ func countedTables(kinds []kindTable) []countedTable {
 	return all
 }
 
-// exists looks for a UID in the counted ones of kinds.
-func exists(ctx context.Context, s source, kinds []kindTable, uid platform.UID) (bool, error) {
-	q, found := newStatement(s.dialect), false
+// Exists looks for a UID in the counted ones of kinds.
+func Exists(ctx context.Context, s Source, kinds []Kind, uid platform.UID) (bool, error) {
+	q, found := NewStatement(s.Dialect), false
 	for _, t := range countedTables(kinds) {
-		if len(q.args) > 0 {
-			q.addUnion()
+		if len(q.Args) > 0 {
+			q.AddUnion()
 		}
-		q.add("SELECT 1 FROM "+t.name+" WHERE uid = ?", t.key(uid))
+		q.Add("SELECT 1 FROM "+t.name+" WHERE uid = ?", t.key(uid))
 	}
-	err := s.reads.Run(ctx, q.build(func(func(...any) error) error { found = true; return nil }))
+	err := s.Reads.Run(ctx, q.Build(func(func(...any) error) error { found = true; return nil }))
 	return found, err
 }

@@ -10,35 +10,35 @@ import (
 )
 
 // Deliveries have no counters, because millions of them are inserted and deleted.
-var deliveries = newTable(&table[*platform.Delivery, *platform.DeliveryFilter]{
-	name: "delivery", uncounted: true, sortedBy: "uid",
-	uid:      func(d *platform.Delivery) platform.UID { return d.UID },
-	enclosed: parentUID,
-	columns: []column[*platform.Delivery]{
-		{"t.uid", "", func(d *platform.Delivery) any { return keyOf(&d.UID) }},
-		{"t.event_id", "", func(d *platform.Delivery) any { return &d.EventID }},
-		{"t.event_type", "", func(d *platform.Delivery) any { return &d.EventType }},
-		{"t.state", "state", func(d *platform.Delivery) any { return (*string)(&d.State) }},
-		{"t.stage", "stage", func(d *platform.Delivery) any { return (*int32)(&d.Stage) }},
-		{"t.ticket", "ticket", func(d *platform.Delivery) any { return &d.Ticket }},
-		{"t.lease_time", "lease", func(d *platform.Delivery) any { return timeOf(&d.Lease) }},
-		{"t.attempts", "attempts", func(d *platform.Delivery) any { return &d.Attempts }},
-		{"t.last_status", "lastStatus", func(d *platform.Delivery) any { return &d.LastStatus }},
-		{"t.last_error", "lastError", func(d *platform.Delivery) any { return &d.LastError }},
-		{"t.last_answer", "lastAnswer", func(d *platform.Delivery) any { return &d.LastAnswer }},
-		{"t.last_attempt_time", "lastAttemptTime", func(d *platform.Delivery) any { return timeOf(&d.LastAttemptTime) }},
-		{"t.next_attempt_time", "nextAttemptTime", func(d *platform.Delivery) any { return timeOf(&d.NextAttemptTime) }},
-		{"t.create_time", "", func(d *platform.Delivery) any { return timeOf(&d.CreateTime) }},
-		{"t.update_time", "", func(d *platform.Delivery) any { return timeOf(&d.UpdateTime) }},
+var deliveries = NewTable(&Definition[*platform.Delivery, *platform.DeliveryFilter]{
+	Name: "delivery", IsUncounted: true, SortedBy: "uid",
+	UID:    func(d *platform.Delivery) platform.UID { return d.UID },
+	LiesIn: parentUID,
+	Columns: []Column[*platform.Delivery]{
+		{SQL: "t.uid", To: func(d *platform.Delivery) any { return UIDOf(&d.UID) }},
+		{SQL: "t.event_id", To: func(d *platform.Delivery) any { return &d.EventID }},
+		{SQL: "t.event_type", To: func(d *platform.Delivery) any { return &d.EventType }},
+		{SQL: "t.state", Field: "state", To: func(d *platform.Delivery) any { return (*string)(&d.State) }},
+		{SQL: "t.stage", Field: "stage", To: func(d *platform.Delivery) any { return (*int32)(&d.Stage) }},
+		{SQL: "t.ticket", Field: "ticket", To: func(d *platform.Delivery) any { return &d.Ticket }},
+		{SQL: "t.lease_time", Field: "lease", To: func(d *platform.Delivery) any { return TimeOf(&d.Lease) }},
+		{SQL: "t.attempts", Field: "attempts", To: func(d *platform.Delivery) any { return &d.Attempts }},
+		{SQL: "t.last_status", Field: "lastStatus", To: func(d *platform.Delivery) any { return &d.LastStatus }},
+		{SQL: "t.last_error", Field: "lastError", To: func(d *platform.Delivery) any { return &d.LastError }},
+		{SQL: "t.last_answer", Field: "lastAnswer", To: func(d *platform.Delivery) any { return &d.LastAnswer }},
+		{SQL: "t.last_attempt_time", Field: "lastAttemptTime", To: func(d *platform.Delivery) any { return TimeOf(&d.LastAttemptTime) }},
+		{SQL: "t.next_attempt_time", Field: "nextAttemptTime", To: func(d *platform.Delivery) any { return TimeOf(&d.NextAttemptTime) }},
+		{SQL: "t.create_time", To: func(d *platform.Delivery) any { return TimeOf(&d.CreateTime) }},
+		{SQL: "t.update_time", To: func(d *platform.Delivery) any { return TimeOf(&d.UpdateTime) }},
 	},
-	where: func(f *platform.DeliveryFilter, s *statement) {
+	Where: func(f *platform.DeliveryFilter, s *Statement) {
 		if f.State != "" {
-			s.add(" AND t.state = ?", string(f.State))
+			s.Add(" AND t.state = ?", string(f.State))
 		}
 		if f.Event != "" {
-			s.add(" AND t.event_id = ?", f.Event)
+			s.Add(" AND t.event_id = ?", f.Event)
 		}
-		s.addChanged(&f.ChangeFilter)
+		s.AddChanged(&f.ChangeFilter)
 	},
 })
 
@@ -51,9 +51,9 @@ const isDue = "d.stage = 1 AND d.next_attempt_time <= ? AND d.lease_time <= ?"
 
 // DueDeliveries lists the oldest deliveries that are due.
 func (s *Store) DueDeliveries(ctx context.Context, now platform.Time, limit int) (due []platform.UID, next platform.Time, err error) {
-	oldest := newStatement(s.dialect).add("SELECT d.uid FROM delivery d WHERE "+isDue+" ORDER BY d.next_attempt_time, d.event_id LIMIT ?", now, now, int64(limit))
-	following := newStatement(s.dialect).add("SELECT d.next_attempt_time FROM delivery d WHERE d.stage = 1 AND d.next_attempt_time > ? ORDER BY d.next_attempt_time LIMIT 1", now)
-	err = s.conn.Run(ctx, oldest.build(collectUIDs(&due)), following.build(func(scan func(...any) error) error { return scan(timeOf(&next)) }))
+	oldest := NewStatement(s.Dialect).Add("SELECT d.uid FROM delivery d WHERE "+isDue+" ORDER BY d.next_attempt_time, d.event_id LIMIT ?", now, now, int64(limit))
+	following := NewStatement(s.Dialect).Add("SELECT d.next_attempt_time FROM delivery d WHERE d.stage = 1 AND d.next_attempt_time > ? ORDER BY d.next_attempt_time LIMIT 1", now)
+	err = s.Conn.Run(ctx, oldest.Build(collectUIDs(&due)), following.Build(func(scan func(...any) error) error { return scan(TimeOf(&next)) }))
 	return due, next, err
 }
 
@@ -63,17 +63,17 @@ func (s *Store) DueDeliveries(ctx context.Context, now platform.Time, limit int)
 // all subscriptions, which has another condition.
 func (s *Store) DueDeliveriesInTurn(ctx context.Context, now platform.Time, after platform.UID, subscriptions, share int) (due []platform.UID, last platform.UID, err error) {
 	const next = "SELECT d.parent FROM delivery d WHERE d.stage < 4 AND d.parent > "
-	q := newStatement(s.dialect).add("WITH RECURSIVE line(parent, n) AS (SELECT ("+next+"? ORDER BY d.parent LIMIT 1), 1", after)
-	q.add(" UNION ALL SELECT ("+next+"l.parent ORDER BY d.parent LIMIT 1), l.n + 1 FROM line l WHERE l.parent IS NOT NULL AND l.n < ?)", int64(subscriptions))
-	q.add(" SELECT l.n, l.parent FROM line l UNION ALL SELECT 0, t.uid FROM ")
-	page := q.follow()
-	page.add("t.stage < 4 AND t.parent = l.parent AND t.next_attempt_time <= ? AND t.lease_time <= ? ORDER BY t.next_attempt_time, t.event_id LIMIT ?", now, now, int64(share))
-	q.addPerParent("line l", "delivery", "t.uid", page)
+	q := NewStatement(s.Dialect).Add("WITH RECURSIVE line(parent, n) AS (SELECT ("+next+"? ORDER BY d.parent LIMIT 1), 1", after)
+	q.Add(" UNION ALL SELECT ("+next+"l.parent ORDER BY d.parent LIMIT 1), l.n + 1 FROM line l WHERE l.parent IS NOT NULL AND l.n < ?)", int64(subscriptions))
+	q.Add(" SELECT l.n, l.parent FROM line l UNION ALL SELECT 0, t.uid FROM ")
+	page := q.Follow()
+	page.Add("t.stage < 4 AND t.parent = l.parent AND t.next_attempt_time <= ? AND t.lease_time <= ? ORDER BY t.next_attempt_time, t.event_id LIMIT ?", now, now, int64(share))
+	q.AddPerParent("line l", "delivery", "t.uid", page)
 	visited := 0
-	err = s.conn.Run(ctx, q.build(func(scan func(...any) error) error {
+	err = s.Conn.Run(ctx, q.Build(func(scan func(...any) error) error {
 		var n int64
 		var uid platform.UID
-		switch err := scan(&n, keyOf(&uid)); {
+		switch err := scan(&n, UIDOf(&uid)); {
 		case err != nil:
 			return err
 		case n == 0:
@@ -95,31 +95,31 @@ func (s *Store) OldestWaiting(ctx context.Context) (event, delivery platform.Tim
 	const xact, seq = "(SELECT r.xact FROM relay r WHERE r.id = 1)", "(SELECT r.seq FROM relay r WHERE r.id = 1)"
 	var run []*dbconn.Statement
 	for _, after := range []string{"e.xact = " + xact + " AND e.seq > " + seq, "e.xact > " + xact} {
-		q := notPassed(newEventStatement(s.dialect).add("SELECT e.time FROM event e WHERE e.denied = '' AND "+after), xact)
-		run = append(run, q.add(" ORDER BY e.xact, e.seq LIMIT 1").build(func(scan func(...any) error) error {
+		q := notPassed(newEventStatement(s.Dialect).Add("SELECT e.time FROM event e WHERE e.denied = '' AND "+after), xact)
+		run = append(run, q.Add(" ORDER BY e.xact, e.seq LIMIT 1").Build(func(scan func(...any) error) error {
 			var recorded platform.Time
-			err := scan(timeOf(&recorded))
+			err := scan(TimeOf(&recorded))
 			if event.IsZero() {
 				event = recorded
 			}
 			return err
 		}))
 	}
-	q := newStatement(s.dialect).add("SELECT d.next_attempt_time FROM delivery d WHERE d.stage = 1 ORDER BY d.next_attempt_time LIMIT 1")
-	run = append(run, q.build(func(scan func(...any) error) error { return scan(timeOf(&delivery)) }))
-	err = s.conn.Run(ctx, run...)
+	q := NewStatement(s.Dialect).Add("SELECT d.next_attempt_time FROM delivery d WHERE d.stage = 1 ORDER BY d.next_attempt_time LIMIT 1")
+	run = append(run, q.Build(func(scan func(...any) error) error { return scan(TimeOf(&delivery)) }))
+	err = s.Conn.Run(ctx, run...)
 	return event, delivery, err
 }
 
 // ClaimDeliveries claims deliveries. The inner condition is checked again after a row is locked.
 func (queries) ClaimDeliveries(ctx context.Context, in platform.Tx, deliveries []platform.UID, now, until platform.Time) (claimed []platform.Ticket, err error) {
 	tx := transactionOf(in)
-	keys := uidKeyList(deliveries)
-	q := newStatement(tx.dialect).add("UPDATE delivery SET ticket = ticket + 1, lease_time = ? WHERE stage = 1 AND uid ?", until, keys)
-	q.add(" AND uid IN (SELECT d.uid FROM delivery d WHERE "+isDue+" AND d.uid ?"+tx.dialect.SkipLocked+") RETURNING uid, ticket", now, now, keys)
-	err = tx.conn.Run(ctx, q.build(func(scan func(...any) error) error {
+	keys := UIDKeys(deliveries)
+	q := NewStatement(tx.Dialect).Add("UPDATE delivery SET ticket = ticket + 1, lease_time = ? WHERE stage = 1 AND uid ?", until, keys)
+	q.Add(" AND uid IN (SELECT d.uid FROM delivery d WHERE "+isDue+" AND d.uid ?"+tx.Dialect.SkipLocked+") RETURNING uid, ticket", now, now, keys)
+	err = tx.Conn.Run(ctx, q.Build(func(scan func(...any) error) error {
 		var t platform.Ticket
-		err := scan(keyOf(&t.Delivery), &t.Number)
+		err := scan(UIDOf(&t.Delivery), &t.Number)
 		claimed = append(claimed, t)
 		return err
 	}))
@@ -131,17 +131,17 @@ func (queries) ClaimDeliveries(ctx context.Context, in platform.Tx, deliveries [
 // is not renewed.
 func (queries) SetLeases(ctx context.Context, in platform.Tx, tickets []platform.Ticket, until platform.Time) error {
 	tx := transactionOf(in)
-	keys := map[int64]uidKeyList{}
+	keys := map[int64]UIDKeys{}
 	for _, t := range tickets {
 		keys[t.Number] = append(keys[t.Number], t.Delivery)
 	}
 	var run []*dbconn.Statement
 	for _, number := range slices.Sorted(maps.Keys(keys)) {
-		q := newStatement(tx.dialect).add("UPDATE delivery SET lease_time = ? WHERE stage = 1 AND uid ?", until, keys[number])
-		q.add(" AND uid IN (SELECT d.uid FROM delivery d WHERE d.stage = 1 AND d.lease_time > ? AND d.ticket = ? AND d.uid ?"+tx.dialect.SkipLocked+")", platform.Time{}, number, keys[number])
-		run = append(run, q.build(nil))
+		q := NewStatement(tx.Dialect).Add("UPDATE delivery SET lease_time = ? WHERE stage = 1 AND uid ?", until, keys[number])
+		q.Add(" AND uid IN (SELECT d.uid FROM delivery d WHERE d.stage = 1 AND d.lease_time > ? AND d.ticket = ? AND d.uid ?"+tx.Dialect.SkipLocked+")", platform.Time{}, number, keys[number])
+		run = append(run, q.Build(nil))
 	}
-	return tx.conn.Run(ctx, run...)
+	return tx.Conn.Run(ctx, run...)
 }
 
 // isPending is the condition that a delivery has not ended. SQLite has an index of the states of
@@ -153,13 +153,13 @@ const isPending = "d.state IN ('PENDING', 'RETRYING') AND d.stage < 4"
 // made after somebody enabled the subscription.
 func (queries) FailDeliveries(ctx context.Context, in platform.Tx, subscription platform.UID, reason string, at platform.Time, limit int) (int, error) {
 	tx := transactionOf(in)
-	q := newStatement(tx.dialect)
-	q.add("UPDATE delivery SET state = ?, stage = 4, last_error = ?, next_attempt_time = ?, update_time = ? WHERE stage < 4",
+	q := NewStatement(tx.Dialect)
+	q.Add("UPDATE delivery SET state = ?, stage = 4, last_error = ?, next_attempt_time = ?, update_time = ? WHERE stage < 4",
 		string(platform.DeliveryFailed), reason, platform.Time{}, at)
-	q.add(" AND uid IN (SELECT d.uid FROM delivery d WHERE d.parent = ? AND "+isPending, subscription)
-	q.add(" AND EXISTS (SELECT 1 FROM subscription s WHERE s.uid = ? AND s.disable_reason <> '') LIMIT ?)", subscription, int64(limit))
-	run := q.build(nil)
-	err := tx.conn.Run(ctx, run)
+	q.Add(" AND uid IN (SELECT d.uid FROM delivery d WHERE d.parent = ? AND "+isPending, subscription)
+	q.Add(" AND EXISTS (SELECT 1 FROM subscription s WHERE s.uid = ? AND s.disable_reason <> '') LIMIT ?)", subscription, int64(limit))
+	run := q.Build(nil)
+	err := tx.Conn.Run(ctx, run)
 	return int(run.Affected), err
 }
 
@@ -167,7 +167,7 @@ func (queries) FailDeliveries(ctx context.Context, in platform.Tx, subscription 
 func collectUIDs(into *[]platform.UID) func(scan func(...any) error) error {
 	return func(scan func(...any) error) error {
 		var uid platform.UID
-		err := scan(keyOf(&uid))
+		err := scan(UIDOf(&uid))
 		*into = append(*into, uid)
 		return err
 	}
@@ -176,19 +176,19 @@ func collectUIDs(into *[]platform.UID) func(scan func(...any) error) error {
 // PurgeDeliveries removes deliveries that ended before a time. It repeats the time, so that
 // no partitions of later deliveries are searched for the uids.
 func (s *Store) PurgeDeliveries(ctx context.Context, before platform.Time, limit int) (int64, error) {
-	if s.dialect.Partitions {
+	if s.Dialect.Partitions {
 		var err error
 		if before, err = s.dropDeliveryPartitions(ctx, before); err != nil {
 			return 0, err
 		}
 	}
-	return s.purge(ctx, newStatement(s.dialect).add("DELETE FROM delivery WHERE stage = 4 AND update_time < ? AND uid IN (SELECT d.uid FROM delivery d WHERE d.stage = 4 AND d.update_time < ? ORDER BY d.update_time LIMIT ?)", before, before, int64(limit)))
+	return s.purge(ctx, NewStatement(s.Dialect).Add("DELETE FROM delivery WHERE stage = 4 AND update_time < ? AND uid IN (SELECT d.uid FROM delivery d WHERE d.stage = 4 AND d.update_time < ? ORDER BY d.update_time LIMIT ?)", before, before, int64(limit)))
 }
 
 // purge runs a delete with a limit, and returns the number of removed rows.
-func (s *Store) purge(ctx context.Context, q *statement) (removed int64, err error) {
+func (s *Store) purge(ctx context.Context, q *Statement) (removed int64, err error) {
 	err = s.engine.Write(ctx, func(conn *dbconn.Tx) error {
-		run := q.build(nil)
+		run := q.Build(nil)
 		err := conn.Run(ctx, run)
 		removed = run.Affected
 		return err
@@ -199,18 +199,18 @@ func (s *Store) purge(ctx context.Context, q *statement) (removed int64, err err
 // RelayPosition returns the position of the last relayed event.
 func (queries) RelayPosition(ctx context.Context, in platform.Tx) (platform.EventPosition, error) {
 	tx := transactionOf(in)
-	return readRelayPosition(ctx, tx.conn, tx.dialect)
+	return readRelayPosition(ctx, tx.Conn, tx.Dialect)
 }
 
 func readRelayPosition(ctx context.Context, conn dbconn.Conn, dialect *dbconn.Dialect) (at platform.EventPosition, err error) {
-	q := newStatement(dialect).add("SELECT r.xact, r.seq FROM relay r WHERE r.id = 1")
-	err = conn.Run(ctx, q.build(func(scan func(...any) error) error { return scan(&at.Transaction, &at.Number) }))
+	q := NewStatement(dialect).Add("SELECT r.xact, r.seq FROM relay r WHERE r.id = 1")
+	err = conn.Run(ctx, q.Build(func(scan func(...any) error) error { return scan(&at.Transaction, &at.Number) }))
 	return at, err
 }
 
 // SetRelayPosition stores the position of the last relayed event.
 func (queries) SetRelayPosition(ctx context.Context, in platform.Tx, at platform.EventPosition) error {
 	tx := transactionOf(in)
-	q := newStatement(tx.dialect).add("UPDATE relay SET xact = ?, seq = ? WHERE id = 1", at.Transaction, at.Number)
-	return tx.conn.Run(ctx, q.build(nil))
+	q := NewStatement(tx.Dialect).Add("UPDATE relay SET xact = ?, seq = ? WHERE id = 1", at.Transaction, at.Number)
+	return tx.Conn.Run(ctx, q.Build(nil))
 }

@@ -40,10 +40,10 @@ type deliveryPartition struct {
 // listDeliveryPartitions reads the partitions of ended deliveries, in the order of their
 // times. The last one is delivery_future.
 func (s *Store) listDeliveryPartitions(ctx context.Context, conn dbconn.Conn) (all []deliveryPartition, err error) {
-	list := newStatement(s.dialect).add("SELECT p.name, p.first_time FROM delivery_partition p ORDER BY p.first_time")
-	err = conn.Run(ctx, list.build(func(scan func(...any) error) error {
+	list := NewStatement(s.Dialect).Add("SELECT p.name, p.first_time FROM delivery_partition p ORDER BY p.first_time")
+	err = conn.Run(ctx, list.Build(func(scan func(...any) error) error {
 		var p deliveryPartition
-		err := scan(&p.name, timeOf(&p.first))
+		err := scan(&p.name, TimeOf(&p.first))
 		all = append(all, p)
 		return err
 	}))
@@ -52,11 +52,11 @@ func (s *Store) listDeliveryPartitions(ctx context.Context, conn dbconn.Conn) (a
 
 // PartitionDeliveries makes the partitions of the deliveries that will end.
 func (s *Store) PartitionDeliveries(ctx context.Context, now platform.Time, width time.Duration) error {
-	if !s.dialect.Partitions {
+	if !s.Dialect.Partitions {
 		return nil
 	}
 	for {
-		all, err := s.listDeliveryPartitions(ctx, s.conn)
+		all, err := s.listDeliveryPartitions(ctx, s.Conn)
 		if err != nil {
 			return err
 		}
@@ -108,11 +108,11 @@ func (s *Store) addDeliveryPartitions(ctx context.Context, conn *dbconn.Tx, firs
 
 // limitDeliveryEnds returns the ends up to which about movedRows deliveries must be moved.
 func (s *Store) limitDeliveryEnds(ctx context.Context, conn *dbconn.Tx, ends []time.Time) ([]time.Time, error) {
-	q := newStatement(s.dialect).add("SELECT d.update_time FROM "+futureDeliveries+" d ORDER BY d.update_time OFFSET ? LIMIT 1", int64(movedRows))
+	q := NewStatement(s.Dialect).Add("SELECT d.update_time FROM "+futureDeliveries+" d ORDER BY d.update_time OFFSET ? LIMIT 1", int64(movedRows))
 	var limit time.Time
-	err := conn.Run(ctx, q.build(func(scan func(...any) error) error {
+	err := conn.Run(ctx, q.Build(func(scan func(...any) error) error {
 		var at platform.Time
-		err := scan(timeOf(&at))
+		err := scan(TimeOf(&at))
 		limit = at.Truncate(time.Second).Add(time.Second)
 		return err
 	}))
@@ -138,7 +138,7 @@ func quoteTime(at time.Time) string { return "'" + at.UTC().Format(time.RFC3339)
 // returns the time before which deliveries must be deleted one by one.
 func (s *Store) dropDeliveryPartitions(ctx context.Context, before platform.Time) (deleteBefore platform.Time, err error) {
 	for {
-		all, err := s.listDeliveryPartitions(ctx, s.conn)
+		all, err := s.listDeliveryPartitions(ctx, s.Conn)
 		if err != nil {
 			return deleteBefore, err
 		}

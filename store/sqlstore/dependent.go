@@ -30,15 +30,15 @@ var dependents = map[string][]dependent{
 // Dependents counts the rows that refer to a row, up to a limit for each kind.
 func (s tables) Dependents(ctx context.Context, kind string, uid platform.UID) ([]platform.Dependents, error) {
 	var found []platform.Dependents
-	q := newStatement(s.dialect)
+	q := NewStatement(s.Dialect)
 	for i, d := range dependents[kind] {
 		if i > 0 {
-			q.add(" UNION ALL ")
+			q.Add(" UNION ALL ")
 		}
-		q.add("SELECT "+strconv.Itoa(i)+" AS place, COUNT(*) AS n FROM (SELECT 1 FROM "+d.table+" WHERE "+d.column+" = ? LIMIT ?) d", uid, int64(platform.MaxDependents)+1)
+		q.Add("SELECT "+strconv.Itoa(i)+" AS place, COUNT(*) AS n FROM (SELECT 1 FROM "+d.table+" WHERE "+d.column+" = ? LIMIT ?) d", uid, int64(platform.MaxDependents)+1)
 	}
-	q.add(" ORDER BY 1")
-	err := s.conn.Run(ctx, q.build(func(scan func(...any) error) error {
+	q.Add(" ORDER BY 1")
+	err := s.Conn.Run(ctx, q.Build(func(scan func(...any) error) error {
 		var place, n int64
 		err := scan(&place, &n)
 		if err == nil && n > 0 {

@@ -11,7 +11,7 @@ import (
 // ListEach reads a page of each scope. Scopes that are found by the same column
 // share one part of the statement. For each parent, the database reads at most one
 // page, so the cost does not depend on the number of rows below a parent.
-func (r *reader[T, F]) ListEach(ctx context.Context, q platform.Query[F], scopes []platform.Scope) ([]platform.Rows[T], error) {
+func (r *Reader[T, F]) ListEach(ctx context.Context, q platform.Query[F], scopes []platform.Scope) ([]platform.Rows[T], error) {
 	q = r.complete(q)
 	found := make([]platform.Rows[T], len(scopes))
 	filters := r.filters(q.Filter)
@@ -35,7 +35,7 @@ func (r *reader[T, F]) ListEach(ctx context.Context, q platform.Query[F], scopes
 		run = append(run, r.totals(q, parts, found))
 	}
 	if len(run) > 0 {
-		if err := r.conn.Run(ctx, run...); err != nil {
+		if err := r.Conn.Run(ctx, run...); err != nil {
 			return nil, err
 		}
 	}
@@ -44,7 +44,7 @@ func (r *reader[T, F]) ListEach(ctx context.Context, q platform.Query[F], scopes
 		if len(scopes[i].Branches()) > 1 || len(filters) > 1 {
 			found[i].Items = found[i].Items[min(q.Skip, len(found[i].Items)):]
 		}
-		found[i].Items, found[i].More = trimPage(found[i].Items, q.Limit, q.Backward)
+		found[i].Items, found[i].More = TrimPage(found[i].Items, q.Limit, q.Backward)
 	}
 	// A scope of single rows shares no column with others. It occurs only for
 	// callers who may see only parts of a parent.
@@ -67,7 +67,7 @@ type part struct {
 	names  []string       // values that column is compared with, if they are not UIDs
 	within []platform.UID // counter scopes of the rows
 	bases  []platform.UID // bases of the tiebreakers
-	narrow []narrowing    // conditions of one form; empty if there is none
+	narrow []Narrowing    // conditions of one form; empty if there is none
 }
 
 // places has the scope of each parent, as its index in the list of scopes, and the further scopes of those that several have.
@@ -117,21 +117,21 @@ func (p *part) columns() []dbconn.ParentColumn {
 	case p.named:
 		columns = append(columns, dbconn.ParentColumn{Name: "k", Texts: p.names})
 	case p.column == "parent_key":
-		columns = append(columns, dbconn.ParentColumn{Name: "k", Bytes: mapAll(p.uids, parentKey)})
+		columns = append(columns, dbconn.ParentColumn{Name: "k", Bytes: mapAll(p.uids, ParentKey)})
 	case p.hasKey:
-		columns = append(columns, dbconn.ParentColumn{Name: "k", Bytes: mapAll(p.uids, scopeKey)})
+		columns = append(columns, dbconn.ParentColumn{Name: "k", Bytes: mapAll(p.uids, ScopeKey)})
 	default:
 		columns = append(columns, dbconn.ParentColumn{Name: "k", Bytes: packAllUIDs(p.uids)})
 	}
 	if p.prefix != "" {
-		columns = append(columns, dbconn.ParentColumn{Name: "rest", Bytes: mapAll(p.uids, restOf)})
+		columns = append(columns, dbconn.ParentColumn{Name: "rest", Bytes: mapAll(p.uids, RestOf)})
 	}
 	if p.root && p.tied {
-		columns = append(columns, dbconn.ParentColumn{Name: "root", Bytes: mapAll(p.bases, scopeKey)})
+		columns = append(columns, dbconn.ParentColumn{Name: "root", Bytes: mapAll(p.bases, ScopeKey)})
 	}
-	low, past := packUID, pastSubtree
+	low, past := PackUID, PastSubtree
 	if p.tied {
-		low, past = restOf, pastRest
+		low, past = RestOf, PastRest
 	}
 	if p.root && !p.tied || p.inside || p.exclude {
 		columns = append(columns, dbconn.ParentColumn{Name: "inside", Bytes: mapAll(p.within, low)})
@@ -149,13 +149,13 @@ func (p *part) narrowColumns() []dbconn.ParentColumn {
 	}
 	values, roots := dbconn.ParentColumn{Name: "x"}, dbconn.ParentColumn{Name: "xroot"}
 	for _, n := range p.narrow {
-		if n.bytes == nil {
-			values.Texts = append(values.Texts, n.text)
+		if n.Bytes == nil {
+			values.Texts = append(values.Texts, n.Text)
 		} else {
-			values.Bytes = append(values.Bytes, n.bytes)
+			values.Bytes = append(values.Bytes, n.Bytes)
 		}
-		if n.root != nil {
-			roots.Bytes = append(roots.Bytes, n.root)
+		if n.Root != nil {
+			roots.Bytes = append(roots.Bytes, n.Root)
 		}
 	}
 	if roots.Bytes == nil {
@@ -204,13 +204,13 @@ func (r branchKey) partKey() partKey {
 		isRare: r.isRare,
 		root:   r.root != "", inside: r.inside != "", below: r.strictlyBelow, exclude: r.exclude != "",
 		hasKey: r.hasKey, tied: r.tie.base != "", tieColumn: r.tie.column,
-		prefix: r.prefix(), narrowed: r.narrowing.sql,
+		prefix: r.prefix(), narrowed: r.narrowing.SQL,
 	}
 }
 
 // parts groups the branches of scopes by the way they are found. rest lists the
 // scopes that need separate statements.
-func (r *reader[T, F]) parts(scopes []platform.Scope, by accessPath) (parts []*part, rest []int) {
+func (r *Reader[T, F]) parts(scopes []platform.Scope, by accessPath) (parts []*part, rest []int) {
 	byShape, read := map[partKey]*part{}, map[sharedBranch]int{}
 	last := &part{}
 	for i, scope := range scopes {
@@ -237,7 +237,7 @@ func (r *reader[T, F]) parts(scopes []platform.Scope, by accessPath) (parts []*p
 			}
 			last = p
 			if !k.single {
-				shared := sharedBranch{p, how.uid, platform.UID(how.scope(b)), how.name, string(how.narrowing.root) + how.narrowing.text + string(how.narrowing.bytes)}
+				shared := sharedBranch{p, how.uid, platform.UID(how.scope(b)), how.name, string(how.narrowing.Root) + how.narrowing.Text + string(how.narrowing.Bytes)}
 				if place, again := read[shared]; again {
 					p.share(place, i)
 					continue
@@ -269,7 +269,7 @@ func (p *part) tie() tiebreaker { return tiebreaker{p.tieColumn, p.bases[0]} }
 
 // addAfter adds the condition that rows come after a position, whose end of a UID differs
 // between scopes.
-func (p *part) addAfter(s *statement, o ordering, after *platform.Position) {
+func (p *part) addAfter(s *Statement, o ordering, after *platform.Position) {
 	if after == nil || !p.tied {
 		o.addAfter(s, after)
 		return
@@ -279,89 +279,89 @@ func (p *part) addAfter(s *statement, o ordering, after *platform.Position) {
 		sign = "<"
 	}
 	if o.byUID() {
-		s.add(" AND " + p.tieColumn + " " + sign + " p.after")
+		s.Add(" AND " + p.tieColumn + " " + sign + " p.after")
 		return
 	}
-	s.add(" AND ("+o.value+", "+p.tieColumn+") "+sign+" (?, p.after)", after.Value)
+	s.Add(" AND ("+o.value+", "+p.tieColumn+") "+sign+" (?, p.after)", after.Value)
 }
 
 // addPlace adds the place of a parent among the parents of all parts, counted from 1.
 // before is the number of parents in earlier parts.
-func (s *statement) addPlace(before int) {
-	s.add("SELECT p.i")
+func (s *Statement) addPlace(before int) {
+	s.Add("SELECT p.i")
 	if before > 0 {
-		s.add(" + ?", int64(before))
+		s.Add(" + ?", int64(before))
 	}
-	s.add(", ")
+	s.Add(", ")
 }
 
 // addParentCondition adds the condition that t belongs to the parent p.
-func (p *part) addParentCondition(s *statement) {
+func (p *part) addParentCondition(s *Statement) {
 	and := ""
 	if p.column != "" {
-		s.add("t." + p.column + " = p.k")
+		s.Add("t." + p.column + " = p.k")
 		and = " AND "
 	}
 	switch {
 	case p.root && p.tied:
-		s.add(" AND t.root_key = p.root")
+		s.Add(" AND t.root_key = p.root")
 	case p.root:
-		s.add(" AND t.root = substr(p.inside, 1, 20)")
+		s.Add(" AND t.root = substr(p.inside, 1, 20)")
 	}
 	if p.prefix != "" {
-		s.add(" AND " + confirm(p.prefix+" = p.rest"))
+		s.Add(" AND " + Confirm(p.prefix+" = p.rest"))
 	}
 	if p.inside {
 		from := ">="
 		if p.below {
 			from = ">"
 		}
-		s.add(and + hideRange(p.isRare, p.tie().sql()+" "+from+" p.inside AND "+p.tie().sql()+" < p.past"))
+		s.Add(and + hideRange(p.isRare, p.tie().sql()+" "+from+" p.inside AND "+p.tie().sql()+" < p.past"))
 	}
 	if p.exclude {
-		s.add(" AND t.uid <> p.inside")
+		s.Add(" AND t.uid <> p.inside")
 	}
-	s.add(s.withElements(p.narrowed))
+	s.Add(s.withElements(p.narrowed))
 }
 
 // pages builds a statement that reads the rows of a page for every scope.
-func (r *reader[T, F]) pages(q platform.Query[F], parts []*part, found []platform.Rows[T]) *dbconn.Statement {
-	s, shown := newStatement(r.dialect), r.project(q.Without)
+func (r *Reader[T, F]) pages(q platform.Query[F], parts []*part, found []platform.Rows[T]) *dbconn.Statement {
+	s, shown := NewStatement(r.Dialect), r.project(q.Without)
 	o := r.orderingOf(q)
 	var all places
 	filters := r.filters(q.Filter)
 	for _, p := range parts {
 		for _, filter := range filters {
 			if len(all.scopes) > 0 {
-				s.addUnion()
+				s.AddUnion()
 			}
 			limit, skip := int64(q.MaxRows()), int64(q.Skip)
 			if !p.single || len(filters) > 1 {
 				limit, skip = limit+skip, 0 // the skip is counted when the branches are merged
 			}
 			s.addPlace(len(all.scopes))
-			s.add(shown.selected + " FROM ")
-			page := s.follow()
-			page.root, page.isOfMany = p.organisation(), true
+			s.Add(shown.Selected + " FROM ")
+			page := s.Follow()
+			page.Organisation, page.IsOfMany = p.organisation(), true
 			columns := p.columns()
 			if q.From != nil && p.tied {
 				columns = append(columns, dbconn.ParentColumn{Name: "after", Bytes: mapAll(p.bases, func(base platform.UID) []byte { return tiebreaker{base: base}.position(q.From.UID) })})
 			}
-			parents := page.parents(columns...)
+			parents := page.Parents(columns...)
 			p.addParentCondition(page)
-			r.where(filter, page)
+			r.Where(filter, page)
 			o := o.withTie(p.tie())
 			o.unindexed = o.unindexed || p.isRare
 			p.addAfter(page, o, q.From)
-			page.add(r.orderingAmong(p.column == "parent", o).orderBy()+" LIMIT ? OFFSET ?", limit, skip)
-			s.addPerParent(parents, r.name, shown.names, page)
-			s.add(shown.joins)
+			page.Add(r.orderingAmong(p.column == "parent", o).orderBy()+" LIMIT ? OFFSET ?", limit, skip)
+			s.AddPerParent(parents, r.Name, shown.Names, page)
+			s.Add(shown.Joins)
 			all.add(p.places)
 		}
 	}
 	var place int64
 	rows := shown.scanner(&place)
-	return s.build(func(scan func(...any) error) error {
+	return s.Build(func(scan func(...any) error) error {
 		row, err := rows.scan(scan)
 		if err != nil {
 			return err
@@ -378,8 +378,8 @@ func (r *reader[T, F]) pages(q platform.Query[F], parts []*part, found []platfor
 
 // totals builds a statement that counts the rows of every scope, with the counters if
 // possible.
-func (r *reader[T, F]) totals(q platform.Query[F], parts []*part, found []platform.Rows[T]) *dbconn.Statement {
-	s := newStatement(r.dialect)
+func (r *Reader[T, F]) totals(q platform.Query[F], parts []*part, found []platform.Rows[T]) *dbconn.Statement {
+	s := NewStatement(r.Dialect)
 	counters := r.counters(q.Filter)
 	var all places
 	for _, p := range parts {
@@ -392,27 +392,27 @@ func (r *reader[T, F]) totals(q platform.Query[F], parts []*part, found []platfo
 		for _, filter := range filters {
 			columns := p.columns()
 			if len(all.scopes) > 0 {
-				s.addUnion()
+				s.AddUnion()
 			}
 			s.addPlace(len(all.scopes))
 			if isCounted {
 				columns = p.scopeColumns()
-				s.add(counters.sql(sum, "c.scope = p.inside"))
-				if r.selfEnclosed && sum == "n" && !p.exclude && !p.below {
-					s.add(" + 1")
+				s.Add(counters.sql(sum, "c.scope = p.inside"))
+				if r.LiesInItself && sum == "n" && !p.exclude && !p.below {
+					s.Add(" + 1")
 				}
 			} else {
-				s.addSlow("(SELECT COUNT(*) FROM " + r.name + " t WHERE ")
+				s.AddSlow("(SELECT COUNT(*) FROM " + r.Name + " t WHERE ")
 				p.addParentCondition(s)
-				s.root, s.isOfMany = p.organisation(), true
-				r.where(filter, s)
-				s.add(")")
+				s.Organisation, s.IsOfMany = p.organisation(), true
+				r.Where(filter, s)
+				s.Add(")")
 			}
-			s.add(" FROM ").add(s.parents(columns...))
+			s.Add(" FROM ").Add(s.Parents(columns...))
 			all.add(p.places)
 		}
 	}
-	return s.build(func(scan func(...any) error) error {
+	return s.Build(func(scan func(...any) error) error {
 		var place, total int64
 		if err := scan(&place, &total); err != nil {
 			return err

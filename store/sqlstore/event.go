@@ -58,12 +58,12 @@ func (tx *transaction) recordEvents(ctx context.Context) ([]*dbconn.Statement, e
 		}
 		run = append(run, tx.countDenial(e, row)...)
 	}
-	run = append(run, mentions.insert(tx.dialect)...)
-	if len(values) >= copyThreshold {
-		return run, tx.conn.Copy(ctx, "event", eventColumns, values)
+	run = append(run, mentions.insert(tx.Dialect)...)
+	if len(values) >= CopyThreshold {
+		return run, tx.Conn.Copy(ctx, "event", eventColumns, values)
 	}
 	for _, v := range values {
-		run = append(run, insert(tx.dialect, "event", eventColumns, v))
+		run = append(run, InsertStatement(tx.Dialect, "event", eventColumns, v))
 	}
 	return run, nil
 }
@@ -78,7 +78,7 @@ type mentions struct {
 
 func (m *mentions) add(e *platform.Event) {
 	for _, uid := range e.Mentions() {
-		m.roots, m.uids, m.subjects = append(m.roots, packUID(e.Subject.Root())), append(m.uids, packUID(uid)), append(m.subjects, packUID(e.Subject))
+		m.roots, m.uids, m.subjects = append(m.roots, PackUID(e.Subject.Root())), append(m.uids, PackUID(uid)), append(m.subjects, PackUID(e.Subject))
 		m.events = append(m.events, e.ID)
 	}
 }
@@ -88,24 +88,24 @@ func (m *mentions) insert(d *dbconn.Dialect) []*dbconn.Statement {
 	if len(m.events) == 0 {
 		return nil
 	}
-	q := newStatement(d).add(insertMentions + "p.root, p.uid, p.subject, p.event_id FROM ")
-	q.add(q.parents(dbconn.ParentColumn{Name: "root", Bytes: m.roots}, dbconn.ParentColumn{Name: "uid", Bytes: m.uids},
+	q := NewStatement(d).Add(insertMentions + "p.root, p.uid, p.subject, p.event_id FROM ")
+	q.Add(q.Parents(dbconn.ParentColumn{Name: "root", Bytes: m.roots}, dbconn.ParentColumn{Name: "uid", Bytes: m.uids},
 		dbconn.ParentColumn{Name: "subject", Bytes: m.subjects}, dbconn.ParentColumn{Name: "event_id", Texts: m.events}))
-	return []*dbconn.Statement{q.build(nil)}
+	return []*dbconn.Statement{q.Build(nil)}
 }
 
 // countDenial returns the statements that combine equal denials into one row. The first one
 // makes the row if there is none, and waits for a transaction that is making it. A
 // single statement could do both only with a unique index of all partitions.
 func (tx *transaction) countDenial(e *platform.Event, row []any) []*dbconn.Statement {
-	first := insert(tx.dialect, "event", append(eventColumns, "times", "denial"), append(row, int64(0), e.Denial))
+	first := InsertStatement(tx.Dialect, "event", append(eventColumns, "times", "denial"), append(row, int64(0), e.Denial))
 	first.SQL += " ON CONFLICT DO NOTHING"
 	begin := platform.At(e.Time.Truncate(platform.DenialInterval))
-	count := newStatement(tx.dialect).add("UPDATE event SET times = times + ? WHERE denial = ? AND id >= ? AND id < ?",
+	count := NewStatement(tx.Dialect).Add("UPDATE event SET times = times + ? WHERE denial = ? AND id >= ? AND id < ?",
 		int64(e.Count), e.Denial, platform.FirstEventID(begin), platform.FirstEventID(platform.At(begin.Add(platform.DenialInterval))))
-	run := []*dbconn.Statement{first, count.build(nil)}
+	run := []*dbconn.Statement{first, count.Build(nil)}
 	for _, uid := range e.Mentions() { // the event is not stored if it is equal to an earlier one
-		run = append(run, newStatement(tx.dialect).add(insertMentions+"?, ?, ?, e.id FROM event e WHERE e.id = ?", e.Subject.Root(), uid, e.Subject, e.ID).build(nil))
+		run = append(run, NewStatement(tx.Dialect).Add(insertMentions+"?, ?, ?, e.id FROM event e WHERE e.id = ?", e.Subject.Root(), uid, e.Subject, e.ID).Build(nil))
 	}
 	return run
 }
@@ -114,7 +114,7 @@ func (tx *transaction) countDenial(e *platform.Event, row []any) []*dbconn.State
 func (queries) EventsAfter(ctx context.Context, on platform.Conn, roots []platform.UID, after platform.EventPosition, limit int) ([]*platform.Event, error) {
 	s := tablesOf(on)
 	q := s.selectEventsAfter(roots, after)
-	q.add(" AND "+s.dialect.NoEarlierWriters+" ORDER BY e.xact, e.seq LIMIT ?", int64(limit))
+	q.Add(" AND "+s.Dialect.NoEarlierWriters+" ORDER BY e.xact, e.seq LIMIT ?", int64(limit))
 	return s.events(ctx, q)
 }
 
@@ -124,18 +124,18 @@ func (queries) EventsAfter(ctx context.Context, on platform.Conn, roots []platfo
 // searched for these.
 func (queries) EventsToRelay(ctx context.Context, in platform.Tx, after platform.EventPosition, limit int) ([]*platform.Event, error) {
 	tx := transactionOf(in)
-	q := newEventStatement(tx.dialect).add("SELECT * FROM (SELECT * FROM (")
+	q := newEventStatement(tx.Dialect).Add("SELECT * FROM (SELECT * FROM (")
 	for i, denied := range []string{"= ''", "<> ''"} {
 		if i > 0 {
-			q.add(") m UNION ALL SELECT * FROM (")
+			q.Add(") m UNION ALL SELECT * FROM (")
 		}
-		q.add(selectEvents+" WHERE e.denied "+denied+" AND (e.xact, e.seq) > (?, ?)", after.Transaction, after.Number)
+		q.Add(selectEvents+" WHERE e.denied "+denied+" AND (e.xact, e.seq) > (?, ?)", after.Transaction, after.Number)
 		if i == 0 {
 			notPassed(q, after.Transaction)
 		}
-		q.add(" ORDER BY e.xact, e.seq LIMIT ?", int64(limit))
+		q.Add(" ORDER BY e.xact, e.seq LIMIT ?", int64(limit))
 	}
-	q.add(") d) e WHERE "+tx.dialect.NoEarlierWriters+" ORDER BY e.xact, e.seq LIMIT ?", int64(limit))
+	q.Add(") d) e WHERE "+tx.Dialect.NoEarlierWriters+" ORDER BY e.xact, e.seq LIMIT ?", int64(limit))
 	return tx.tables.events(ctx, q)
 }
 
@@ -144,27 +144,27 @@ func (queries) EventsToRelay(ctx context.Context, in platform.Tx, after platform
 func (queries) EventsUpTo(ctx context.Context, on platform.Conn, roots []platform.UID, after, upTo platform.EventPosition, limit int) ([]*platform.Event, error) {
 	s := tablesOf(on)
 	q := s.selectEventsAfter(roots, after)
-	q.add(" AND (e.xact, e.seq) <= (?, ?) ORDER BY e.xact, e.seq LIMIT ?", upTo.Transaction, upTo.Number, int64(limit))
+	q.Add(" AND (e.xact, e.seq) <= (?, ?) ORDER BY e.xact, e.seq LIMIT ?", upTo.Transaction, upTo.Number, int64(limit))
 	return s.events(ctx, q)
 }
 
 // selectEventsAfter begins a statement that selects the events of organisations after a
 // position.
-func (s tables) selectEventsAfter(roots []platform.UID, after platform.EventPosition) *statement {
-	q := newEventStatement(s.dialect)
-	q.add(selectEvents + " WHERE e.denied = ''")
+func (s tables) selectEventsAfter(roots []platform.UID, after platform.EventPosition) *Statement {
+	q := newEventStatement(s.Dialect)
+	q.Add(selectEvents + " WHERE e.denied = ''")
 	switch len(roots) {
 	case 0:
 	case 1:
-		q.add(" AND e.root = ?", string(roots[0])) // an index has the events of one organisation in order
+		q.Add(" AND e.root = ?", string(roots[0])) // an index has the events of one organisation in order
 	default:
-		texts := make(keyList, len(roots))
+		texts := make(Keys, len(roots))
 		for i, root := range roots {
 			texts[i] = string(root)
 		}
-		q.add(" AND e.root ?", texts)
+		q.Add(" AND e.root ?", texts)
 	}
-	return notPassed(q.add(" AND (e.xact, e.seq) > (?, ?)", after.Transaction, after.Number), after.Transaction)
+	return notPassed(q.Add(" AND (e.xact, e.seq) > (?, ?)", after.Transaction, after.Number), after.Transaction)
 }
 
 const (
@@ -174,14 +174,14 @@ const (
 )
 
 // newEventStatement begins a statement that reads events.
-func newEventStatement(d *dbconn.Dialect) *statement {
-	s := newStatement(d)
-	s.plan = dbconn.PlanOnceAlways
+func newEventStatement(d *dbconn.Dialect) *Statement {
+	s := NewStatement(d)
+	s.Plan = dbconn.PlanOnceAlways
 	return s
 }
 
-func (s tables) events(ctx context.Context, q *statement) (events []*platform.Event, err error) {
-	err = s.conn.Run(ctx, q.build(collectEvents(&events)))
+func (s tables) events(ctx context.Context, q *Statement) (events []*platform.Event, err error) {
+	err = s.Conn.Run(ctx, q.Build(collectEvents(&events)))
 	return events, err
 }
 
@@ -190,7 +190,7 @@ func collectEvents(into *[]*platform.Event) func(scan func(...any) error) error 
 	return func(scan func(...any) error) error {
 		e, body, changes := new(platform.Event), "", ""
 		var actor actorRow
-		err := scan(&e.Position.Transaction, &e.Position.Number, &e.ID, &e.Type, (*string)(&e.Subject), (*string)(&e.Group), jsonOf(&actor), &body, &changes, timeOf(&e.Time), &e.Denied, &e.Count)
+		err := scan(&e.Position.Transaction, &e.Position.Number, &e.ID, &e.Type, (*string)(&e.Subject), (*string)(&e.Group), JSONOf(&actor), &body, &changes, TimeOf(&e.Time), &e.Denied, &e.Count)
 		e.Body, e.Actor, e.Cause = json.RawMessage(body), actor.EventActor, actor.Cause
 		if err == nil && changes != "" {
 			err = json.Unmarshal([]byte(changes), &e.Changes)
@@ -202,7 +202,7 @@ func collectEvents(into *[]*platform.Event) func(scan func(...any) error) error 
 
 // Event reads an event, or returns nil if there is none.
 func (s *Store) Event(ctx context.Context, id string) (*platform.Event, error) {
-	found, err := s.events(ctx, newEventStatement(s.dialect).add(selectEvents+" WHERE e.id = ?", id))
+	found, err := s.events(ctx, newEventStatement(s.Dialect).Add(selectEvents+" WHERE e.id = ?", id))
 	if err != nil || len(found) == 0 {
 		return nil, err
 	}
@@ -212,23 +212,23 @@ func (s *Store) Event(ctx context.Context, id string) (*platform.Event, error) {
 // EventPosition finds the position of an event, or of the newest one if id is "".
 func (s tables) EventPosition(ctx context.Context, id string) (at platform.EventPosition, found bool, err error) {
 	if id != "" {
-		return s.eventPosition(ctx, newEventStatement(s.dialect).add("SELECT e.xact, e.seq FROM event e WHERE e.denied = '' AND e.id = ?", id))
+		return s.eventPosition(ctx, newEventStatement(s.Dialect).Add("SELECT e.xact, e.seq FROM event e WHERE e.denied = '' AND e.id = ?", id))
 	}
-	selectNewest := func(q *statement) *statement {
-		return q.add(" AND " + s.dialect.NoEarlierWriters + " ORDER BY e.xact DESC, e.seq DESC LIMIT 1")
+	selectNewest := func(q *Statement) *Statement {
+		return q.Add(" AND " + s.Dialect.NoEarlierWriters + " ORDER BY e.xact DESC, e.seq DESC LIMIT 1")
 	}
 	const selectMade = "SELECT e.xact, e.seq FROM event e WHERE e.denied = ''"
-	if s.dialect.Partitions {
-		at, found, err = s.eventPosition(ctx, selectNewest(notPassed(newEventStatement(s.dialect).add(selectMade), newestSealed)))
+	if s.Dialect.Partitions {
+		at, found, err = s.eventPosition(ctx, selectNewest(notPassed(newEventStatement(s.Dialect).Add(selectMade), newestSealed)))
 	}
 	if err == nil && !found {
-		at, found, err = s.eventPosition(ctx, selectNewest(newEventStatement(s.dialect).add(selectMade)))
+		at, found, err = s.eventPosition(ctx, selectNewest(newEventStatement(s.Dialect).Add(selectMade)))
 	}
 	return at, found, err
 }
 
-func (s tables) eventPosition(ctx context.Context, q *statement) (at platform.EventPosition, found bool, err error) {
-	err = s.conn.Run(ctx, q.build(func(scan func(...any) error) error {
+func (s tables) eventPosition(ctx context.Context, q *Statement) (at platform.EventPosition, found bool, err error) {
+	err = s.Conn.Run(ctx, q.Build(func(scan func(...any) error) error {
 		found = true
 		return scan(&at.Transaction, &at.Number)
 	}))

@@ -64,15 +64,15 @@ type eventPartition struct {
 
 // notPassed adds the condition that the partition of an event e can have events after a
 // transaction. xact is an argument or an SQL expression.
-func notPassed(s *statement, xact any) *statement {
-	if !s.dialect.Partitions {
+func notPassed(s *Statement, xact any) *Statement {
+	if !s.Dialect.Partitions {
 		return s
 	}
-	s.add(" AND e.id >= (SELECT COALESCE(min(p.first_id), '') FROM event_partition p WHERE p.last_xact >= ")
+	s.Add(" AND e.id >= (SELECT COALESCE(min(p.first_id), '') FROM event_partition p WHERE p.last_xact >= ")
 	if sql, ok := xact.(string); ok {
-		return s.add(sql + ")")
+		return s.Add(sql + ")")
 	}
-	return s.add("?)", xact)
+	return s.Add("?)", xact)
 }
 
 // newestSealed is the transaction of the newest event of the sealed partitions.
@@ -81,7 +81,7 @@ var newestSealed = fmt.Sprintf("(SELECT max(q.last_xact) FROM event_partition q 
 // listEventPartitions reads the partitions, in the order of their ids, and the clock of the
 // database.
 func (s *Store) listEventPartitions(ctx context.Context, conn dbconn.Conn) (all []eventPartition, now time.Time, err error) {
-	list := newStatement(s.dialect).add("SELECT p.name, p.first_id, p.last_xact FROM event_partition p ORDER BY p.first_id").build(func(scan func(...any) error) error {
+	list := NewStatement(s.Dialect).Add("SELECT p.name, p.first_id, p.last_xact FROM event_partition p ORDER BY p.first_id").Build(func(scan func(...any) error) error {
 		var p eventPartition
 		err := scan(&p.name, &p.first, &p.lastXact)
 		if n := len(all); n > 0 {
@@ -90,7 +90,7 @@ func (s *Store) listEventPartitions(ctx context.Context, conn dbconn.Conn) (all 
 		all = append(all, p)
 		return err
 	})
-	clock := newStatement(s.dialect).add("SELECT CAST(EXTRACT(EPOCH FROM now()) AS bigint)").build(func(scan func(...any) error) error {
+	clock := NewStatement(s.Dialect).Add("SELECT CAST(EXTRACT(EPOCH FROM now()) AS bigint)").Build(func(scan func(...any) error) error {
 		var seconds int64
 		err := scan(&seconds)
 		now = time.Unix(seconds, 0)
@@ -103,11 +103,11 @@ func (s *Store) listEventPartitions(ctx context.Context, conn dbconn.Conn) (all 
 // PartitionEvents makes the partitions of the coming events, and seals those that have
 // ended. It returns now, or an earlier time that the clock of the database allows.
 func (s *Store) PartitionEvents(ctx context.Context, now platform.Time, width time.Duration) (used platform.Time, err error) {
-	if !s.dialect.Partitions {
+	if !s.Dialect.Partitions {
 		return now, nil
 	}
 	for {
-		all, clock, err := s.listEventPartitions(ctx, s.conn)
+		all, clock, err := s.listEventPartitions(ctx, s.Conn)
 		if err != nil {
 			return used, err
 		}
@@ -163,9 +163,9 @@ func (s *Store) addEventPartitions(ctx context.Context, conn *dbconn.Tx, first s
 
 // limitEventEnds returns the ends up to which about movedRows events must be moved.
 func (s *Store) limitEventEnds(ctx context.Context, conn *dbconn.Tx, ends []time.Time) ([]time.Time, error) {
-	q := newStatement(s.dialect).add("SELECT e.id FROM "+futureEvents+" e ORDER BY e.id OFFSET ? LIMIT 1", int64(movedRows))
+	q := NewStatement(s.Dialect).Add("SELECT e.id FROM "+futureEvents+" e ORDER BY e.id OFFSET ? LIMIT 1", int64(movedRows))
 	var limit time.Time
-	err := conn.Run(ctx, q.build(func(scan func(...any) error) error {
+	err := conn.Run(ctx, q.Build(func(scan func(...any) error) error {
 		var id string
 		err := scan(&id)
 		if platform.IsEventID(id) {
@@ -214,14 +214,14 @@ func sealEventPartition(name string) []string {
 // events must be deleted one by one.
 func (s *Store) dropEventPartitions(ctx context.Context, before string) (deleteBefore string, err error) {
 	for {
-		all, _, err := s.listEventPartitions(ctx, s.conn)
+		all, _, err := s.listEventPartitions(ctx, s.Conn)
 		if err != nil {
 			return "", err
 		}
 		oldest, future := all[1], all[len(all)-1]
 		relayed := false
 		if oldest.end != "" && oldest.end <= before {
-			if relayed, err = s.isRelayed(ctx, s.conn, oldest.end); err != nil {
+			if relayed, err = s.isRelayed(ctx, s.Conn, oldest.end); err != nil {
 				return "", err
 			}
 		}
@@ -256,14 +256,14 @@ func (s *Store) dropOldestEvents(ctx context.Context, conn *dbconn.Tx, oldest ev
 
 // isRelayed reports whether all events before an id have been relayed.
 func (s *Store) isRelayed(ctx context.Context, conn dbconn.Conn, before string) (bool, error) {
-	at, err := readRelayPosition(ctx, conn, s.dialect)
+	at, err := readRelayPosition(ctx, conn, s.Dialect)
 	if err != nil {
 		return false, err
 	}
 	relayed := true
 	for _, denied := range []string{"= ''", "<> ''"} {
-		waiting := newEventStatement(s.dialect).add("SELECT 1 FROM event e WHERE e.denied "+denied+" AND e.id < ? AND (e.xact, e.seq) > (?, ?) LIMIT 1", before, at.Transaction, at.Number)
-		if err := conn.Run(ctx, waiting.build(func(func(...any) error) error { relayed = false; return nil })); err != nil {
+		waiting := newEventStatement(s.Dialect).Add("SELECT 1 FROM event e WHERE e.denied "+denied+" AND e.id < ? AND (e.xact, e.seq) > (?, ?) LIMIT 1", before, at.Transaction, at.Number)
+		if err := conn.Run(ctx, waiting.Build(func(func(...any) error) error { relayed = false; return nil })); err != nil {
 			return false, err
 		}
 	}

@@ -9,29 +9,29 @@ import (
 	"atrium/store/sqlstore/dbconn"
 )
 
-// countBy returns the statement that counts the rows of scopes by the values of columns, or none if the scopes are
+// CountBy returns the statement that counts the rows of scopes by the values of columns, or none if the scopes are
 // empty. It passes over the rows once: what differs between them is grouped, and the function add adds it up. When
 // add is called, the destinations hold the values of a group of the i-th scope, which has n rows. joined is SQL that
 // joins t with the table of the columns, if a row can have several values, or the same one several times.
-func (r *reader[T, F]) countBy(filter F, scopes []platform.Scope, joined string, columns []string, destinations []any, add func(i int, n int64)) []*dbconn.Statement {
+func (r *Reader[T, F]) CountBy(filter F, scopes []platform.Scope, joined string, columns []string, destinations []any, add func(i int, n int64)) []*dbconn.Statement {
 	how, grouped := r.accessPath("", filter), strings.Join(columns, ", ")
 	parts, rest := r.parts(scopes, how)
-	q, counted, counter := newStatement(r.dialect), 0, "COUNT(*)"
+	q, counted, counter := NewStatement(r.Dialect), 0, "COUNT(*)"
 	if joined != "" {
 		counter = "COUNT(DISTINCT t.uid)"
 	}
 	count := func(place, parents string, addCondition func(), group string) {
 		if counted++; counted > 1 {
-			q.addUnion()
+			q.AddUnion()
 		}
-		q.addSlow("SELECT " + place + ", " + counter + ", " + grouped + " FROM " + parents + r.name + " t" + joined + " WHERE ")
+		q.AddSlow("SELECT " + place + ", " + counter + ", " + grouped + " FROM " + parents + r.Name + " t" + joined + " WHERE ")
 		addCondition()
-		r.where(filter, q)
-		q.add(" GROUP BY " + group + grouped)
+		r.Where(filter, q)
+		q.Add(" GROUP BY " + group + grouped)
 	}
 	for n, p := range parts {
 		// CROSS JOIN makes SQLite begin with the parents.
-		count(strconv.Itoa(n)+", p.i", q.parents(p.columns()...)+" CROSS JOIN ", func() { p.addParentCondition(q) }, "p.i, ")
+		count(strconv.Itoa(n)+", p.i", q.Parents(p.columns()...)+" CROSS JOIN ", func() { p.addParentCondition(q) }, "p.i, ")
 	}
 	for _, i := range rest {
 		for _, b := range scopes[i].Branches() {
@@ -41,7 +41,7 @@ func (r *reader[T, F]) countBy(filter F, scopes []platform.Scope, joined string,
 	if counted == 0 {
 		return nil
 	}
-	return []*dbconn.Statement{q.build(func(scan func(...any) error) error {
+	return []*dbconn.Statement{q.Build(func(scan func(...any) error) error {
 		var part, i, n int64
 		err := scan(append([]any{&part, &i, &n}, destinations...)...)
 		switch {
@@ -55,16 +55,16 @@ func (r *reader[T, F]) countBy(filter F, scopes []platform.Scope, joined string,
 	})}
 }
 
-// A counting adds up how often the values of facets occur. It has the place of each value in its list.
-type counting[V comparable] map[facetValue[V]]int
+// A Counting adds up how often the values of facets occur. It has the place of each value in its list.
+type Counting[V comparable] map[facetValue[V]]int
 
 type facetValue[V comparable] struct {
 	of    *[]platform.Facet[V]
 	value V
 }
 
-// add adds a count to that of a value.
-func (c counting[V]) add(of *[]platform.Facet[V], value V, count int64) {
+// Add adds a count to that of a value.
+func (c Counting[V]) Add(of *[]platform.Facet[V], value V, count int64) {
 	at, known := c[facetValue[V]{of, value}]
 	if !known {
 		at = len(*of)
@@ -74,8 +74,8 @@ func (c counting[V]) add(of *[]platform.Facet[V], value V, count int64) {
 	(*of)[at].Count += count
 }
 
-// emptyEach returns n values to count in.
-func emptyEach[C any](n int) []*C {
+// EmptyEach returns n values to count in.
+func EmptyEach[C any](n int) []*C {
 	all := make([]*C, n)
 	for i := range all {
 		all[i] = new(C)
@@ -83,10 +83,10 @@ func emptyEach[C any](n int) []*C {
 	return all
 }
 
-// runAll runs statements, of which there may be none.
-func (s source) runAll(ctx context.Context, run []*dbconn.Statement) error {
+// RunAll runs statements, of which there may be none.
+func (s Source) RunAll(ctx context.Context, run []*dbconn.Statement) error {
 	if len(run) == 0 {
 		return nil
 	}
-	return s.reads.Run(ctx, run...)
+	return s.Reads.Run(ctx, run...)
 }

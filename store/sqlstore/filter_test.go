@@ -14,14 +14,14 @@ func TestAFilterRestrictsUnlessItIsEmpty(t *testing.T) {
 		{Severities: []platform.SeverityRating{platform.SeverityHigh}}, {Fixable: new(bool)}, {Fixable: &yes}, {Assignee: "u"}, {WithoutLiveTags: true},
 		{DueBefore: platform.At(platform.NoDeadline.Time)}, {Advisories: []platform.UID{""}},
 	} {
-		if !restricts(f) {
+		if !Restricts(f) {
 			t.Errorf("%+v restricts nothing", f)
 		}
 	}
-	if f := (&platform.FindingFilter{Severities: []platform.SeverityRating{}, Advisories: nil}); restricts(f) {
+	if f := (&platform.FindingFilter{Severities: []platform.SeverityRating{}, Advisories: nil}); Restricts(f) {
 		t.Errorf("%+v restricts something", f)
 	}
-	if !restricts(&platform.RepoFilter{Tags: &platform.TagCondition{}}) || !restricts(&platform.RepoFilter{ImageConditions: platform.ImageConditions{Package: &platform.PackageCondition{}}}) {
+	if !Restricts(&platform.RepoFilter{Tags: &platform.TagCondition{}}) || !Restricts(&platform.RepoFilter{ImageConditions: platform.ImageConditions{Package: &platform.PackageCondition{}}}) {
 		t.Error("an empty condition on what a repo has restricts nothing: a repo may have none")
 	}
 }
@@ -41,9 +41,9 @@ func TestAColumnOfAnUnknownTypeIsRefused(t *testing.T) {
 					t.Error("the table was made")
 				}
 			}()
-			newTable(&table[*row, *platform.RepoFilter]{
-				name: "row", uid: func(*row) platform.UID { return "" },
-				columns: []column[*row]{{"t.at", "", to}},
+			NewTable(&Definition[*row, *platform.RepoFilter]{
+				Name: "row", UID: func(*row) platform.UID { return "" },
+				Columns: []Column[*row]{{"t.at", "", to}},
 			}).checkColumns(new(row), []string{"at"})
 		})
 	}

@@ -11,59 +11,59 @@ import (
 	"atrium/platform"
 )
 
-var findings = newTable(&table[*platform.Finding, *platform.FindingFilter]{
-	name:        "finding",
-	uid:         func(f *platform.Finding) platform.UID { return f.UID },
-	enclosed:    parentUID,
-	compact:     true,
-	quietParent: true,
+var findings = NewTable(&Definition[*platform.Finding, *platform.FindingFilter]{
+	Name:          "finding",
+	UID:           func(f *platform.Finding) platform.UID { return f.UID },
+	LiesIn:        parentUID,
+	HasScopeKeys:  true,
+	HasFewWriters: true,
 	// Only indexes of the parent have all of its findings.
-	byParent: func(_ string, f *platform.FindingFilter) bool {
+	FoundByParent: func(_ string, f *platform.FindingFilter) bool {
 		return len(f.Digests) > 0 || len(f.Advisories) > 0 || needsAll(f)
 	},
-	walks: needsAll,
-	split: splitFindings,
-	columns: []column[*platform.Finding]{
-		{"t.uid", "", func(f *platform.Finding) any { return uidWithParent(&f.UID, &f.Repo) }},
-		{"t.digest", "", func(f *platform.Finding) any { return &f.Digest }},
-		{"t.advisory", "", func(f *platform.Finding) any { return keyOf(&f.Advisory) }},
-		{"t.vulnerability", "", func(f *platform.Finding) any { return &f.VulnerabilityID }},
-		{"t.package", "", func(f *platform.Finding) any { return &f.Package }},
-		{"t.ecosystem", "", func(f *platform.Finding) any { return &f.Ecosystem }},
-		{"t.version", "", func(f *platform.Finding) any { return &f.InstalledVersion }},
-		{"t.version_uid", "", func(f *platform.Finding) any { return keyOf(&f.PackageVersion) }},
-		{"t.fixed_versions", "", func(f *platform.Finding) any { return jsonOf(&f.FixedVersions) }},
-		{"t.severity", "", func(f *platform.Finding) any { return severityColumn{&f.Severity} }},
-		{"t.known_exploited", "", func(f *platform.Finding) any { return &f.KnownExploited }},
-		{"t.epss", "", func(f *platform.Finding) any { return epssColumn{&f.EPSS} }},
-		{"t.basis", "", func(f *platform.Finding) any { return (*string)(&f.Basis) }},
-		{"t.state", "", func(f *platform.Finding) any { return (*string)(&f.State) }},
-		{"t.justification", "", func(f *platform.Finding) any { return &f.Justification }},
-		{"t.note", "", func(f *platform.Finding) any { return &f.Note }},
-		{"t.assignee", "", func(f *platform.Finding) any { return keyOf(&f.Assignee) }},
-		{"t.due_time", "", func(f *platform.Finding) any { return deadlineOf(&f.DueTime) }},
-		{"t.expire_time", "", func(f *platform.Finding) any { return timeOf(&f.ExpireTime) }},
-		{"t.decision", "", func(f *platform.Finding) any { return &f.Decision }},
-		{"t.live", "", func(f *platform.Finding) any { return &f.IsLive }},
-		{"t.first_seen_time", "", func(f *platform.Finding) any { return timeOf(&f.FirstSeenTime) }},
-		{"t.resolved_time", "", func(f *platform.Finding) any { return timeOf(&f.ResolvedTime) }},
-		{"t.update_time", "", func(f *platform.Finding) any { return timeOf(&f.UpdateTime) }},
+	WalksPrimaryKey: needsAll,
+	Split:           splitFindings,
+	Columns: []Column[*platform.Finding]{
+		{SQL: "t.uid", To: func(f *platform.Finding) any { return UIDWithParent(&f.UID, &f.Repo) }},
+		{SQL: "t.digest", To: func(f *platform.Finding) any { return &f.Digest }},
+		{SQL: "t.advisory", To: func(f *platform.Finding) any { return UIDOf(&f.Advisory) }},
+		{SQL: "t.vulnerability", To: func(f *platform.Finding) any { return &f.VulnerabilityID }},
+		{SQL: "t.package", To: func(f *platform.Finding) any { return &f.Package }},
+		{SQL: "t.ecosystem", To: func(f *platform.Finding) any { return &f.Ecosystem }},
+		{SQL: "t.version", To: func(f *platform.Finding) any { return &f.InstalledVersion }},
+		{SQL: "t.version_uid", To: func(f *platform.Finding) any { return UIDOf(&f.PackageVersion) }},
+		{SQL: "t.fixed_versions", To: func(f *platform.Finding) any { return JSONOf(&f.FixedVersions) }},
+		{SQL: "t.severity", To: func(f *platform.Finding) any { return severityColumn{&f.Severity} }},
+		{SQL: "t.known_exploited", To: func(f *platform.Finding) any { return &f.KnownExploited }},
+		{SQL: "t.epss", To: func(f *platform.Finding) any { return epssColumn{&f.EPSS} }},
+		{SQL: "t.basis", To: func(f *platform.Finding) any { return (*string)(&f.Basis) }},
+		{SQL: "t.state", To: func(f *platform.Finding) any { return (*string)(&f.State) }},
+		{SQL: "t.justification", To: func(f *platform.Finding) any { return &f.Justification }},
+		{SQL: "t.note", To: func(f *platform.Finding) any { return &f.Note }},
+		{SQL: "t.assignee", To: func(f *platform.Finding) any { return UIDOf(&f.Assignee) }},
+		{SQL: "t.due_time", To: func(f *platform.Finding) any { return DeadlineOf(&f.DueTime) }},
+		{SQL: "t.expire_time", To: func(f *platform.Finding) any { return TimeOf(&f.ExpireTime) }},
+		{SQL: "t.decision", To: func(f *platform.Finding) any { return &f.Decision }},
+		{SQL: "t.live", To: func(f *platform.Finding) any { return &f.IsLive }},
+		{SQL: "t.first_seen_time", To: func(f *platform.Finding) any { return TimeOf(&f.FirstSeenTime) }},
+		{SQL: "t.resolved_time", To: func(f *platform.Finding) any { return TimeOf(&f.ResolvedTime) }},
+		{SQL: "t.update_time", To: func(f *platform.Finding) any { return TimeOf(&f.UpdateTime) }},
 	},
-	writeOnly: []column[*platform.Finding]{
-		{"t.count_class", "", func(f *platform.Finding) any { class := classOfFinding(f); return &class }},
+	WriteOnly: []Column[*platform.Finding]{
+		{SQL: "t.count_class", To: func(f *platform.Finding) any { class := classOfFinding(f); return &class }},
 	},
-	where:     whereFinding,
-	findsFew:  func(f *platform.FindingFilter) bool { return len(f.VulnerabilityIDs) > 0 || len(f.Advisories) > 0 },
-	relations: map[platform.Relation]relation{platform.OfAdvisory: {column: "advisory", isRare: true}},
-	narrow: func(b platform.Branch) narrowing {
+	Where:        whereFinding,
+	FindsFewRows: func(f *platform.FindingFilter) bool { return len(f.VulnerabilityIDs) > 0 || len(f.Advisories) > 0 },
+	Relations:    map[platform.Relation]Relation{platform.OfAdvisory: {Column: "advisory", IsRare: true}},
+	Narrow: func(b platform.Branch) Narrowing {
 		if b.Digest == "" {
-			return narrowing{}
+			return Narrowing{}
 		}
-		return narrowing{sql: " AND t.digest = p.x", text: b.Digest, byParent: true}
+		return Narrowing{SQL: " AND t.digest = p.x", Text: b.Digest, ByParent: true}
 	},
-	plan:        planWords,
-	classColumn: "count_class", class: classOfFinding, classCounters: findingCounters, filterCounters: countersOfFindings,
-	otherCounters: map[byte]string{
+	Plan:        planWords,
+	ClassColumn: "count_class", ClassOf: classOfFinding, ClassCounters: findingCounters, FilterCounters: countersOfFindings,
+	OtherCounters: map[byte]string{
 		affectedImages: "SELECT t.parent FROM image_status t WHERE t.affected",
 		affectedRepos:  "SELECT t.uid FROM repo t WHERE t.affected",
 	},
@@ -88,79 +88,79 @@ func (c epssColumn) Scan(src any) error {
 	return nil
 }
 
-func whereFinding(f *platform.FindingFilter, s *statement) { addFindingConditions(f, s, false) }
+func whereFinding(f *platform.FindingFilter, s *Statement) { addFindingConditions(f, s, false) }
 
 // addFindingConditions adds the conditions of a filter. byPairs means that rows are found by the pairs w: see addPairs.
-func addFindingConditions(f *platform.FindingFilter, s *statement, byPairs bool) {
+func addFindingConditions(f *platform.FindingFilter, s *Statement, byPairs bool) {
 	whereWords(f.Query, s, byPairs)
 	whereClass(f, s, byPairs)
 	if f.MinScore != nil {
-		s.add(" AND substr(t.severity, 2) >= ?", platform.ScoreKey(*f.MinScore))
+		s.Add(" AND substr(t.severity, 2) >= ?", platform.ScoreKey(*f.MinScore))
 	}
-	addAnyOf(s, "basis", f.Basis)
+	AddAnyOf(s, "basis", f.Basis)
 	if f.MinEPSS != nil {
-		s.add(" AND t.epss >= ?", platform.EPSSKey(f.MinEPSS))
+		s.Add(" AND t.epss >= ?", platform.EPSSKey(f.MinEPSS))
 	}
 	if len(f.VulnerabilityIDs) > 0 {
-		s.add(" AND t.advisory")
+		s.Add(" AND t.advisory")
 		addNamedAdvisory(s, f.VulnerabilityIDs)
 	}
-	addAnyOf(s, "package", f.Packages)
+	AddAnyOf(s, "package", f.Packages)
 	addAnyEcosystem(s, f.Ecosystems)
 	if f.Assignee != "" {
-		s.add(" AND t.assignee = ?", f.Assignee)
+		s.Add(" AND t.assignee = ?", f.Assignee)
 	}
-	addSince(s, "first_seen_time", f.FirstSeenSince)
+	AddSince(s, "first_seen_time", f.FirstSeenSince)
 	if !f.FirstSeenBefore.IsZero() {
-		s.add(" AND t.first_seen_time < ?", f.FirstSeenBefore)
+		s.Add(" AND t.first_seen_time < ?", f.FirstSeenBefore)
 	}
-	addSince(s, "resolved_time", f.ResolvedSince)
-	addSince(s, "update_time", f.UpdatedSince)
+	AddSince(s, "resolved_time", f.ResolvedSince)
+	AddSince(s, "update_time", f.UpdatedSince)
 	if !f.DueBefore.IsZero() {
-		s.add(" AND t.due_time < ?", f.DueBefore)
+		s.Add(" AND t.due_time < ?", f.DueBefore)
 	}
-	addAnyOf(s, "digest", f.Digests)
+	AddAnyOf(s, "digest", f.Digests)
 	if len(f.Advisories) > 0 {
-		s.add(" AND t.advisory ?", uidValueList(f.Advisories))
+		s.Add(" AND t.advisory ?", UIDValues(f.Advisories))
 	}
 	addLabels(s, "repo_label", "t.parent", f.Labels)
 	if f.Decided {
-		s.add(" AND t.decision <> '' AND t.decision <> ?", platform.DecisionOfAdvisory)
+		s.Add(" AND t.decision <> '' AND t.decision <> ?", platform.DecisionOfAdvisory)
 	}
 }
 
 // whereClass adds the conditions of which the class of a finding consists. Those on count_class are what partial indexes
 // have, so they are the same texts.
-func whereClass(f *platform.FindingFilter, s *statement, byPairs bool) {
+func whereClass(f *platform.FindingFilter, s *Statement, byPairs bool) {
 	states := f.WantedStates()
 	switch {
 	case f.WithoutLiveTags && len(states) == 0:
-		s.add(" AND t.state <> ?", string(platform.FindingResolved))
+		s.Add(" AND t.state <> ?", string(platform.FindingResolved))
 	case f.WithoutLiveTags:
 	case needsAll(f):
-		s.add(" AND t.count_class <> 0")
+		s.Add(" AND t.count_class <> 0")
 	case slices.Contains(states, platform.FindingResolved):
-		s.add(" AND t.count_class < 0")
+		s.Add(" AND t.count_class < 0")
 	case len(states) > 0 && !slices.Contains(states, platform.FindingOpen):
-		s.add(fmt.Sprintf(" AND t.count_class > %d", classesOfState))
+		s.Add(fmt.Sprintf(" AND t.count_class > %d", classesOfState))
 	default:
-		s.add(" AND t.count_class > 0")
+		s.Add(" AND t.count_class > 0")
 	}
 	if byPairs && !f.WithoutLiveTags { // The class is in the index.
-		s.add(" AND t.count_class IN (" + strings.Join(classesOf(f), ", ") + ")")
+		s.Add(" AND t.count_class IN (" + strings.Join(classesOf(f), ", ") + ")")
 		return
 	}
 	if len(states) < len(platform.FindingStates()) && (f.WithoutLiveTags || !isOfState(states, platform.FindingResolved)) {
-		addAnyOf(s, "state", states)
+		AddAnyOf(s, "state", states)
 	}
 	if len(f.Severities) > 0 {
 		addRatings(s, f.Severities)
 	}
 	if f.Fixable != nil {
-		s.add(" AND t.fixed_versions " + map[bool]string{true: "<>", false: "="}[*f.Fixable] + " ''")
+		s.Add(" AND t.fixed_versions " + map[bool]string{true: "<>", false: "="}[*f.Fixable] + " ''")
 	}
 	if f.KnownExploited != nil {
-		s.add(" AND " + map[bool]string{true: "", false: "NOT "}[*f.KnownExploited] + "t.known_exploited")
+		s.Add(" AND " + map[bool]string{true: "", false: "NOT "}[*f.KnownExploited] + "t.known_exploited")
 	}
 }
 
@@ -190,22 +190,22 @@ func splitFindings(f *platform.FindingFilter) []*platform.FindingFilter {
 
 // addAnyEcosystem adds the condition that an ecosystem is one of names, or a release of one. SQLite allows a depth of 1,000 for
 // an expression, so the names are in groups.
-func addAnyEcosystem(s *statement, names []string) {
+func addAnyEcosystem(s *Statement, names []string) {
 	if len(names) == 0 {
 		return
 	}
 	const perGroup = 50
-	s.add(" AND (t.ecosystem ?", valueList(names))
+	s.Add(" AND (t.ecosystem ?", Values(names))
 	for group := range slices.Chunk(names, perGroup) {
-		s.add(" OR (1 = 0")
+		s.Add(" OR (1 = 0")
 		for _, name := range group {
 			if !strings.Contains(name, ":") {
-				s.add(" OR t.ecosystem >= ? AND t.ecosystem < ?", name+":", name+";") // ';' follows ':'
+				s.Add(" OR t.ecosystem >= ? AND t.ecosystem < ?", name+":", name+";") // ';' follows ':'
 			}
 		}
-		s.add(")")
+		s.Add(")")
 	}
-	s.add(")")
+	s.Add(")")
 }
 
 // The class of a finding determines its counter. It is 0 for findings of images that are not live, and negative for
@@ -227,7 +227,7 @@ func classOfFinding(f *platform.Finding) int64 {
 	return countClass(f.Class().Number())
 }
 
-// countClass returns the count_class of the class with a number.
+// CountClass returns the count_class of the class with a number.
 func countClass(number int) int64 {
 	if number >= countedFindings {
 		return int64(-1 - number)
@@ -248,15 +248,15 @@ func findingCounters(class int64) []byte {
 }
 
 // countersOfFindings returns the counters whose sum is the total of a filter.
-func countersOfFindings(f *platform.FindingFilter) counterSum {
+func countersOfFindings(f *platform.FindingFilter) CounterSum {
 	others := *f
 	others.Severities, others.States, others.Fixable, others.KnownExploited = nil, nil, nil, nil
-	if restricts(&others) {
-		return counterSum{}
+	if Restricts(&others) {
+		return CounterSum{}
 	}
-	var sum counterSum
+	var sum CounterSum
 	for _, number := range classNumbers(f) {
-		sum.added = append(sum.added, findingCounters(countClass(number))...)
+		sum.Added = append(sum.Added, findingCounters(countClass(number))...)
 	}
 	return sum
 }
@@ -289,14 +289,14 @@ func classesOf(f *platform.FindingFilter) []string {
 // ReplaceFindings deletes findings and inserts others.
 func (queries) ReplaceFindings(ctx context.Context, in platform.Tx, old, current []*platform.Finding) error {
 	tx := transactionOf(in)
-	w := findings.writer(tx)
+	w := findings.Writer(tx)
 	if len(old) > 0 {
 		uids := make([]platform.UID, len(old))
 		for i, f := range old {
 			uids[i] = f.UID
-			w.count(f, -1)
+			w.Count(f, -1)
 		}
-		tx.conn.Queue(newStatement(tx.dialect).add("DELETE FROM finding WHERE uid ?", uidKeyList(uids)).build(nil))
+		tx.Conn.Queue(NewStatement(tx.Dialect).Add("DELETE FROM finding WHERE uid ?", UIDKeys(uids)).Build(nil))
 	}
 	err := w.Insert(ctx, current...)
 	if errors.Is(err, platform.ErrDuplicate) {
@@ -332,13 +332,13 @@ func (queries) SummarizeImageFindings(ctx context.Context, on platform.Conn, key
 	summaries := make([]*platform.FindingSummary, len(wanted))
 	repos, digests := make([][]byte, len(wanted)), make([]string, len(wanted))
 	for i, k := range wanted {
-		summaries[i], repos[i], digests[i] = &platform.FindingSummary{}, packUID(k.Repo), k.Digest
+		summaries[i], repos[i], digests[i] = &platform.FindingSummary{}, PackUID(k.Repo), k.Digest
 	}
-	q := newStatement(s.dialect)
-	q.add("SELECT p.i, t.count_class, COUNT(*) FROM ")
-	q.add(q.parents(uidPairs(repos, digests)...))
-	q.add(" CROSS JOIN finding t WHERE t.parent = p.k AND t.digest = p.inside AND t.count_class > 0 GROUP BY p.i, t.count_class")
-	err := s.reads.Run(ctx, q.build(func(scan func(...any) error) error {
+	q := NewStatement(s.Dialect)
+	q.Add("SELECT p.i, t.count_class, COUNT(*) FROM ")
+	q.Add(q.Parents(UIDPairs(repos, digests)...))
+	q.Add(" CROSS JOIN finding t WHERE t.parent = p.k AND t.digest = p.inside AND t.count_class > 0 GROUP BY p.i, t.count_class")
+	err := s.Reads.Run(ctx, q.Build(func(scan func(...any) error) error {
 		var i, class, n int64
 		if err := scan(&i, &class, &n); err != nil {
 			return err
@@ -359,18 +359,18 @@ var findingFacets = []string{"substr(t.severity, 1, 1)", "t.state", "t.ecosystem
 // FacetFindings counts findings by severity, state, ecosystem, repo and group.
 func (queries) FacetFindings(ctx context.Context, on platform.Conn, filter *platform.FindingFilter, scopes []platform.Scope) ([]*platform.FindingFacets, error) {
 	s := tablesOf(on)
-	facets := emptyEach[platform.FindingFacets](len(scopes))
-	ratings, states, texts, uids := counting[platform.SeverityRating]{}, counting[platform.FindingState]{}, counting[string]{}, counting[platform.UID]{}
+	facets := EmptyEach[platform.FindingFacets](len(scopes))
+	ratings, states, texts, uids := Counting[platform.SeverityRating]{}, Counting[platform.FindingState]{}, Counting[string]{}, Counting[platform.UID]{}
 	var rank, state, ecosystem string
 	var repo platform.UID
-	run := findings.reader(s).countBy(filter, scopes, "", findingFacets, []any{&rank, &state, &ecosystem, keyOf(&repo)}, func(i int, n int64) {
+	run := findings.Reader(s).CountBy(filter, scopes, "", findingFacets, []any{&rank, &state, &ecosystem, UIDOf(&repo)}, func(i int, n int64) {
 		rating, _ := platform.ParseSeverityKey(rank)
 		f := facets[i]
-		ratings.add(&f.Severity, rating, n)
-		states.add(&f.State, platform.FindingState(state), n)
-		texts.add(&f.Ecosystem, ecosystem, n)
-		uids.add(&f.Repo, repo, n)
-		uids.add(&f.Group, repo.Parent(), n)
+		ratings.Add(&f.Severity, rating, n)
+		states.Add(&f.State, platform.FindingState(state), n)
+		texts.Add(&f.Ecosystem, ecosystem, n)
+		uids.Add(&f.Repo, repo, n)
+		uids.Add(&f.Group, repo.Parent(), n)
 	})
-	return facets, s.runAll(ctx, run)
+	return facets, s.RunAll(ctx, run)
 }

@@ -22,13 +22,13 @@ func (tx *transaction) insertTasks(ctx context.Context, tasks []platform.Finding
 	for _, t := range tasks {
 		if !seen[t] {
 			seen[t] = true
-			rows = append(rows, []any{packUID(t.Subject.Root()), packUID(t.Subject), t.Digest, orNull(t.Advisory)})
+			rows = append(rows, []any{PackUID(t.Subject.Root()), PackUID(t.Subject), t.Digest, OrNull(t.Advisory)})
 		}
 	}
-	if len(rows) >= copyThreshold {
-		return nil, tx.conn.Copy(ctx, "finding_task", taskColumns, rows)
+	if len(rows) >= CopyThreshold {
+		return nil, tx.Conn.Copy(ctx, "finding_task", taskColumns, rows)
 	}
-	return insertAll(tx.dialect, "finding_task", taskColumns, rows), nil
+	return InsertStatements(tx.Dialect, "finding_task", taskColumns, rows), nil
 }
 
 // AddFindingTasks adds tasks to those of the transaction.
@@ -41,8 +41,8 @@ func (queries) AddFindingTasks(_ context.Context, in platform.Tx, tasks []platfo
 // NextFindingRoot returns the first organisation after another one that has tasks.
 func (queries) NextFindingRoot(ctx context.Context, on platform.Conn, after platform.UID) (root platform.UID, err error) {
 	s := tablesOf(on)
-	q := newStatement(s.dialect).add("SELECT root FROM finding_task WHERE root > ? ORDER BY root LIMIT 1", after)
-	err = s.conn.Run(ctx, q.build(func(scan func(...any) error) error { return scan(keyOf(&root)) }))
+	q := NewStatement(s.Dialect).Add("SELECT root FROM finding_task WHERE root > ? ORDER BY root LIMIT 1", after)
+	err = s.Conn.Run(ctx, q.Build(func(scan func(...any) error) error { return scan(UIDOf(&root)) }))
 	return root, err
 }
 
@@ -50,10 +50,10 @@ func (queries) NextFindingRoot(ctx context.Context, on platform.Conn, after plat
 func (queries) FindingTasks(ctx context.Context, in platform.Tx, root platform.UID, limit int) ([]platform.FindingTask, error) {
 	tx := transactionOf(in)
 	var tasks []platform.FindingTask
-	q := newStatement(tx.dialect).add("SELECT id, subject, digest, advisory FROM finding_task WHERE root = ? ORDER BY id LIMIT ?", root, int64(limit))
-	err := tx.conn.Run(ctx, q.build(func(scan func(...any) error) error {
+	q := NewStatement(tx.Dialect).Add("SELECT id, subject, digest, advisory FROM finding_task WHERE root = ? ORDER BY id LIMIT ?", root, int64(limit))
+	err := tx.Conn.Run(ctx, q.Build(func(scan func(...any) error) error {
 		var t platform.FindingTask
-		err := scan(&t.ID, keyOf(&t.Subject), &t.Digest, keyOf(&t.Advisory))
+		err := scan(&t.ID, UIDOf(&t.Subject), &t.Digest, UIDOf(&t.Advisory))
 		tasks = append(tasks, t)
 		return err
 	}))
@@ -70,23 +70,23 @@ func (queries) EndFindingTasks(in platform.Tx, tasks []platform.FindingTask) {
 	for i, t := range tasks {
 		ids[i] = fmt.Sprint(t.ID)
 	}
-	q := newStatement(tx.dialect).add("DELETE FROM finding_task WHERE id IN (SELECT CAST(p.k AS BIGINT) FROM ")
-	q.add(q.parents(dbconn.ParentColumn{Name: "k", Texts: ids}))
-	tx.conn.Queue(q.add(")").build(nil))
+	q := NewStatement(tx.Dialect).Add("DELETE FROM finding_task WHERE id IN (SELECT CAST(p.k AS BIGINT) FROM ")
+	q.Add(q.Parents(dbconn.ParentColumn{Name: "k", Texts: ids}))
+	tx.Conn.Queue(q.Add(")").Build(nil))
 }
 
 // AddReviewTasks adds tasks for all repos.
 func (queries) AddReviewTasks(ctx context.Context, in platform.Tx) error {
 	tx := transactionOf(in)
-	return tx.conn.Run(ctx, newStatement(tx.dialect).add("INSERT INTO finding_task (root, subject, digest) SELECT r.root, r.uid, '' FROM repo r").build(nil))
+	return tx.Conn.Run(ctx, NewStatement(tx.Dialect).Add("INSERT INTO finding_task (root, subject, digest) SELECT r.root, r.uid, '' FROM repo r").Build(nil))
 }
 
 // AddExpiredTasks adds tasks for the images of findings whose exceptions have ended.
 func (queries) AddExpiredTasks(ctx context.Context, in platform.Tx, now platform.Time) error {
 	tx := transactionOf(in)
-	q := newStatement(tx.dialect).add("INSERT INTO finding_task (root, subject, digest) SELECT DISTINCT f.root, f.parent, f.digest FROM finding f")
-	q.add(" WHERE f.state <> 'FINDING_STATE_OPEN' AND f.count_class > 0 AND f.expire_time > ? AND f.expire_time <= ?", platform.Time{}, now)
-	return tx.conn.Run(ctx, q.build(nil))
+	q := NewStatement(tx.Dialect).Add("INSERT INTO finding_task (root, subject, digest) SELECT DISTINCT f.root, f.parent, f.digest FROM finding f")
+	q.Add(" WHERE f.state <> 'FINDING_STATE_OPEN' AND f.count_class > 0 AND f.expire_time > ? AND f.expire_time <= ?", platform.Time{}, now)
+	return tx.Conn.Run(ctx, q.Build(nil))
 }
 
 // ImageFacts reads tags, names of packages, SBOMs and statuses of images: one statement each.
@@ -105,14 +105,14 @@ func (queries) ImageFacts(ctx context.Context, in platform.Tx, repo platform.UID
 		fact(digest)
 	}
 	read := func(selected, from, column string, row func(scan func(...any) error) error) *dbconn.Statement {
-		q := newStatement(tx.dialect).add("SELECT "+selected+" FROM "+from+" t WHERE t."+column+" = ?", repo)
+		q := NewStatement(tx.Dialect).Add("SELECT "+selected+" FROM "+from+" t WHERE t."+column+" = ?", repo)
 		if digests != nil {
-			q.add(" AND t.digest ?", valueList(digests))
+			q.Add(" AND t.digest ?", Values(digests))
 		}
-		return q.build(row)
+		return q.Build(row)
 	}
 	root := repo.Root()
-	err := tx.conn.Run(ctx,
+	err := tx.Conn.Run(ctx,
 		read("DISTINCT t.digest, t.deprecated, t.class", "tag", "parent", func(scan func(...any) error) error {
 			var digest, class string
 			var deprecated bool
@@ -125,7 +125,7 @@ func (queries) ImageFacts(ctx context.Context, in platform.Tx, repo platform.UID
 		read("t.digest, t.packages", "image", "repo", func(scan func(...any) error) error {
 			var digest string
 			var names []string
-			err := scan(&digest, jsonOf(&names))
+			err := scan(&digest, JSONOf(&names))
 			if f := byDigest[digest]; f != nil {
 				f.Names = names
 			}
@@ -167,7 +167,7 @@ func scanStatus(scan func(...any) error) (*platform.ImageStatus, error) {
 	status := new(platform.ImageStatus)
 	var versions []byte
 	var open string
-	err := scan(keyOf(&status.Repo), &status.Digest, &status.Number, &status.IsLive, (*string)(&status.Basis), &versions, &open, &status.IsAffected)
+	err := scan(UIDOf(&status.Repo), &status.Digest, &status.Number, &status.IsLive, (*string)(&status.Basis), &versions, &open, &status.IsAffected)
 	status.Versions, status.Open = splitEnds(status.Repo.Root(), versions), platform.ParseOpenCounts(open)
 	return status, err
 }
@@ -177,12 +177,12 @@ func (tx *transaction) selectStatuses(images platform.ImageKeys, into *[]*platfo
 	keys := images.Keys()
 	repos, digests := make([][]byte, len(keys)), make([]string, len(keys))
 	for i, k := range keys {
-		repos[i], digests[i] = packUID(k.Repo), k.Digest
+		repos[i], digests[i] = PackUID(k.Repo), k.Digest
 	}
-	q := newStatement(tx.dialect)
-	q.add("SELECT " + statusColumns + " FROM ").add(q.parents(uidPairs(repos, digests)...))
-	q.add(" CROSS JOIN image_status t WHERE t.parent = p.k AND t.digest = p.inside ORDER BY t.parent, t.digest")
-	return q.build(func(scan func(...any) error) error {
+	q := NewStatement(tx.Dialect)
+	q.Add("SELECT " + statusColumns + " FROM ").Add(q.Parents(UIDPairs(repos, digests)...))
+	q.Add(" CROSS JOIN image_status t WHERE t.parent = p.k AND t.digest = p.inside ORDER BY t.parent, t.digest")
+	return q.Build(func(scan func(...any) error) error {
 		status, err := scanStatus(scan)
 		*into = append(*into, status)
 		return err
@@ -192,7 +192,7 @@ func (tx *transaction) selectStatuses(images platform.ImageKeys, into *[]*platfo
 // ImageStatuses reads the statuses of images.
 func (queries) ImageStatuses(ctx context.Context, in platform.Tx, images platform.ImageKeys) (found []*platform.ImageStatus, err error) {
 	tx := transactionOf(in)
-	err = tx.conn.Run(ctx, tx.selectStatuses(images, &found))
+	err = tx.Conn.Run(ctx, tx.selectStatuses(images, &found))
 	return found, err
 }
 
@@ -203,7 +203,7 @@ func (queries) TriageFacts(ctx context.Context, in platform.Tx, images platform.
 	for _, k := range images.Keys() {
 		uids = append(uids, k.Repo)
 	}
-	err = tx.conn.Run(ctx, repos.selectAll(tx.dialect, distinctUIDs(uids), &facts.Repos), advisories.selectAll(tx.dialect, about, &facts.Advisories),
+	err = tx.Conn.Run(ctx, repos.SelectAll(tx.Dialect, distinctUIDs(uids), &facts.Repos), advisories.SelectAll(tx.Dialect, about, &facts.Advisories),
 		tx.selectStatuses(images, &facts.Statuses))
 	return facts, err
 }
@@ -211,8 +211,8 @@ func (queries) TriageFacts(ctx context.Context, in platform.Tx, images platform.
 // LastImageNumber returns the highest number of an image.
 func (queries) LastImageNumber(ctx context.Context, in platform.Tx, repo platform.UID) (last int64, err error) {
 	tx := transactionOf(in)
-	q := newStatement(tx.dialect).add("SELECT CAST(COALESCE(MAX(t.number), 0) AS BIGINT) FROM image_status t WHERE t.parent = ?", repo)
-	err = tx.conn.Run(ctx, q.build(func(scan func(...any) error) error { return scan(&last) }))
+	q := NewStatement(tx.Dialect).Add("SELECT CAST(COALESCE(MAX(t.number), 0) AS BIGINT) FROM image_status t WHERE t.parent = ?", repo)
+	err = tx.Conn.Run(ctx, q.Build(func(scan func(...any) error) error { return scan(&last) }))
 	return last, err
 }
 
@@ -229,24 +229,24 @@ func (queries) PutImageStatuses(in platform.Tx, repo platform.UID, statuses []*p
 	for i, status := range statuses {
 		was, is := status.IsAffected, status.Open.Total() > 0
 		digests[i], status.IsAffected = status.Digest, is
-		tx.countAffected(affectedImages, childOf(repo), was, is)
-		insert := newStatement(tx.dialect).add("INSERT INTO image_status ("+strings.Join(storedStatusColumns, ", ")+") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-			repo.Root(), repo, status.Digest, status.Number, status.IsLive, string(status.Basis), ends(status.Named()), status.Open.Text(), is, parentKey(repo))
-		tx.conn.Queue(insert.add(" ON CONFLICT (parent, digest) DO UPDATE SET live = excluded.live, basis = excluded.basis, versions = excluded.versions," +
-			" open_severity = excluded.open_severity, affected = excluded.affected").build(nil))
+		tx.countAffected(affectedImages, ChildOf(repo), was, is)
+		insert := NewStatement(tx.Dialect).Add("INSERT INTO image_status ("+strings.Join(storedStatusColumns, ", ")+") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+			repo.Root(), repo, status.Digest, status.Number, status.IsLive, string(status.Basis), ends(status.Named()), status.Open.Text(), is, ParentKey(repo))
+		tx.Conn.Queue(insert.Add(" ON CONFLICT (parent, digest) DO UPDATE SET live = excluded.live, basis = excluded.basis, versions = excluded.versions," +
+			" open_severity = excluded.open_severity, affected = excluded.affected").Build(nil))
 	}
-	show := newStatement(tx.dialect).add("UPDATE tag AS t SET open_severity = m.open_severity FROM image_status m WHERE m.parent = ?", repo).add(" AND m.digest ?", valueList(digests))
-	show.add(" AND t.parent_key = ? AND substr(t.digest, 8, 6) = substr(m.digest, 8, 6) AND t.digest = m.digest AND t.open_severity <> m.open_severity", parentKey(repo))
-	tx.conn.Queue(show.build(nil))
+	show := NewStatement(tx.Dialect).Add("UPDATE tag AS t SET open_severity = m.open_severity FROM image_status m WHERE m.parent = ?", repo).Add(" AND m.digest ?", Values(digests))
+	show.Add(" AND t.parent_key = ? AND substr(t.digest, 8, 6) = substr(m.digest, 8, 6) AND t.digest = m.digest AND t.open_severity <> m.open_severity", ParentKey(repo))
+	tx.Conn.Queue(show.Build(nil))
 }
 
 // countAffected updates the counter of the rows with open findings.
 func (tx *transaction) countAffected(number byte, uid platform.UID, was, is bool) {
 	switch {
 	case is && !was:
-		tx.count(number, uid, true, 1)
+		tx.Count(number, uid, true, 1)
 	case was && !is:
-		tx.count(number, uid, true, -1)
+		tx.Count(number, uid, true, -1)
 	}
 }
 
@@ -257,30 +257,30 @@ func (queries) ShiftOpenFindings(in platform.Tx, repo *platform.Repo, by platfor
 	was := platform.ParseOpenCounts(repo.OpenSeverity)
 	is := was.Plus(by)
 	repo.OpenSeverity = is.Text()
-	tx.countAffected(affectedRepos, childOf(repo.UID), was.Total() > 0, is.Total() > 0)
-	show := newStatement(tx.dialect).add("UPDATE repo SET open_severity = ?, affected = ? WHERE uid = ?", is.Text(), is.Total() > 0, repo.UID)
-	change := newStatement(tx.dialect).add("INSERT INTO open_finding_change AS t (scope, quarter, r0, r1, r2, r3, r4, r5) VALUES ")
+	tx.countAffected(affectedRepos, ChildOf(repo.UID), was.Total() > 0, is.Total() > 0)
+	show := NewStatement(tx.Dialect).Add("UPDATE repo SET open_severity = ?, affected = ? WHERE uid = ?", is.Text(), is.Total() > 0, repo.UID)
+	change := NewStatement(tx.Dialect).Add("INSERT INTO open_finding_change AS t (scope, quarter, r0, r1, r2, r3, r4, r5) VALUES ")
 	for i, scope := range append(repo.UID.Ancestors(), repo.UID) {
 		if i > 0 {
-			change.add(", ")
+			change.Add(", ")
 		}
-		change.add("(?, ?, ?, ?, ?, ?, ?, ?)", scope, quarterNumber(now), by[0], by[1], by[2], by[3], by[4], by[5])
+		change.Add("(?, ?, ?, ?, ?, ?, ?, ?)", scope, quarterNumber(now), by[0], by[1], by[2], by[3], by[4], by[5])
 	}
-	change.add(" ON CONFLICT (scope, quarter) DO UPDATE SET r0 = t.r0 + excluded.r0, r1 = t.r1 + excluded.r1, r2 = t.r2 + excluded.r2," +
+	change.Add(" ON CONFLICT (scope, quarter) DO UPDATE SET r0 = t.r0 + excluded.r0, r1 = t.r1 + excluded.r1, r2 = t.r2 + excluded.r2," +
 		" r3 = t.r3 + excluded.r3, r4 = t.r4 + excluded.r4, r5 = t.r5 + excluded.r5")
-	tx.conn.Queue(show.build(nil), change.build(nil))
+	tx.Conn.Queue(show.Build(nil), change.Build(nil))
 }
 
 // Holders lists the live images of a repo that hold packages with one of normal names.
 func (queries) Holders(ctx context.Context, in platform.Tx, repo platform.UID, names []string) ([]platform.Holder, error) {
 	tx := transactionOf(in)
 	var holders []platform.Holder
-	packed := packUID(repo.Root())
-	q := newStatement(tx.dialect)
-	q.add("SELECT m.digest, u.package, u.version FROM package k CROSS JOIN package_use u CROSS JOIN ").addElements("u.images").add(" CROSS JOIN image_status m")
-	q.add(" WHERE k.root = ?", repo.Root()).add(" AND k.normal_name ?", valueList(names))
-	q.add(" AND u.parent = ? AND u.package = substr(k.uid, 21, 8) AND m.parent = u.parent AND m.number = CAST(e.value AS BIGINT)", repo)
-	err := tx.conn.Run(ctx, q.build(func(scan func(...any) error) error {
+	packed := PackUID(repo.Root())
+	q := NewStatement(tx.Dialect)
+	q.Add("SELECT m.digest, u.package, u.version FROM package k CROSS JOIN package_use u CROSS JOIN ").AddElements("u.images").Add(" CROSS JOIN image_status m")
+	q.Add(" WHERE k.root = ?", repo.Root()).Add(" AND k.normal_name ?", Values(names))
+	q.Add(" AND u.parent = ? AND u.package = substr(k.uid, 21, 8) AND m.parent = u.parent AND m.number = CAST(e.value AS BIGINT)", repo)
+	err := tx.Conn.Run(ctx, q.Build(func(scan func(...any) error) error {
 		var h platform.Holder
 		var of, version []byte
 		if err := scan(&h.Digest, &of, &version); err != nil {
@@ -310,27 +310,27 @@ func (queries) ReposOfAdvisories(ctx context.Context, in platform.Tx, root platf
 	}
 	repos, byDigest := map[platform.UID][]platform.UID{}, map[string][]platform.UID{}
 	run := []*dbconn.Statement{
-		newStatement(tx.dialect).add("SELECT DISTINCT f.advisory, f.parent FROM finding f WHERE f.advisory ?", uidValueList(uids)).build(func(scan func(...any) error) error {
+		NewStatement(tx.Dialect).Add("SELECT DISTINCT f.advisory, f.parent FROM finding f WHERE f.advisory ?", UIDValues(uids)).Build(func(scan func(...any) error) error {
 			var advisory, repo platform.UID
-			err := scan(keyOf(&advisory), keyOf(&repo))
+			err := scan(UIDOf(&advisory), UIDOf(&repo))
 			repos[advisory] = append(repos[advisory], repo)
 			return err
 		}),
 	}
 	if len(digests) > 0 {
-		q := newStatement(tx.dialect).add("SELECT m.digest, m.parent FROM image_status m WHERE m.digest ?", valueList(digests))
+		q := NewStatement(tx.Dialect).Add("SELECT m.digest, m.parent FROM image_status m WHERE m.digest ?", Values(digests))
 		if root != "" {
-			q.add(" AND m.root = ?", root)
+			q.Add(" AND m.root = ?", root)
 		}
-		run = append(run, q.build(func(scan func(...any) error) error {
+		run = append(run, q.Build(func(scan func(...any) error) error {
 			var digest string
 			var repo platform.UID
-			err := scan(&digest, keyOf(&repo))
+			err := scan(&digest, UIDOf(&repo))
 			byDigest[digest] = append(byDigest[digest], repo)
 			return err
 		}))
 	}
-	err = tx.conn.Run(ctx, run...)
+	err = tx.Conn.Run(ctx, run...)
 	for _, a := range all {
 		for _, name := range a.Names {
 			repos[a.Advisory] = append(repos[a.Advisory], holders[name]...)
@@ -346,29 +346,29 @@ func (tx *transaction) reposHolding(ctx context.Context, root platform.UID, name
 	type key struct{ root, of string }
 	nameOf := map[key]string{}
 	var roots, packages [][]byte
-	q := newStatement(tx.dialect).add("SELECT k.uid, k.normal_name FROM package k WHERE k.normal_name ?", valueList(names))
+	q := NewStatement(tx.Dialect).Add("SELECT k.uid, k.normal_name FROM package k WHERE k.normal_name ?", Values(names))
 	if root != "" {
-		q.add(" AND k.root = ?", root)
+		q.Add(" AND k.root = ?", root)
 	}
-	err := tx.conn.Run(ctx, q.build(func(scan func(...any) error) error {
+	err := tx.Conn.Run(ctx, q.Build(func(scan func(...any) error) error {
 		var uid platform.UID
 		var name string
-		err := scan(keyOf(&uid), &name)
-		nameOf[key{string(uid.Root()), string(localOf(uid))}] = name
-		roots, packages = append(roots, scopeKey(uid.Root())), append(packages, localOf(uid))
+		err := scan(UIDOf(&uid), &name)
+		nameOf[key{string(uid.Root()), string(LocalOf(uid))}] = name
+		roots, packages = append(roots, ScopeKey(uid.Root())), append(packages, LocalOf(uid))
 		return err
 	}))
 	if err != nil || len(packages) == 0 {
 		return nil, err
 	}
 	holders := map[string][]platform.UID{}
-	q = newStatement(tx.dialect)
-	q.add("SELECT DISTINCT u.package, u.parent FROM ").add(q.parents(dbconn.ParentColumn{Name: "k", Bytes: roots}, dbconn.ParentColumn{Name: "inside", Bytes: packages}))
-	q.add(" CROSS JOIN package_use u WHERE u.root_key = p.k AND u.package = p.inside")
-	err = tx.conn.Run(ctx, q.build(func(scan func(...any) error) error {
+	q = NewStatement(tx.Dialect)
+	q.Add("SELECT DISTINCT u.package, u.parent FROM ").Add(q.Parents(dbconn.ParentColumn{Name: "k", Bytes: roots}, dbconn.ParentColumn{Name: "inside", Bytes: packages}))
+	q.Add(" CROSS JOIN package_use u WHERE u.root_key = p.k AND u.package = p.inside")
+	err = tx.Conn.Run(ctx, q.Build(func(scan func(...any) error) error {
 		var of []byte
 		var repo platform.UID
-		err := scan(&of, keyOf(&repo))
+		err := scan(&of, UIDOf(&repo))
 		if name, found := nameOf[key{string(repo.Root()), string(of)}]; found { // another organisation can have the same key
 			holders[name] = append(holders[name], repo)
 		}
@@ -383,13 +383,13 @@ func (queries) AdvisoriesNamed(ctx context.Context, in platform.Tx, repo platfor
 	if len(names) == 0 {
 		return nil, nil
 	}
-	p := advisories.projectAll()
-	q := newStatement(tx.dialect)
-	parents := q.parents(dbconn.ParentColumn{Name: "k", Texts: names})
-	q.add("SELECT " + p.selected + " FROM " + parents + " CROSS JOIN advisory t WHERE t.normal_name = p.k AND t.count_class > 0")
-	q.add(" AND t.parent ?", uidValueList(append(repo.Ancestors(), platform.FeedGroup)))
+	p := advisories.ProjectAll()
+	q := NewStatement(tx.Dialect)
+	parents := q.Parents(dbconn.ParentColumn{Name: "k", Texts: names})
+	q.Add("SELECT " + p.Selected + " FROM " + parents + " CROSS JOIN advisory t WHERE t.normal_name = p.k AND t.count_class > 0")
+	q.Add(" AND t.parent ?", UIDValues(append(repo.Ancestors(), platform.FeedGroup)))
 	var found []*platform.Advisory
-	err := tx.conn.Run(ctx, q.build(p.collect(&found)))
+	err := tx.Conn.Run(ctx, q.Build(p.Collect(&found)))
 	return found, err
 }
 
@@ -398,12 +398,12 @@ func (queries) PutSBOMs(ctx context.Context, in platform.Tx, all []*platform.SBO
 	tx := transactionOf(in)
 	run := make([]*dbconn.Statement, len(all))
 	for i, b := range all {
-		q := newStatement(tx.dialect).add("INSERT INTO sbom (repo, digest, architecture, format, versions, used, create_time) VALUES (?, ?, ?, ?, ?, ?, ?)",
+		q := NewStatement(tx.Dialect).Add("INSERT INTO sbom (repo, digest, architecture, format, versions, used, create_time) VALUES (?, ?, ?, ?, ?, ?, ?)",
 			b.Repo, b.Digest, b.Architecture, b.Format, ends(b.Versions), []byte{}, b.CreateTime)
-		q.add(" ON CONFLICT (repo, digest, architecture) DO UPDATE SET format = excluded.format, versions = excluded.versions,")
-		run[i] = q.add(" used = COALESCE(sbom.used, sbom.versions), create_time = excluded.create_time").build(nil)
+		q.Add(" ON CONFLICT (repo, digest, architecture) DO UPDATE SET format = excluded.format, versions = excluded.versions,")
+		run[i] = q.Add(" used = COALESCE(sbom.used, sbom.versions), create_time = excluded.create_time").Build(nil)
 	}
-	return tx.conn.Run(ctx, run...)
+	return tx.Conn.Run(ctx, run...)
 }
 
 // SBOMs reads the SBOMs of images.
@@ -412,16 +412,16 @@ func (queries) SBOMs(ctx context.Context, on platform.Conn, keys platform.ImageK
 	wanted := keys.Keys()
 	repos, digests := make([][]byte, len(wanted)), make([]string, len(wanted))
 	for i, k := range wanted {
-		repos[i], digests[i] = packUID(k.Repo), k.Digest
+		repos[i], digests[i] = PackUID(k.Repo), k.Digest
 	}
 	var found []*platform.SBOM
-	q := newStatement(tx.dialect)
-	q.add("SELECT DISTINCT b.repo, b.digest, b.architecture, b.format, b.versions, b.create_time FROM ").add(q.parents(uidPairs(repos, digests)...))
-	q.add(" CROSS JOIN sbom b WHERE b.repo = p.k AND b.digest = p.inside")
-	err := tx.conn.Run(ctx, q.build(func(scan func(...any) error) error {
+	q := NewStatement(tx.Dialect)
+	q.Add("SELECT DISTINCT b.repo, b.digest, b.architecture, b.format, b.versions, b.create_time FROM ").Add(q.Parents(UIDPairs(repos, digests)...))
+	q.Add(" CROSS JOIN sbom b WHERE b.repo = p.k AND b.digest = p.inside")
+	err := tx.Conn.Run(ctx, q.Build(func(scan func(...any) error) error {
 		b := new(platform.SBOM)
 		var versions []byte
-		err := scan(keyOf(&b.Repo), &b.Digest, &b.Architecture, &b.Format, &versions, timeOf(&b.CreateTime))
+		err := scan(UIDOf(&b.Repo), &b.Digest, &b.Architecture, &b.Format, &versions, TimeOf(&b.CreateTime))
 		b.Versions = splitEnds(b.Repo.Root(), versions)
 		found = append(found, b)
 		return err
@@ -432,8 +432,8 @@ func (queries) SBOMs(ctx context.Context, on platform.Conn, keys platform.ImageK
 // forgetOpenFindings takes the past of a repo out of that of the groups above.
 func (tx *transaction) forgetOpenFindings(repo platform.UID) {
 	for _, scope := range repo.Ancestors() {
-		q := newStatement(tx.dialect).add("UPDATE open_finding_change AS t SET r0 = t.r0 - f.r0, r1 = t.r1 - f.r1, r2 = t.r2 - f.r2, r3 = t.r3 - f.r3, r4 = t.r4 - f.r4, r5 = t.r5 - f.r5")
-		tx.conn.Queue(q.add(" FROM open_finding_change f WHERE f.scope = ? AND t.scope = ? AND t.quarter = f.quarter", repo, scope).build(nil))
+		q := NewStatement(tx.Dialect).Add("UPDATE open_finding_change AS t SET r0 = t.r0 - f.r0, r1 = t.r1 - f.r1, r2 = t.r2 - f.r2, r3 = t.r3 - f.r3, r4 = t.r4 - f.r4, r5 = t.r5 - f.r5")
+		tx.Conn.Queue(q.Add(" FROM open_finding_change f WHERE f.scope = ? AND t.scope = ? AND t.quarter = f.quarter", repo, scope).Build(nil))
 	}
 	queries{}.DeleteOpenCountsOf(tx, repo)
 }
@@ -441,37 +441,37 @@ func (tx *transaction) forgetOpenFindings(repo platform.UID) {
 // DeleteOpenCountsOf deletes how many findings were open in a group or a repo.
 func (queries) DeleteOpenCountsOf(in platform.Tx, scope platform.UID) {
 	tx := transactionOf(in)
-	tx.conn.Queue(newStatement(tx.dialect).add("DELETE FROM open_finding_change WHERE scope = ?", scope).build(nil))
+	tx.Conn.Queue(NewStatement(tx.Dialect).Add("DELETE FROM open_finding_change WHERE scope = ?", scope).Build(nil))
 }
 
 // ForgetRepo takes a repo, its images and their findings out of the counters.
 func (queries) ForgetRepo(ctx context.Context, in platform.Tx, repo platform.UID) error {
 	tx := transactionOf(in)
-	w := findings.writer(tx)
+	w := findings.Writer(tx)
 	images, held := 0, map[string]int{}
 	var open string
-	err := tx.conn.Run(ctx,
-		newStatement(tx.dialect).add("SELECT t.count_class, COUNT(*) FROM finding t WHERE t.parent = ? GROUP BY t.count_class", repo).build(func(scan func(...any) error) error {
+	err := tx.Conn.Run(ctx,
+		NewStatement(tx.Dialect).Add("SELECT t.count_class, COUNT(*) FROM finding t WHERE t.parent = ? GROUP BY t.count_class", repo).Build(func(scan func(...any) error) error {
 			var class, n int64
 			err := scan(&class, &n)
-			tx.count(w.number, childOf(repo), w.quietParent, -n)
-			w.countClass(childOf(repo), class, -n)
+			tx.Count(w.Number, ChildOf(repo), w.HasFewWriters, -n)
+			w.CountClass(ChildOf(repo), class, -n)
 			return err
 		}),
-		newStatement(tx.dialect).add("SELECT 1 FROM image_status t WHERE t.parent = ? AND t.affected", repo).build(func(func(...any) error) error { images++; return nil }),
-		newStatement(tx.dialect).add("SELECT DISTINCT t.package FROM package_use t WHERE t.parent = ?", repo).build(func(scan func(...any) error) error {
+		NewStatement(tx.Dialect).Add("SELECT 1 FROM image_status t WHERE t.parent = ? AND t.affected", repo).Build(func(func(...any) error) error { images++; return nil }),
+		NewStatement(tx.Dialect).Add("SELECT DISTINCT t.package FROM package_use t WHERE t.parent = ?", repo).Build(func(scan func(...any) error) error {
 			var of []byte
 			err := scan(&of)
 			held[string(of)] = 1
 			return err
 		}),
-		newStatement(tx.dialect).add("SELECT t.open_severity FROM repo t WHERE t.uid = ?", repo).build(func(scan func(...any) error) error { return scan(&open) }))
+		NewStatement(tx.Dialect).Add("SELECT t.open_severity FROM repo t WHERE t.uid = ?", repo).Build(func(scan func(...any) error) error { return scan(&open) }))
 	if err != nil {
 		return err
 	}
 	tx.forgetOpenFindings(repo)
-	tx.count(affectedImages, childOf(repo), true, int64(-images))
-	tx.countAffected(affectedRepos, childOf(repo), platform.ParseOpenCounts(open).Total() > 0, false)
+	tx.Count(affectedImages, ChildOf(repo), true, int64(-images))
+	tx.countAffected(affectedRepos, ChildOf(repo), platform.ParseOpenCounts(open).Total() > 0, false)
 	gone := map[string]int{}
 	for of := range held {
 		gone[of] = 0

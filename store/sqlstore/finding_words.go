@@ -17,14 +17,14 @@ import (
 const manyFound = 5_000
 
 // whereWords adds the condition that a finding has the words of a search.
-func whereWords(query string, s *statement, byPairs bool) {
+func whereWords(query string, s *Statement, byPairs bool) {
 	in := "t.vulnerability || ' ' || t.package"
 	if byPairs {
 		in = "w.vulnerability || ' ' || w.package"
-		s.add(" AND t.vulnerability = w.vulnerability AND t.package = w.package")
+		s.Add(" AND t.vulnerability = w.vulnerability AND t.package = w.package")
 	}
-	for _, word := range searchWords(query) {
-		s.addSlow(" AND lower("+in+") LIKE ? ESCAPE '\\'", likePattern(strings.TrimSpace(word)))
+	for _, word := range SearchWords(query) {
+		s.AddSlow(" AND lower("+in+") LIKE ? ESCAPE '\\'", LikePattern(strings.TrimSpace(word)))
 	}
 }
 
@@ -32,34 +32,34 @@ func whereWords(query string, s *statement, byPairs bool) {
 // the conditions on w out of the select, so that SQLite goes from one pair to the next in the index. PostgreSQL would read
 // all rows to join them with the pairs, since it does not know how few of these have the words: the offset, which is none,
 // makes it find the rows of each pair.
-func addPairs(s *statement, organisation platform.UID) {
-	s.add("(SELECT DISTINCT d.vulnerability, d.package FROM finding d WHERE d.root_key = ? LIMIT ?) w CROSS JOIN ", scopeKey(organisation), int64(math.MaxInt64))
-	if s.dialect.Lateral {
-		s.add("LATERAL (SELECT * FROM finding t WHERE t.root_key = ? AND t.vulnerability = w.vulnerability AND t.package = w.package OFFSET 0) t", scopeKey(organisation))
+func addPairs(s *Statement, organisation platform.UID) {
+	s.Add("(SELECT DISTINCT d.vulnerability, d.package FROM finding d WHERE d.root_key = ? LIMIT ?) w CROSS JOIN ", ScopeKey(organisation), int64(math.MaxInt64))
+	if s.Dialect.Lateral {
+		s.Add("LATERAL (SELECT * FROM finding t WHERE t.root_key = ? AND t.vulnerability = w.vulnerability AND t.package = w.package OFFSET 0) t", ScopeKey(organisation))
 		return
 	}
-	s.add("finding t")
+	s.Add("finding t")
 }
 
 // planWords returns a reader of a list that finds the words of its filter in the best way.
-func planWords(ctx context.Context, r *reader[*platform.Finding, *platform.FindingFilter], q platform.Query[*platform.FindingFilter]) (*reader[*platform.Finding, *platform.FindingFilter], error) {
-	if len(searchWords(q.Filter.Query)) == 0 {
+func planWords(ctx context.Context, r *Reader[*platform.Finding, *platform.FindingFilter], q platform.Query[*platform.FindingFilter]) (*Reader[*platform.Finding, *platform.FindingFilter], error) {
+	if len(SearchWords(q.Filter.Query)) == 0 {
 		return r, nil
 	}
 	for _, b := range q.Scope.Branches() {
-		if !r.isOrganisation(b) {
+		if !r.IsOrganisation(b) {
 			return r, nil
 		}
 	}
 	by := *r
-	by.finder = &finder[*platform.FindingFilter]{
-		addRows: addPairs,
-		where:   func(f *platform.FindingFilter, s *statement) { addFindingConditions(f, s, true) },
+	by.Finder = &Finder[*platform.FindingFilter]{
+		AddRows: addPairs,
+		Where:   func(f *platform.FindingFilter, s *Statement) { addFindingConditions(f, s, true) },
 	}
 	if len(q.Scope.Branches()) == 0 || !q.Parts.Has(platform.PartItems) {
 		return &by, nil
 	}
-	found, err := by.countUpTo(ctx, q, manyFound)
-	by.finder.isSorted = found < manyFound
+	found, err := by.CountUpTo(ctx, q, manyFound)
+	by.Finder.IsSorted = found < manyFound
 	return &by, err
 }

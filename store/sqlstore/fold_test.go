@@ -19,13 +19,13 @@ func TestTextsOfTheSameLettersFoldAlike(t *testing.T) {
 		{"i\u0307\u0301", "í", "İ\u0301"},
 	} {
 		for _, text := range same[1:] {
-			if got, want := foldText(text), foldText(same[0]); got != want {
+			if got, want := Fold(text), Fold(same[0]); got != want {
 				t.Errorf("%q folds to %q, and %q to %q", text, got, same[0], want)
 			}
 		}
 	}
 	for _, other := range [][2]string{{"x²", "x2"}, {"é", "e"}, {"σ", "ς́"}, {"日", "本"}} {
-		if foldText(other[0]) == foldText(other[1]) {
+		if Fold(other[0]) == Fold(other[1]) {
 			t.Errorf("%q and %q fold alike", other[0], other[1])
 		}
 	}
@@ -40,9 +40,9 @@ func TestEveryCharacterFoldsLikeItsOtherForms(t *testing.T) {
 			continue
 		}
 		text := string(r)
-		folded := foldText(text)
+		folded := Fold(text)
 		for _, same := range []string{folded, string(unicode.SimpleFold(r)), norm.NFC.String(text), norm.NFD.String(text), norm.NFC.String(folded)} {
-			if got := foldText(same); got != folded {
+			if got := Fold(same); got != folded {
 				t.Errorf("%+q folds to %+q, and its form %+q to %+q", text, folded, same, got)
 			}
 		}

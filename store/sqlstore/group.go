@@ -2,37 +2,37 @@ package sqlstore
 
 import "atrium/platform"
 
-var groups = newTable(&table[*platform.Group, *platform.GroupFilter]{
-	name:         "grp",
-	uniqueNames:  true,
-	uid:          func(g *platform.Group) platform.UID { return g.UID },
-	enclosed:     ownUID,
-	selfEnclosed: true,
-	columns: []column[*platform.Group]{
-		{"t.uid", "", func(g *platform.Group) any { return keyOf(&g.UID) }},
-		{"t.name", "name", func(g *platform.Group) any { return &g.Name }},
-		{"t.description", "description", func(g *platform.Group) any { return &g.Description }},
-		{"t.resource_limits", "", func(g *platform.Group) any { return jsonOf(&g.ResourceLimits) }},
-		{"t.verified", "", func(g *platform.Group) any { return &g.Verified }},
-		{"t.kind", "", func(g *platform.Group) any { return (*string)(&g.Kind) }},
-		{"t.status", "", func(g *platform.Group) any { return (*string)(&g.Status) }},
-		{"t.create_time", "", func(g *platform.Group) any { return timeOf(&g.CreateTime) }},
-		{"t.labels", "labels", func(g *platform.Group) any { return jsonOf(&g.Labels) }},
-		{"t.update_time", "", func(g *platform.Group) any { return timeOf(&g.UpdateTime) }},
+var groups = NewTable(&Definition[*platform.Group, *platform.GroupFilter]{
+	Name:           "grp",
+	HasUniqueNames: true,
+	UID:            func(g *platform.Group) platform.UID { return g.UID },
+	LiesIn:         ownUID,
+	LiesInItself:   true,
+	Columns: []Column[*platform.Group]{
+		{SQL: "t.uid", To: func(g *platform.Group) any { return UIDOf(&g.UID) }},
+		{SQL: "t.name", Field: "name", To: func(g *platform.Group) any { return &g.Name }},
+		{SQL: "t.description", Field: "description", To: func(g *platform.Group) any { return &g.Description }},
+		{SQL: "t.resource_limits", To: func(g *platform.Group) any { return JSONOf(&g.ResourceLimits) }},
+		{SQL: "t.verified", To: func(g *platform.Group) any { return &g.Verified }},
+		{SQL: "t.kind", To: func(g *platform.Group) any { return (*string)(&g.Kind) }},
+		{SQL: "t.status", To: func(g *platform.Group) any { return (*string)(&g.Status) }},
+		{SQL: "t.create_time", To: func(g *platform.Group) any { return TimeOf(&g.CreateTime) }},
+		{SQL: "t.labels", Field: "labels", To: func(g *platform.Group) any { return JSONOf(&g.Labels) }},
+		{SQL: "t.update_time", To: func(g *platform.Group) any { return TimeOf(&g.UpdateTime) }},
 	},
-	writeOnly: []column[*platform.Group]{
-		searchColumn((*platform.Group).SearchText),
+	WriteOnly: []Column[*platform.Group]{
+		SearchColumn((*platform.Group).SearchText),
 	},
-	aliasTable: "grp_label", aliasesOf: "labels",
-	aliases:    func(g *platform.Group) []string { return g.Labels.Conditions() },
-	searchText: "t.search", searchFor: func(f *platform.GroupFilter) string { return f.Query },
-	searchOf: (*platform.Group).SearchText, searchFields: []string{"name", "description"},
-	where: func(f *platform.GroupFilter, s *statement) {
-		s.addName(f.Name)
-		s.addWords("t.search", f.Query)
+	AliasTable: "grp_label", AliasField: "labels",
+	AliasesOf:  func(g *platform.Group) []string { return g.Labels.Conditions() },
+	SearchText: "t.search", SearchQuery: func(f *platform.GroupFilter) string { return f.Query },
+	SearchTextOf: (*platform.Group).SearchText, SearchFields: []string{"name", "description"},
+	Where: func(f *platform.GroupFilter, s *Statement) {
+		s.AddName(f.Name)
+		s.AddWords("t.search", f.Query)
 		addRepoCondition(s, f.Repos)
 		addLabels(s, "grp_label", "t.uid", f.Labels)
-		s.addChanged(&f.ChangeFilter)
+		s.AddChanged(&f.ChangeFilter)
 	},
 })
 

@@ -2,33 +2,33 @@ package sqlstore
 
 import "atrium/platform"
 
-var groupInvites = newTable(&table[*platform.GroupInvite, *platform.GroupInviteFilter]{
-	name:     "group_invite",
-	uid:      func(i *platform.GroupInvite) platform.UID { return i.UID },
-	enclosed: parentUID,
-	joins:    []join{{" JOIN role r ON r.uid = ", "role"}},
-	lookups:  map[string]lookup{"role_name": nameOf("r.name", "role", "role")},
-	columns: []column[*platform.GroupInvite]{
-		{"t.uid", "", func(i *platform.GroupInvite) any { return keyOf(&i.UID) }},
-		{"t.role", "", func(i *platform.GroupInvite) any { return keyOf(&i.RoleUID) }},
-		{"t.email", "", func(i *platform.GroupInvite) any { return &i.Email }},
-		{"t.single_use", "", func(i *platform.GroupInvite) any { return &i.SingleUse }},
-		{"t.key_id", "", func(i *platform.GroupInvite) any { return &i.KeyID }},
-		{"t.hash", "", func(i *platform.GroupInvite) any { return &i.Hash }},
-		{"t.expiration_time", "", func(i *platform.GroupInvite) any { return timeOf(&i.ExpirationTime) }},
-		{"t.create_time", "", func(i *platform.GroupInvite) any { return timeOf(&i.CreateTime) }},
-		{"r.uid", "", func(i *platform.GroupInvite) any { return keyOf(&i.Role.UID) }},
-		{"r.name", "", func(i *platform.GroupInvite) any { return &i.Role.Name }},
-		{"r.description", "", func(i *platform.GroupInvite) any { return &i.Role.Description }},
-		{"r.capabilities", "", func(i *platform.GroupInvite) any { return jsonOf(&i.Role.Capabilities) }},
+var groupInvites = NewTable(&Definition[*platform.GroupInvite, *platform.GroupInviteFilter]{
+	Name:         "group_invite",
+	UID:          func(i *platform.GroupInvite) platform.UID { return i.UID },
+	LiesIn:       parentUID,
+	Joins:        []Join{{SQL: " JOIN role r ON r.uid = ", Column: "role"}},
+	JoinedOrders: map[string]JoinedOrder{"role_name": OrderByName("r.name", "role", "role")},
+	Columns: []Column[*platform.GroupInvite]{
+		{SQL: "t.uid", To: func(i *platform.GroupInvite) any { return UIDOf(&i.UID) }},
+		{SQL: "t.role", To: func(i *platform.GroupInvite) any { return UIDOf(&i.RoleUID) }},
+		{SQL: "t.email", To: func(i *platform.GroupInvite) any { return &i.Email }},
+		{SQL: "t.single_use", To: func(i *platform.GroupInvite) any { return &i.SingleUse }},
+		{SQL: "t.key_id", To: func(i *platform.GroupInvite) any { return &i.KeyID }},
+		{SQL: "t.hash", To: func(i *platform.GroupInvite) any { return &i.Hash }},
+		{SQL: "t.expiration_time", To: func(i *platform.GroupInvite) any { return TimeOf(&i.ExpirationTime) }},
+		{SQL: "t.create_time", To: func(i *platform.GroupInvite) any { return TimeOf(&i.CreateTime) }},
+		{SQL: "r.uid", To: func(i *platform.GroupInvite) any { return UIDOf(&i.Role.UID) }},
+		{SQL: "r.name", To: func(i *platform.GroupInvite) any { return &i.Role.Name }},
+		{SQL: "r.description", To: func(i *platform.GroupInvite) any { return &i.Role.Description }},
+		{SQL: "r.capabilities", To: func(i *platform.GroupInvite) any { return JSONOf(&i.Role.Capabilities) }},
 	},
-	where: func(f *platform.GroupInviteFilter, s *statement) {
+	Where: func(f *platform.GroupInviteFilter, s *Statement) {
 		if f.KeyID != "" {
-			s.add(" AND t.key_id = ?", f.KeyID)
+			s.Add(" AND t.key_id = ?", f.KeyID)
 		}
-		addSince(s, "create_time", f.CreatedSince)
+		AddSince(s, "create_time", f.CreatedSince)
 		if f.Expired != nil {
-			s.add(" AND t.expiration_time ").add(map[bool]string{true: "<= ", false: "> "}[*f.Expired]).addNow()
+			s.Add(" AND t.expiration_time ").Add(map[bool]string{true: "<= ", false: "> "}[*f.Expired]).AddNow()
 		}
 	},
 })

@@ -11,55 +11,55 @@ import (
 	"atrium/store/sqlstore/dbconn"
 )
 
-var identities = newTable(&table[*platform.Identity, *platform.IdentityFilter]{
-	name:     "identity",
-	uid:      func(i *platform.Identity) platform.UID { return i.UID },
-	enclosed: parentUID,
-	compact:  true,
-	byParent: func(order string, f *platform.IdentityFilter) bool { return order == "name" || f.Name != "" },
-	columns: []column[*platform.Identity]{
-		{"t.uid", "", func(i *platform.Identity) any { return keyOf(&i.UID) }},
-		{"t.name", "name", func(i *platform.Identity) any { return &i.Name }},
-		{"t.description", "description", func(i *platform.Identity) any { return &i.Description }},
-		{"t.email", "", func(i *platform.Identity) any { return &i.Email }},
-		{"t.email_unverified", "", func(i *platform.Identity) any { return &i.EmailUnverified }},
-		{"t.company", "company", func(i *platform.Identity) any { return &i.Company }},
-		{"t.claim_match", "claimMatch", func(i *platform.Identity) any { return jsonOf(&storedRule{&i.ClaimMatch}) }},
-		{"t.static_keys", "staticKeys", func(i *platform.Identity) any { return jsonOf(&i.StaticKeys) }},
-		{"t.last_seen_time", "", func(i *platform.Identity) any { return timeOf(&i.LastSeenTime) }},
-		{"t.create_time", "", func(i *platform.Identity) any { return timeOf(&i.CreateTime) }},
-		{"t.update_time", "", func(i *platform.Identity) any { return timeOf(&i.UpdateTime) }},
+var identities = NewTable(&Definition[*platform.Identity, *platform.IdentityFilter]{
+	Name:          "identity",
+	UID:           func(i *platform.Identity) platform.UID { return i.UID },
+	LiesIn:        parentUID,
+	HasScopeKeys:  true,
+	FoundByParent: func(order string, f *platform.IdentityFilter) bool { return order == "name" || f.Name != "" },
+	Columns: []Column[*platform.Identity]{
+		{SQL: "t.uid", To: func(i *platform.Identity) any { return UIDOf(&i.UID) }},
+		{SQL: "t.name", Field: "name", To: func(i *platform.Identity) any { return &i.Name }},
+		{SQL: "t.description", Field: "description", To: func(i *platform.Identity) any { return &i.Description }},
+		{SQL: "t.email", To: func(i *platform.Identity) any { return &i.Email }},
+		{SQL: "t.email_unverified", To: func(i *platform.Identity) any { return &i.EmailUnverified }},
+		{SQL: "t.company", Field: "company", To: func(i *platform.Identity) any { return &i.Company }},
+		{SQL: "t.claim_match", Field: "claimMatch", To: func(i *platform.Identity) any { return JSONOf(&storedRule{&i.ClaimMatch}) }},
+		{SQL: "t.static_keys", Field: "staticKeys", To: func(i *platform.Identity) any { return JSONOf(&i.StaticKeys) }},
+		{SQL: "t.last_seen_time", To: func(i *platform.Identity) any { return TimeOf(&i.LastSeenTime) }},
+		{SQL: "t.create_time", To: func(i *platform.Identity) any { return TimeOf(&i.CreateTime) }},
+		{SQL: "t.update_time", To: func(i *platform.Identity) any { return TimeOf(&i.UpdateTime) }},
 	},
-	costly: map[string]costlyColumn{"t.claim_match": {field: platform.IdentityRules}, "t.static_keys": {field: platform.IdentityRules}},
-	writeOnly: []column[*platform.Identity]{
-		{"t.match_rule", "claimMatch", func(i *platform.Identity) any { rule := ruleOf(i); return &rule }},
-		{"t.static_rule", "staticKeys", func(i *platform.Identity) any { rule := staticRuleOf(i); return &rule }},
-		{"t.external_id", "", func(i *platform.Identity) any { rule := externalRuleOf(i); return &rule }},
-		{"t.provider", "", func(i *platform.Identity) any { return uidReferenceOf(i.Provider) }},
-		searchColumn((*platform.Identity).SearchText),
+	CostlyColumns: map[string]CostlyColumn{"t.claim_match": {Field: platform.IdentityRules}, "t.static_keys": {Field: platform.IdentityRules}},
+	WriteOnly: []Column[*platform.Identity]{
+		{SQL: "t.match_rule", Field: "claimMatch", To: func(i *platform.Identity) any { rule := ruleOf(i); return &rule }},
+		{SQL: "t.static_rule", Field: "staticKeys", To: func(i *platform.Identity) any { rule := staticRuleOf(i); return &rule }},
+		{SQL: "t.external_id", To: func(i *platform.Identity) any { rule := externalRuleOf(i); return &rule }},
+		{SQL: "t.provider", To: func(i *platform.Identity) any { return UIDReference(i.Provider) }},
+		SearchColumn((*platform.Identity).SearchText),
 	},
-	searchText: "t.search", searchFor: func(f *platform.IdentityFilter) string { return f.Query },
-	searchOf: (*platform.Identity).SearchText, searchFields: []string{"name", "description"},
-	where: func(f *platform.IdentityFilter, s *statement) {
-		s.addName(f.Name)
+	SearchText: "t.search", SearchQuery: func(f *platform.IdentityFilter) string { return f.Query },
+	SearchTextOf: (*platform.Identity).SearchText, SearchFields: []string{"name", "description"},
+	Where: func(f *platform.IdentityFilter, s *Statement) {
+		s.AddName(f.Name)
 		switch f.RelationshipType {
 		case platform.RelationshipTypeClaimMatch:
-			s.add(" AND t.claim_match <> ''")
+			s.Add(" AND t.claim_match <> ''")
 		case platform.RelationshipTypeStatic:
-			s.add(" AND t.static_keys <> ''")
+			s.Add(" AND t.static_keys <> ''")
 		}
 		if !f.LastSeenBefore.IsZero() {
-			s.add(" AND t.last_seen_time < ?", f.LastSeenBefore)
+			s.Add(" AND t.last_seen_time < ?", f.LastSeenBefore)
 		}
 		if f.NeverSeen != nil {
-			s.add(" AND t.last_seen_time "+map[bool]string{true: "=", false: "<>"}[*f.NeverSeen]+" ?", platform.Time{})
+			s.Add(" AND t.last_seen_time "+map[bool]string{true: "=", false: "<>"}[*f.NeverSeen]+" ?", platform.Time{})
 		}
 		if f.WithoutBindings != nil {
-			s.addSlow(" AND CASE WHEN EXISTS (SELECT 1 FROM role_binding b WHERE b.identity = t.uid AND ")
-			addUnexpired(s, "b").add(") THEN 1 END IS " + map[bool]string{true: "NULL", false: "NOT NULL"}[*f.WithoutBindings])
+			s.AddSlow(" AND CASE WHEN EXISTS (SELECT 1 FROM role_binding b WHERE b.identity = t.uid AND ")
+			addUnexpired(s, "b").Add(") THEN 1 END IS " + map[bool]string{true: "NULL", false: "NOT NULL"}[*f.WithoutBindings])
 		}
-		s.addWords("t.search", f.Query)
-		s.addChanged(&f.ChangeFilter)
+		s.AddWords("t.search", f.Query)
+		s.AddChanged(&f.ChangeFilter)
 	},
 })
 
@@ -142,24 +142,24 @@ func (queries) StaticIdentities(ctx context.Context, on platform.Conn, issuer, s
 		return nil, nil
 	}
 	var found []*platform.Identity
-	q := newStatement(s.dialect)
-	q.add("SELECT "+identities.projectAll().selected+" FROM (SELECT uid, create_time, row_number() OVER (PARTITION BY root ORDER BY create_time, uid) AS share"+
+	q := NewStatement(s.Dialect)
+	q.Add("SELECT "+identities.ProjectAll().Selected+" FROM (SELECT uid, create_time, row_number() OVER (PARTITION BY root ORDER BY create_time, uid) AS share"+
 		" FROM (SELECT uid, root, create_time FROM identity WHERE static_rule = ? AND static_rule <> '' ORDER BY create_time, uid LIMIT ?) known"+
 		" ORDER BY share, create_time, uid LIMIT ?) s JOIN identity t ON t.uid = s.uid ORDER BY s.share, s.create_time, s.uid", rule(issuer, subject), int64(platform.MaxExactRules), maxStatic)
-	err := s.conn.Run(ctx, q.build(identities.projectAll().collect(&found)))
+	err := s.Conn.Run(ctx, q.Build(identities.ProjectAll().Collect(&found)))
 	return found, err
 }
 
 // Grants reads the roles that are bound to identities.
 func (queries) Grants(ctx context.Context, on platform.Conn, uids []platform.UID) ([]platform.Grant, error) {
 	s := tablesOf(on)
-	q := newStatement(s.dialect)
-	q.add("SELECT b.identity, b.parent, b.role, r.capabilities, b.expire_time FROM role_binding b JOIN role r ON r.uid = b.role WHERE b.identity ? AND ", uidKeyList(uids))
+	q := NewStatement(s.Dialect)
+	q.Add("SELECT b.identity, b.parent, b.role, r.capabilities, b.expire_time FROM role_binding b JOIN role r ON r.uid = b.role WHERE b.identity ? AND ", UIDKeys(uids))
 	addUnexpired(q, "b")
 	var grants []platform.Grant
-	err := s.conn.Run(ctx, q.build(func(scan func(...any) error) error {
+	err := s.Conn.Run(ctx, q.Build(func(scan func(...any) error) error {
 		var g platform.Grant
-		err := scan(keyOf(&g.Identity), keyOf(&g.Group), keyOf(&g.Role), capabilityColumn{&g.Capabilities}, timeOf(&g.ExpireTime))
+		err := scan(UIDOf(&g.Identity), UIDOf(&g.Group), UIDOf(&g.Role), capabilityColumn{&g.Capabilities}, TimeOf(&g.ExpireTime))
 		grants = append(grants, g)
 		return err
 	}))
@@ -173,10 +173,10 @@ func (queries) KnowsIssuer(ctx context.Context, on platform.Conn, issuer string)
 		return false, nil
 	}
 	known := false
-	q := newStatement(s.dialect)
-	q.add("SELECT 1 WHERE EXISTS (SELECT 1 FROM identity WHERE match_rule >= ? AND match_rule < ?)", issuer+ruleBreak, issuer+ruleEnd)
-	q.add(" OR EXISTS (SELECT 1 FROM identity_provider WHERE issuer = ?)", issuer)
-	err := s.conn.Run(ctx, q.build(func(func(...any) error) error { known = true; return nil }))
+	q := NewStatement(s.Dialect)
+	q.Add("SELECT 1 WHERE EXISTS (SELECT 1 FROM identity WHERE match_rule >= ? AND match_rule < ?)", issuer+ruleBreak, issuer+ruleEnd)
+	q.Add(" OR EXISTS (SELECT 1 FROM identity_provider WHERE issuer = ?)", issuer)
+	err := s.Conn.Run(ctx, q.Build(func(func(...any) error) error { known = true; return nil }))
 	return known, err
 }
 
@@ -186,14 +186,14 @@ func (queries) LookupIdentities(ctx context.Context, on platform.Conn, issuer, s
 	if strings.ContainsFunc(issuer+subject, unicode.IsControl) {
 		return nil, nil
 	}
-	q := newStatement(s.dialect)
-	exactly, roots := rule(issuer, subject), uidKeyList(organisations)
-	q.add("SELECT uid, create_time FROM identity WHERE match_rule = ? AND root ?", exactly, roots)
-	q.addUnion().add("SELECT uid, create_time FROM identity WHERE static_rule = ? AND static_rule <> '' AND root ?", exactly, roots)
-	q.addUnion().add("SELECT uid, create_time FROM identity WHERE external_id = ? AND provider IS NOT NULL AND root ? ORDER BY 2, 1", exactly, roots)
-	err = s.conn.Run(ctx, q.build(func(scan func(...any) error) error {
+	q := NewStatement(s.Dialect)
+	exactly, roots := rule(issuer, subject), UIDKeys(organisations)
+	q.Add("SELECT uid, create_time FROM identity WHERE match_rule = ? AND root ?", exactly, roots)
+	q.AddUnion().Add("SELECT uid, create_time FROM identity WHERE static_rule = ? AND static_rule <> '' AND root ?", exactly, roots)
+	q.AddUnion().Add("SELECT uid, create_time FROM identity WHERE external_id = ? AND provider IS NOT NULL AND root ? ORDER BY 2, 1", exactly, roots)
+	err = s.Conn.Run(ctx, q.Build(func(scan func(...any) error) error {
 		var uid platform.UID
-		err := scan(keyOf(&uid), timeOf(new(platform.Time)))
+		err := scan(UIDOf(&uid), TimeOf(new(platform.Time)))
 		found = append(found, uid)
 		return err
 	}))
@@ -203,7 +203,7 @@ func (queries) LookupIdentities(ctx context.Context, on platform.Conn, issuer, s
 // MarkSeen sets the last seen time of identities.
 func (s *Store) MarkSeen(ctx context.Context, uids []platform.UID, at platform.Time) error {
 	return s.engine.Write(ctx, func(tx *dbconn.Tx) error {
-		return tx.Run(ctx, newStatement(s.dialect).add("UPDATE identity SET last_seen_time = ? WHERE uid ?", at, uidKeyList(uids)).build(nil))
+		return tx.Run(ctx, NewStatement(s.Dialect).Add("UPDATE identity SET last_seen_time = ? WHERE uid ?", at, UIDKeys(uids)).Build(nil))
 	})
 }
 
@@ -231,13 +231,13 @@ var kindOfIdentity = func() string {
 // FacetIdentities counts identities by kind and group.
 func (queries) FacetIdentities(ctx context.Context, on platform.Conn, filter *platform.IdentityFilter, scopes []platform.Scope) ([]*platform.IdentityFacets, error) {
 	s := tablesOf(on)
-	facets := emptyEach[platform.IdentityFacets](len(scopes))
-	kinds, groups := counting[platform.IdentityKind]{}, counting[platform.UID]{}
+	facets := EmptyEach[platform.IdentityFacets](len(scopes))
+	kinds, groups := Counting[platform.IdentityKind]{}, Counting[platform.UID]{}
 	var kind string
 	var group platform.UID
-	run := identities.reader(s).countBy(filter, scopes, "", []string{kindOfIdentity, "t.parent"}, []any{&kind, keyOf(&group)}, func(i int, n int64) {
-		kinds.add(&facets[i].Kind, platform.IdentityKind(kind), n)
-		groups.add(&facets[i].Group, group, n)
+	run := identities.Reader(s).CountBy(filter, scopes, "", []string{kindOfIdentity, "t.parent"}, []any{&kind, UIDOf(&group)}, func(i int, n int64) {
+		kinds.Add(&facets[i].Kind, platform.IdentityKind(kind), n)
+		groups.Add(&facets[i].Group, group, n)
 	})
-	return facets, s.runAll(ctx, run)
+	return facets, s.RunAll(ctx, run)
 }

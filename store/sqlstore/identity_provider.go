@@ -8,30 +8,30 @@ import (
 	"atrium/platform"
 )
 
-var identityProviders = newTable(&table[*platform.IdentityProvider, *platform.IdentityProviderFilter]{
-	name:        "identity_provider",
-	uniqueNames: true,
-	uid:         func(p *platform.IdentityProvider) platform.UID { return p.UID },
-	enclosed:    parentUID,
-	joins:       []join{{" LEFT JOIN issuer_proof v ON v.issuer = ", "issuer"}, {" AND v.root = ", "root"}},
-	columns: []column[*platform.IdentityProvider]{
-		{"t.uid", "", func(p *platform.IdentityProvider) any { return keyOf(&p.UID) }},
-		{"t.name", "name", func(p *platform.IdentityProvider) any { return &p.Name }},
-		{"t.description", "description", func(p *platform.IdentityProvider) any { return &p.Description }},
-		{"t.default_role", "defaultRole", func(p *platform.IdentityProvider) any { return keyOf(&p.DefaultRole) }},
-		{"t.oidc", "oidc", func(p *platform.IdentityProvider) any { return jsonOf((*storedProvider)(p)) }},
-		{"t.client_secret", "clientSecret", func(p *platform.IdentityProvider) any { return &p.EncryptedSecret }},
-		{"t.create_time", "", func(p *platform.IdentityProvider) any { return timeOf(&p.CreateTime) }},
-		{"t.update_time", "", func(p *platform.IdentityProvider) any { return timeOf(&p.UpdateTime) }},
-		{"COALESCE(v.method, '')", "", func(p *platform.IdentityProvider) any { return verifiedColumn{&p.IssuerVerified} }},
-		{"v.verify_time", "", func(p *platform.IdentityProvider) any { return timeOf(&p.IssuerVerifyTime) }},
+var identityProviders = NewTable(&Definition[*platform.IdentityProvider, *platform.IdentityProviderFilter]{
+	Name:           "identity_provider",
+	HasUniqueNames: true,
+	UID:            func(p *platform.IdentityProvider) platform.UID { return p.UID },
+	LiesIn:         parentUID,
+	Joins:          []Join{{SQL: " LEFT JOIN issuer_proof v ON v.issuer = ", Column: "issuer"}, {SQL: " AND v.root = ", Column: "root"}},
+	Columns: []Column[*platform.IdentityProvider]{
+		{SQL: "t.uid", To: func(p *platform.IdentityProvider) any { return UIDOf(&p.UID) }},
+		{SQL: "t.name", Field: "name", To: func(p *platform.IdentityProvider) any { return &p.Name }},
+		{SQL: "t.description", Field: "description", To: func(p *platform.IdentityProvider) any { return &p.Description }},
+		{SQL: "t.default_role", Field: "defaultRole", To: func(p *platform.IdentityProvider) any { return UIDOf(&p.DefaultRole) }},
+		{SQL: "t.oidc", Field: "oidc", To: func(p *platform.IdentityProvider) any { return JSONOf((*storedProvider)(p)) }},
+		{SQL: "t.client_secret", Field: "clientSecret", To: func(p *platform.IdentityProvider) any { return &p.EncryptedSecret }},
+		{SQL: "t.create_time", To: func(p *platform.IdentityProvider) any { return TimeOf(&p.CreateTime) }},
+		{SQL: "t.update_time", To: func(p *platform.IdentityProvider) any { return TimeOf(&p.UpdateTime) }},
+		{SQL: "COALESCE(v.method, '')", To: func(p *platform.IdentityProvider) any { return verifiedColumn{&p.IssuerVerified} }},
+		{SQL: "v.verify_time", To: func(p *platform.IdentityProvider) any { return TimeOf(&p.IssuerVerifyTime) }},
 	},
-	writeOnly: []column[*platform.IdentityProvider]{
-		{"t.issuer", "oidc", func(p *platform.IdentityProvider) any { issuer := issuerOf(p); return &issuer }},
+	WriteOnly: []Column[*platform.IdentityProvider]{
+		{SQL: "t.issuer", Field: "oidc", To: func(p *platform.IdentityProvider) any { issuer := issuerOf(p); return &issuer }},
 	},
-	where: func(f *platform.IdentityProviderFilter, s *statement) {
-		s.addName(f.Name)
-		s.addChanged(&f.ChangeFilter)
+	Where: func(f *platform.IdentityProviderFilter, s *Statement) {
+		s.AddName(f.Name)
+		s.AddChanged(&f.ChangeFilter)
 	},
 })
 
@@ -88,13 +88,13 @@ func (p *storedProvider) UnmarshalJSON(text []byte) error {
 // ProvisionedGrants reads the roles that are bound to the identities of a provider.
 func (queries) ProvisionedGrants(ctx context.Context, on platform.Conn, provider platform.UID) ([]platform.Grant, error) {
 	s := tablesOf(on)
-	q := newStatement(s.dialect)
-	q.add("SELECT DISTINCT b.parent, b.role, r.capabilities, b.expire_time FROM identity i JOIN role_binding b ON b.identity = i.uid JOIN role r ON r.uid = b.role WHERE i.provider = ? AND ", provider)
+	q := NewStatement(s.Dialect)
+	q.Add("SELECT DISTINCT b.parent, b.role, r.capabilities, b.expire_time FROM identity i JOIN role_binding b ON b.identity = i.uid JOIN role r ON r.uid = b.role WHERE i.provider = ? AND ", provider)
 	addUnexpired(q, "b")
 	var grants []platform.Grant
-	err := s.conn.Run(ctx, q.build(func(scan func(...any) error) error {
+	err := s.Conn.Run(ctx, q.Build(func(scan func(...any) error) error {
 		g := platform.Grant{Identity: provider}
-		err := scan(keyOf(&g.Group), keyOf(&g.Role), capabilityColumn{&g.Capabilities}, timeOf(&g.ExpireTime))
+		err := scan(UIDOf(&g.Group), UIDOf(&g.Role), capabilityColumn{&g.Capabilities}, TimeOf(&g.ExpireTime))
 		grants = append(grants, g)
 		return err
 	}))
@@ -104,15 +104,15 @@ func (queries) ProvisionedGrants(ctx context.Context, on platform.Conn, provider
 // MappedGrants reads the roles that a provider maps external groups to.
 func (queries) MappedGrants(ctx context.Context, on platform.Conn, provider platform.UID, externalGroups ...string) ([]platform.Grant, error) {
 	s := tablesOf(on)
-	q := newStatement(s.dialect)
-	q.add("SELECT m.scope, m.role, m.external_group_id, r.capabilities FROM external_group_role_mapping m JOIN role r ON r.uid = m.role WHERE m.parent = ?", provider)
+	q := NewStatement(s.Dialect)
+	q.Add("SELECT m.scope, m.role, m.external_group_id, r.capabilities FROM external_group_role_mapping m JOIN role r ON r.uid = m.role WHERE m.parent = ?", provider)
 	if len(externalGroups) > 0 {
-		q.add(" AND m.external_group_id ?", valueList(externalGroups))
+		q.Add(" AND m.external_group_id ?", Values(externalGroups))
 	}
 	var grants []platform.Grant
-	err := s.conn.Run(ctx, q.build(func(scan func(...any) error) error {
+	err := s.Conn.Run(ctx, q.Build(func(scan func(...any) error) error {
 		g := platform.Grant{Identity: provider}
-		err := scan(keyOf(&g.Group), keyOf(&g.Role), &g.ExternalGroup, capabilityColumn{&g.Capabilities})
+		err := scan(UIDOf(&g.Group), UIDOf(&g.Role), &g.ExternalGroup, capabilityColumn{&g.Capabilities})
 		grants = append(grants, g)
 		return err
 	}))

@@ -17,18 +17,18 @@ func (queries) Images(ctx context.Context, on platform.Conn, keys platform.Image
 	wanted := keys.Keys()
 	repos, digests := make([][]byte, len(wanted)), make([]string, len(wanted))
 	for i, k := range wanted {
-		repos[i], digests[i] = packUID(k.Repo), k.Digest
+		repos[i], digests[i] = PackUID(k.Repo), k.Digest
 	}
-	q := newStatement(s.dialect)
-	q.add("SELECT DISTINCT m.repo, m.digest, m.architectures, m.packages FROM ")
-	q.add(q.parents(uidPairs(repos, digests)...))
+	q := NewStatement(s.Dialect)
+	q.Add("SELECT DISTINCT m.repo, m.digest, m.architectures, m.packages FROM ")
+	q.Add(q.Parents(UIDPairs(repos, digests)...))
 	// CROSS JOIN makes SQLite look up each image instead of reading all of them.
-	q.add(" CROSS JOIN image m WHERE m.repo = p.k AND m.digest = p.inside")
+	q.Add(" CROSS JOIN image m WHERE m.repo = p.k AND m.digest = p.inside")
 	var images []*platform.Image
-	err := s.reads.Run(ctx, q.build(func(scan func(...any) error) error {
+	err := s.Reads.Run(ctx, q.Build(func(scan func(...any) error) error {
 		i := new(platform.Image)
 		images = append(images, i)
-		return scan(keyOf(&i.Repo), &i.Digest, jsonOf(&i.Architectures), jsonOf(&i.Packages))
+		return scan(UIDOf(&i.Repo), &i.Digest, JSONOf(&i.Architectures), JSONOf(&i.Packages))
 	}))
 	return images, err
 }
@@ -110,8 +110,8 @@ func newUseList(scopes []platform.Scope) *useList {
 			if b.Holds == "" || b.UID != "" && b.UID.Root() != b.Holds.Root() {
 				continue
 			}
-			l.scopes, l.versions = append(l.scopes, i), append(l.versions, localOf(b.Holds))
-			l.roots, l.low, l.past = append(l.roots, scopeKey(b.Holds.Root())), append(l.low, restOf(b.UID)), append(l.past, pastRest(b.UID))
+			l.scopes, l.versions = append(l.scopes, i), append(l.versions, LocalOf(b.Holds))
+			l.roots, l.low, l.past = append(l.roots, ScopeKey(b.Holds.Root())), append(l.low, RestOf(b.UID)), append(l.past, PastRest(b.UID))
 		}
 	}
 	return l
@@ -138,7 +138,7 @@ func (r imageLists) ListEach(ctx context.Context, q platform.Query[*platform.Ima
 	if q.Parts.Has(platform.PartTotal) {
 		run = append(run, r.countUses(uses, found))
 	}
-	if err := r.reads.Run(ctx, run...); err != nil {
+	if err := r.Reads.Run(ctx, run...); err != nil {
 		return nil, err
 	}
 	return found, r.describe(ctx, q, places, found)
@@ -146,26 +146,26 @@ func (r imageLists) ListEach(ctx context.Context, q platform.Query[*platform.Ima
 
 // pageOfUses builds a statement that reads the images of the uses in which a page begins.
 func (r imageLists) pageOfUses(q platform.Query[*platform.ImageFilter], uses *useList, into [][]imagePlace) *dbconn.Statement {
-	s := newStatement(r.dialect)
-	s.add("SELECT p.i, t.parent, t.images FROM ")
-	page := s.follow()
-	parents := page.parents(uses.columns()...)
-	page.add(usesOfVersion)
+	s := NewStatement(r.Dialect)
+	s.Add("SELECT p.i, t.parent, t.images FROM ")
+	page := s.Follow()
+	parents := page.Parents(uses.columns()...)
+	page.Add(usesOfVersion)
 	sign, direction := ">=", ""
 	if q.Backward != q.Order.Desc {
 		sign, direction = "<=", " DESC"
 	}
 	if q.From != nil {
 		from := placeAt(q.From)
-		page.add(" AND (t.rest, t.part) "+sign+" (?, ?)", restOf(from.repo), from.number/imagesPerUse)
+		page.Add(" AND (t.rest, t.part) "+sign+" (?, ?)", RestOf(from.repo), from.number/imagesPerUse)
 	}
-	page.add(" ORDER BY t.rest"+direction+", t.part"+direction+" LIMIT ?", int64(q.MaxRows()+q.Skip+1)) // one may be all before the page
-	s.addPerParent(parents, "package_use", "t.parent, t.images", page)
-	return s.build(func(scan func(...any) error) error {
+	page.Add(" ORDER BY t.rest"+direction+", t.part"+direction+" LIMIT ?", int64(q.MaxRows()+q.Skip+1)) // one may be all before the page
+	s.AddPerParent(parents, "package_use", "t.parent, t.images", page)
+	return s.Build(func(scan func(...any) error) error {
 		var i int64
 		var repo platform.UID
 		var numbers []int64
-		if err := scan(&i, keyOf(&repo), jsonOf(&numbers)); err != nil {
+		if err := scan(&i, UIDOf(&repo), JSONOf(&numbers)); err != nil {
 			return err
 		}
 		to := uses.scopes[i-1]
@@ -181,9 +181,9 @@ func (r imageLists) pageOfUses(q platform.Query[*platform.ImageFilter], uses *us
 
 // countUses builds a statement that counts the images of each list.
 func (r imageLists) countUses(uses *useList, into []platform.Rows[*platform.Image]) *dbconn.Statement {
-	s := newStatement(r.dialect)
-	s.addSlow("SELECT p.i, CAST(SUM(t.n) AS BIGINT) FROM ").add(s.parents(uses.columns()...)).add(" CROSS JOIN package_use t WHERE " + usesOfVersion + " GROUP BY p.i")
-	return s.build(func(scan func(...any) error) error {
+	s := NewStatement(r.Dialect)
+	s.AddSlow("SELECT p.i, CAST(SUM(t.n) AS BIGINT) FROM ").Add(s.Parents(uses.columns()...)).Add(" CROSS JOIN package_use t WHERE " + usesOfVersion + " GROUP BY p.i")
+	return s.Build(func(scan func(...any) error) error {
 		var i, n int64
 		err := scan(&i, &n)
 		into[uses.scopes[i-1]].Total += n
@@ -203,21 +203,21 @@ func (r imageLists) describe(ctx context.Context, q platform.Query[*platform.Ima
 			return a.compare(b)
 		})
 		places[i] = places[i][min(q.Skip, len(places[i])):]
-		places[i], found[i].More = trimPage(places[i], q.Limit, q.Backward)
+		places[i], found[i].More = TrimPage(places[i], q.Limit, q.Backward)
 		for _, at := range places[i] {
-			repos, numbers = append(repos, packUID(at.repo)), append(numbers, strconv.FormatInt(at.number, 10))
+			repos, numbers = append(repos, PackUID(at.repo)), append(numbers, strconv.FormatInt(at.number, 10))
 		}
 	}
 	if len(repos) == 0 {
 		return nil
 	}
 	byPlace := map[imagePlace]*platform.Image{}
-	s := newStatement(r.dialect)
-	s.add("SELECT m.parent, m.digest, m.number, COALESCE(i.architectures, ''), COALESCE(i.packages, '') FROM ").add(s.parents(uidPairs(repos, numbers)...))
-	s.add(" CROSS JOIN image_status m LEFT JOIN image i ON i.repo = m.parent AND i.digest = m.digest WHERE m.parent = p.k AND m.number = CAST(p.inside AS BIGINT)")
-	err := r.reads.Run(ctx, s.build(func(scan func(...any) error) error {
+	s := NewStatement(r.Dialect)
+	s.Add("SELECT m.parent, m.digest, m.number, COALESCE(i.architectures, ''), COALESCE(i.packages, '') FROM ").Add(s.Parents(UIDPairs(repos, numbers)...))
+	s.Add(" CROSS JOIN image_status m LEFT JOIN image i ON i.repo = m.parent AND i.digest = m.digest WHERE m.parent = p.k AND m.number = CAST(p.inside AS BIGINT)")
+	err := r.Reads.Run(ctx, s.Build(func(scan func(...any) error) error {
 		i := new(platform.Image)
-		err := scan(keyOf(&i.Repo), &i.Digest, &i.Number, jsonOf(&i.Architectures), jsonOf(&i.Packages))
+		err := scan(UIDOf(&i.Repo), &i.Digest, &i.Number, JSONOf(&i.Architectures), JSONOf(&i.Packages))
 		byPlace[placeOf(i)] = i
 		return err
 	}))
@@ -239,12 +239,12 @@ func (r imageLists) listAffected(ctx context.Context, q platform.Query[*platform
 		run = append(run, r.pageOfAffected(q, &places[0]))
 	}
 	if q.Parts.Has(platform.PartTotal) {
-		s := newStatement(r.dialect)
-		s.addSlow("SELECT COUNT(*) FROM (SELECT DISTINCT f.parent, f.digest FROM finding f WHERE ")
+		s := NewStatement(r.Dialect)
+		s.AddSlow("SELECT COUNT(*) FROM (SELECT DISTINCT f.parent, f.digest FROM finding f WHERE ")
 		addAffected(s, q)
-		run = append(run, s.add(") d").build(func(scan func(...any) error) error { return scan(&found[0].Total) }))
+		run = append(run, s.Add(") d").Build(func(scan func(...any) error) error { return scan(&found[0].Total) }))
 	}
-	err := r.reads.Run(ctx, run...)
+	err := r.Reads.Run(ctx, run...)
 	if err == nil {
 		err = r.describe(ctx, q, places, found)
 	}
@@ -254,8 +254,8 @@ func (r imageLists) listAffected(ctx context.Context, q platform.Query[*platform
 // pageOfAffected builds a statement that reads the places of images with open findings of a vulnerability, up to the
 // end of a page.
 func (r imageLists) pageOfAffected(q platform.Query[*platform.ImageFilter], into *[]imagePlace) *dbconn.Statement {
-	s := newStatement(r.dialect)
-	s.addSlow("SELECT DISTINCT f.parent, m.number FROM finding f CROSS JOIN image_status m WHERE m.parent = f.parent AND m.digest = f.digest AND ")
+	s := NewStatement(r.Dialect)
+	s.AddSlow("SELECT DISTINCT f.parent, m.number FROM finding f CROSS JOIN image_status m WHERE m.parent = f.parent AND m.digest = f.digest AND ")
 	addAffected(s, q)
 	sign, direction := ">", ""
 	if q.Backward != q.Order.Desc {
@@ -263,28 +263,28 @@ func (r imageLists) pageOfAffected(q platform.Query[*platform.ImageFilter], into
 	}
 	if q.From != nil {
 		from := placeAt(q.From)
-		s.add(" AND (f.parent, m.number) "+sign+" (?, ?)", from.repo, from.number)
+		s.Add(" AND (f.parent, m.number) "+sign+" (?, ?)", from.repo, from.number)
 	}
-	s.add(" ORDER BY f.parent"+direction+", m.number"+direction+" LIMIT ?", int64(q.MaxRows()+q.Skip))
-	return s.build(func(scan func(...any) error) error {
+	s.Add(" ORDER BY f.parent"+direction+", m.number"+direction+" LIMIT ?", int64(q.MaxRows()+q.Skip))
+	return s.Build(func(scan func(...any) error) error {
 		var at imagePlace
-		err := scan(keyOf(&at.repo), &at.number)
+		err := scan(UIDOf(&at.repo), &at.number)
 		*into = append(*into, at)
 		return err
 	})
 }
 
 // addAffected adds the condition that a finding f is an open one of the vulnerabilities of a query, and in its scope.
-func addAffected(s *statement, q platform.Query[*platform.ImageFilter]) {
+func addAffected(s *Statement, q platform.Query[*platform.ImageFilter]) {
 	addOpenVulnerability(s, q.Filter.VulnerabilityIDs)
-	s.add(" AND (")
+	s.Add(" AND (")
 	for i, b := range q.Scope.Branches() {
 		if i > 0 {
-			s.add(" OR ")
+			s.Add(" OR ")
 		}
-		s.add("f.root_key = ? AND f.rest >= ? AND f.rest < ?", scopeKey(b.UID.Root()), restOf(b.UID), pastRest(b.UID))
+		s.Add("f.root_key = ? AND f.rest >= ? AND f.rest < ?", ScopeKey(b.UID.Root()), RestOf(b.UID), PastRest(b.UID))
 	}
-	s.add(")")
+	s.Add(")")
 }
 
 // PutImages inserts or replaces images.
@@ -292,14 +292,14 @@ func (queries) PutImages(ctx context.Context, in platform.Tx, images []*platform
 	tx := transactionOf(in)
 	run := make([]*dbconn.Statement, len(images))
 	for n, i := range images {
-		q := newStatement(tx.dialect)
-		q.add("INSERT INTO image (repo, digest, architectures, packages) VALUES (?, ?, ?, ?)",
-			i.Repo, i.Digest, jsonText(&i.Architectures), jsonText(&i.Packages))
-		q.add(" ON CONFLICT (repo, digest) DO UPDATE SET architectures = excluded.architectures, packages = excluded.packages")
-		run[n] = q.build(nil)
+		q := NewStatement(tx.Dialect)
+		q.Add("INSERT INTO image (repo, digest, architectures, packages) VALUES (?, ?, ?, ?)",
+			i.Repo, i.Digest, JSONText(&i.Architectures), JSONText(&i.Packages))
+		q.Add(" ON CONFLICT (repo, digest) DO UPDATE SET architectures = excluded.architectures, packages = excluded.packages")
+		run[n] = q.Build(nil)
 		tx.tasks = append(tx.tasks, platform.FindingTask{Subject: i.Repo, Digest: i.Digest})
 	}
-	err := tx.conn.Run(ctx, run...)
+	err := tx.Conn.Run(ctx, run...)
 	if errors.Is(err, dbconn.ErrForeignKey) {
 		return platform.ErrNoParent
 	}

@@ -15,98 +15,98 @@ const (
 	repoHolds = " AND t.uid IN (SELECT u.parent FROM package_use u WHERE u.root_key = p.xroot AND u.version = p.x)"
 	tagHolds  = " AND t.uid IN (" + tagsOfUses + " u.root_key = p.xroot AND u.version = p.x AND " + tagOfUse + ")"
 
-	tagsOfUses = "SELECT g.uid FROM package_use u CROSS JOIN " + elementsOf + "u.images" + "} CROSS JOIN image_status m CROSS JOIN tag g WHERE"
+	tagsOfUses = "SELECT g.uid FROM package_use u CROSS JOIN " + ElementsOf + "u.images" + "} CROSS JOIN image_status m CROSS JOIN tag g WHERE"
 	tagOfUse   = "m.parent = u.parent AND m.number = CAST(e.value AS BIGINT) AND g.parent_key = m.parent_key AND substr(g.digest, 8, 6) = substr(m.digest, 8, 6)" +
 		" AND g.parent = m.parent AND g.digest = m.digest"
 )
 
 // holding returns the condition that images of a row of t hold a version.
-func holding(sql string, version platform.UID) narrowing {
-	return narrowing{sql: sql, bytes: localOf(version), root: scopeKey(version.Root())}
+func holding(sql string, version platform.UID) Narrowing {
+	return Narrowing{SQL: sql, Bytes: LocalOf(version), Root: ScopeKey(version.Root())}
 }
 
 // addHolds adds the condition that images of a row of t hold a version; "" means any.
-func addHolds(s *statement, sql string, version platform.UID) {
+func addHolds(s *Statement, sql string, version platform.UID) {
 	if version != "" {
-		s.addNarrowing(holding(sql, version))
+		s.AddNarrowing(holding(sql, version))
 	}
 }
 
 // addOpenSeverities adds the condition that a repo, or a tag, whose table has the alias, has open findings
 // with one of ratings: see platform.OpenCounts.Text.
-func addOpenSeverities(s *statement, alias string, ratings []platform.SeverityRating) {
+func addOpenSeverities(s *Statement, alias string, ratings []platform.SeverityRating) {
 	for i, rating := range ratings {
-		s.add(map[bool]string{true: " AND (", false: " OR "}[i == 0])
+		s.Add(map[bool]string{true: " AND (", false: " OR "}[i == 0])
 		switch at := 6 * (5 - max(rating.Rank(), 0)); at {
 		case 0:
-			s.add(alias + ".open_severity >= '000001'") // an index has this order
+			s.Add(alias + ".open_severity >= '000001'") // an index has this order
 		default:
-			s.add(fmt.Sprintf("substr(%s.open_severity, %d, 6) > '000000'", alias, at+1))
+			s.Add(fmt.Sprintf("substr(%s.open_severity, %d, 6) > '000000'", alias, at+1))
 		}
 	}
 	if len(ratings) > 0 {
-		s.add(")")
+		s.Add(")")
 	}
 }
 
 // addOpenVulnerability adds the condition that a finding f is open and of an advisory with one of names.
-func addOpenVulnerability(s *statement, names []string) {
-	s.add(fmt.Sprintf("f.count_class > 0 AND f.count_class <= %d AND f.advisory", openClasses))
+func addOpenVulnerability(s *Statement, names []string) {
+	s.Add(fmt.Sprintf("f.count_class > 0 AND f.count_class <= %d AND f.advisory", openClasses))
 	addNamedAdvisory(s, names)
 }
 
 // addNamedAdvisory adds the condition that the UID of an advisory is of one with one of names.
-func addNamedAdvisory(s *statement, names []string) {
-	s.add(" IN (SELECT a.uid FROM advisory_alias a WHERE a.alias ?", valueList(names))
-	s.add(" UNION SELECT v.uid FROM advisory v WHERE v.advisory_id ?)", valueList(names))
+func addNamedAdvisory(s *Statement, names []string) {
+	s.Add(" IN (SELECT a.uid FROM advisory_alias a WHERE a.alias ?", Values(names))
+	s.Add(" UNION SELECT v.uid FROM advisory v WHERE v.advisory_id ?)", Values(names))
 }
 
 // openClasses is the last class of open findings.
 var openClasses = 1 + platform.FindingClass{State: platform.FindingInTriage, Rating: platform.SeverityCritical, Fixable: true, KnownExploited: true}.Number()
 
 // whereRepoImages adds the conditions on the images of repos.
-func whereRepoImages(f *platform.ImageConditions, s *statement) {
+func whereRepoImages(f *platform.ImageConditions, s *Statement) {
 	addOpenSeverities(s, "t", f.OpenSeverities)
 	if len(f.VulnerabilityIDs) > 0 {
-		s.add(" AND t.affected AND t.uid IN (SELECT f.parent FROM finding f WHERE ")
+		s.Add(" AND t.affected AND t.uid IN (SELECT f.parent FROM finding f WHERE ")
 		addOpenVulnerability(s, f.VulnerabilityIDs)
-		s.add(")")
+		s.Add(")")
 	}
 	if f.Package == nil {
 		return
 	}
-	s.add(" AND EXISTS (SELECT 1 FROM package_use u WHERE u.parent = t.uid AND ")
+	s.Add(" AND EXISTS (SELECT 1 FROM package_use u WHERE u.parent = t.uid AND ")
 	addVersions(s, f.Versions())
-	s.add(")")
+	s.Add(")")
 }
 
 // whereTagImages adds the conditions on the images of tags.
-func whereTagImages(f *platform.ImageConditions, s *statement) {
+func whereTagImages(f *platform.ImageConditions, s *Statement) {
 	if len(f.OpenSeverities) > 0 {
-		s.add(" AND t.open_severity <> ''") // indexes have no other tags
+		s.Add(" AND t.open_severity <> ''") // indexes have no other tags
 		addOpenSeverities(s, "t", f.OpenSeverities)
 	}
 	if len(f.VulnerabilityIDs) > 0 {
-		s.add(" AND EXISTS (SELECT 1 FROM finding f WHERE f.parent = t.parent AND f.digest = t.digest AND ")
+		s.Add(" AND EXISTS (SELECT 1 FROM finding f WHERE f.parent = t.parent AND f.digest = t.digest AND ")
 		addOpenVulnerability(s, f.VulnerabilityIDs)
-		s.add(")")
+		s.Add(")")
 	}
 	if f.Package == nil {
 		return
 	}
-	s.add(" AND t.uid IN (SELECT g.uid FROM package_use u CROSS JOIN ").addElements("u.images").add(" CROSS JOIN image_status m CROSS JOIN tag g WHERE ")
+	s.Add(" AND t.uid IN (SELECT g.uid FROM package_use u CROSS JOIN ").AddElements("u.images").Add(" CROSS JOIN image_status m CROSS JOIN tag g WHERE ")
 	addVersions(s, f.Versions())
-	s.add(" AND " + tagOfUse + ")")
+	s.Add(" AND " + tagOfUse + ")")
 }
 
 // addVersions adds the condition that a use is of one of versions.
-func addVersions(s *statement, versions []platform.UID) {
+func addVersions(s *Statement, versions []platform.UID) {
 	roots, packages, locals := [][]byte{}, [][]byte{}, [][]byte{}
 	for _, v := range versions {
-		roots, packages, locals = append(roots, scopeKey(v.Root())), append(packages, localOf(v.Parent())), append(locals, localOf(v))
+		roots, packages, locals = append(roots, ScopeKey(v.Root())), append(packages, LocalOf(v.Parent())), append(locals, LocalOf(v))
 	}
-	s.add("u.root_key IN (SELECT p.k FROM ").add(s.parents(dbconn.ParentColumn{Name: "k", Bytes: compactBytes(roots)}))
-	s.add(") AND u.package IN (SELECT p.k FROM ").add(s.parents(dbconn.ParentColumn{Name: "k", Bytes: compactBytes(packages)}))
-	s.add(") AND u.version IN (SELECT p.k FROM ").add(s.parents(dbconn.ParentColumn{Name: "k", Bytes: locals}))
-	s.add(")")
+	s.Add("u.root_key IN (SELECT p.k FROM ").Add(s.Parents(dbconn.ParentColumn{Name: "k", Bytes: compactBytes(roots)}))
+	s.Add(") AND u.package IN (SELECT p.k FROM ").Add(s.Parents(dbconn.ParentColumn{Name: "k", Bytes: compactBytes(packages)}))
+	s.Add(") AND u.version IN (SELECT p.k FROM ").Add(s.Parents(dbconn.ParentColumn{Name: "k", Bytes: locals}))
+	s.Add(")")
 }

@@ -11,7 +11,7 @@ import (
 const proofColumns = "v.root, v.issuer, v.method, v.verify_time, v.check_time"
 
 func proofScan(p *platform.IssuerProof) []any {
-	return []any{keyOf(&p.Organisation), &p.Issuer, (*string)(&p.Method), timeOf(&p.VerifyTime), timeOf(&p.CheckTime)}
+	return []any{UIDOf(&p.Organisation), &p.Issuer, (*string)(&p.Method), TimeOf(&p.VerifyTime), TimeOf(&p.CheckTime)}
 }
 
 func collectProofs(into *[]*platform.IssuerProof) func(scan func(...any) error) error {
@@ -27,8 +27,8 @@ func collectProofs(into *[]*platform.IssuerProof) func(scan func(...any) error) 
 func (queries) IssuerProof(ctx context.Context, on platform.Conn, root platform.UID, issuer string) (*platform.IssuerProof, error) {
 	s := tablesOf(on)
 	found := &platform.IssuerProof{}
-	q := newStatement(s.dialect).add("SELECT "+proofColumns+" FROM issuer_proof v WHERE v.issuer = ? AND v.root = ?", issuer, root)
-	err := s.conn.Run(ctx, q.build(func(scan func(...any) error) error { return scan(proofScan(found)...) }))
+	q := NewStatement(s.Dialect).Add("SELECT "+proofColumns+" FROM issuer_proof v WHERE v.issuer = ? AND v.root = ?", issuer, root)
+	err := s.Conn.Run(ctx, q.Build(func(scan func(...any) error) error { return scan(proofScan(found)...) }))
 	return found, err
 }
 
@@ -36,8 +36,8 @@ func (queries) IssuerProof(ctx context.Context, on platform.Conn, root platform.
 func (queries) DueIssuerProofs(ctx context.Context, on platform.Conn, before platform.Time, limit int) ([]*platform.IssuerProof, error) {
 	s := tablesOf(on)
 	var due []*platform.IssuerProof
-	q := newStatement(s.dialect).add("SELECT "+proofColumns+" FROM issuer_proof v WHERE v.method = 'file' AND v.check_time < ? ORDER BY v.check_time LIMIT ?", before, int64(limit))
-	err := s.conn.Run(ctx, q.build(collectProofs(&due)))
+	q := NewStatement(s.Dialect).Add("SELECT "+proofColumns+" FROM issuer_proof v WHERE v.method = 'file' AND v.check_time < ? ORDER BY v.check_time LIMIT ?", before, int64(limit))
+	err := s.Conn.Run(ctx, q.Build(collectProofs(&due)))
 	return due, err
 }
 
@@ -46,8 +46,8 @@ func (queries) DueIssuerProofs(ctx context.Context, on platform.Conn, before pla
 func (queries) IssuerProofs(ctx context.Context, on platform.Conn) ([]*platform.IssuerProof, error) {
 	s := tablesOf(on)
 	var all []*platform.IssuerProof
-	q := newStatement(s.dialect).add("SELECT " + proofColumns + " FROM issuer_proof v ORDER BY v.root, v.issuer")
-	if err := s.conn.Run(ctx, q.build(collectProofs(&all))); err != nil {
+	q := NewStatement(s.Dialect).Add("SELECT " + proofColumns + " FROM issuer_proof v ORDER BY v.root, v.issuer")
+	if err := s.Conn.Run(ctx, q.Build(collectProofs(&all))); err != nil {
 		return nil, err
 	}
 	type decision struct {
@@ -58,11 +58,11 @@ func (queries) IssuerProofs(ctx context.Context, on platform.Conn) ([]*platform.
 	for _, p := range all {
 		known[decision{p.Organisation, p.Issuer}] = true
 	}
-	q = newStatement(s.dialect).addSlow("SELECT p.root, p.issuer FROM identity_provider p WHERE p.issuer <> '' UNION SELECT i.root, i.match_rule FROM identity i WHERE i.match_rule LIKE ? ORDER BY 1, 2", "%"+platform.PatternMark+"%")
-	err := s.conn.Run(ctx, q.build(func(scan func(...any) error) error {
+	q = NewStatement(s.Dialect).AddSlow("SELECT p.root, p.issuer FROM identity_provider p WHERE p.issuer <> '' UNION SELECT i.root, i.match_rule FROM identity i WHERE i.match_rule LIKE ? ORDER BY 1, 2", "%"+platform.PatternMark+"%")
+	err := s.Conn.Run(ctx, q.Build(func(scan func(...any) error) error {
 		var root platform.UID
 		var rule string
-		if err := scan(keyOf(&root), &rule); err != nil {
+		if err := scan(UIDOf(&root), &rule); err != nil {
 			return err
 		}
 		issuer, _, _ := strings.Cut(rule, ruleBreak)
@@ -80,8 +80,8 @@ func (queries) IssuerProofs(ctx context.Context, on platform.Conn) ([]*platform.
 func (queries) ProvidersOfIssuer(ctx context.Context, on platform.Conn, root platform.UID, issuer string) ([]platform.UID, error) {
 	s := tablesOf(on)
 	var uids []platform.UID
-	q := newStatement(s.dialect).add("SELECT uid FROM identity_provider WHERE issuer = ? AND root = ? ORDER BY uid", issuer, root)
-	err := s.conn.Run(ctx, q.build(collectUIDs(&uids)))
+	q := NewStatement(s.Dialect).Add("SELECT uid FROM identity_provider WHERE issuer = ? AND root = ? ORDER BY uid", issuer, root)
+	err := s.Conn.Run(ctx, q.Build(collectUIDs(&uids)))
 	return uids, err
 }
 
@@ -89,30 +89,30 @@ func (queries) ProvidersOfIssuer(ctx context.Context, on platform.Conn, root pla
 // keys never looks like a pattern.
 func (queries) CountRules(ctx context.Context, on platform.Conn, keys map[platform.UID]platform.RuleKey) (map[platform.UID]int, error) {
 	s := tablesOf(on)
-	return s.countByIdentity(ctx, keys, func(q *statement, identity platform.UID, key string) {
-		q.addSlow("SELECT (SELECT COUNT(*) FROM identity WHERE match_rule = ? AND root = ? AND uid <> ?)", key, identity.Root(), identity)
-		q.add(" + (SELECT COUNT(*) FROM identity WHERE static_rule = ? AND static_rule <> '' AND root = ? AND uid <> ?)", key, identity.Root(), identity)
+	return s.countByIdentity(ctx, keys, func(q *Statement, identity platform.UID, key string) {
+		q.AddSlow("SELECT (SELECT COUNT(*) FROM identity WHERE match_rule = ? AND root = ? AND uid <> ?)", key, identity.Root(), identity)
+		q.Add(" + (SELECT COUNT(*) FROM identity WHERE static_rule = ? AND static_rule <> '' AND root = ? AND uid <> ?)", key, identity.Root(), identity)
 	})
 }
 
 // CountBindings counts the role bindings of each identity, and of those with its key.
 func (queries) CountBindings(ctx context.Context, on platform.Conn, keys map[platform.UID]platform.RuleKey, most int) (map[platform.UID]int, error) {
 	s := tablesOf(on)
-	return s.countByIdentity(ctx, keys, func(q *statement, identity platform.UID, key string) {
-		q.addSlow("SELECT COUNT(*) FROM (SELECT 1 FROM (SELECT uid FROM identity WHERE match_rule = ? AND root = ?", key, identity.Root())
-		q.add(" UNION SELECT uid FROM identity WHERE static_rule = ? AND static_rule <> '' AND root = ? UNION SELECT uid FROM identity WHERE uid = ?) i", key, identity.Root(), identity)
-		q.add(" JOIN role_binding b ON b.identity = i.uid LIMIT ?) bound", int64(most))
+	return s.countByIdentity(ctx, keys, func(q *Statement, identity platform.UID, key string) {
+		q.AddSlow("SELECT COUNT(*) FROM (SELECT 1 FROM (SELECT uid FROM identity WHERE match_rule = ? AND root = ?", key, identity.Root())
+		q.Add(" UNION SELECT uid FROM identity WHERE static_rule = ? AND static_rule <> '' AND root = ? UNION SELECT uid FROM identity WHERE uid = ?) i", key, identity.Root(), identity)
+		q.Add(" JOIN role_binding b ON b.identity = i.uid LIMIT ?) bound", int64(most))
 	})
 }
 
 // countByIdentity runs a statement that counts for each identity and its rule.
-func (s tables) countByIdentity(ctx context.Context, keys map[platform.UID]platform.RuleKey, add func(q *statement, identity platform.UID, key string)) (map[platform.UID]int, error) {
+func (s tables) countByIdentity(ctx context.Context, keys map[platform.UID]platform.RuleKey, add func(q *Statement, identity platform.UID, key string)) (map[platform.UID]int, error) {
 	counts := make(map[platform.UID]int, len(keys))
 	var run []*dbconn.Statement
 	for identity, key := range keys {
-		q := newStatement(s.dialect)
+		q := NewStatement(s.Dialect)
 		add(q, identity, ruleText(key))
-		run = append(run, q.build(func(scan func(...any) error) error {
+		run = append(run, q.Build(func(scan func(...any) error) error {
 			var n int64
 			err := scan(&n)
 			counts[identity] = int(n)
@@ -122,7 +122,7 @@ func (s tables) countByIdentity(ctx context.Context, keys map[platform.UID]platf
 	if len(run) == 0 {
 		return counts, nil
 	}
-	return counts, s.conn.Run(ctx, run...)
+	return counts, s.Conn.Run(ctx, run...)
 }
 
 // HasOwner reports whether an organisation has a lasting owner who could sign in. The UID without is
@@ -130,26 +130,26 @@ func (s tables) countByIdentity(ctx context.Context, keys map[platform.UID]platf
 func (queries) HasOwner(ctx context.Context, on platform.Conn, root, without platform.UID, identities ...platform.UID) (bool, error) {
 	s := tablesOf(on)
 	has := false
-	q := newStatement(s.dialect).add("SELECT 1 FROM role_binding b JOIN identity i ON i.uid = b.identity WHERE b.parent = ? AND b.role = ? AND b.uid <> ? AND b.expire_time IS NULL", root, platform.OwnerRole, without)
-	q.add(" AND (i.provider IS NOT NULL OR i.uid <> ? AND (i.match_rule <> '' OR i.static_rule <> ''))", without)
+	q := NewStatement(s.Dialect).Add("SELECT 1 FROM role_binding b JOIN identity i ON i.uid = b.identity WHERE b.parent = ? AND b.role = ? AND b.uid <> ? AND b.expire_time IS NULL", root, platform.OwnerRole, without)
+	q.Add(" AND (i.provider IS NOT NULL OR i.uid <> ? AND (i.match_rule <> '' OR i.static_rule <> ''))", without)
 	if len(identities) > 0 {
-		q.add(" AND NOT (i.uid ?)", uidKeyList(identities))
+		q.Add(" AND NOT (i.uid ?)", UIDKeys(identities))
 	}
-	q.add(" LIMIT 1")
-	err := s.conn.Run(ctx, q.build(func(func(...any) error) error { has = true; return nil }))
+	q.Add(" LIMIT 1")
+	err := s.Conn.Run(ctx, q.Build(func(func(...any) error) error { has = true; return nil }))
 	return has, err
 }
 
 // PutIssuerProof stores a proof.
 func (queries) PutIssuerProof(ctx context.Context, in platform.Tx, p *platform.IssuerProof) error {
 	tx := transactionOf(in)
-	q := newStatement(tx.dialect).add("INSERT INTO issuer_proof (root, issuer, method, verify_time, check_time) VALUES (?, ?, ?, ?, ?)", p.Organisation, p.Issuer, string(p.Method), p.VerifyTime, p.CheckTime)
-	q.add(" ON CONFLICT (issuer, root) DO UPDATE SET method = excluded.method, verify_time = excluded.verify_time, check_time = excluded.check_time")
-	return tx.conn.Run(ctx, q.build(nil))
+	q := NewStatement(tx.Dialect).Add("INSERT INTO issuer_proof (root, issuer, method, verify_time, check_time) VALUES (?, ?, ?, ?, ?)", p.Organisation, p.Issuer, string(p.Method), p.VerifyTime, p.CheckTime)
+	q.Add(" ON CONFLICT (issuer, root) DO UPDATE SET method = excluded.method, verify_time = excluded.verify_time, check_time = excluded.check_time")
+	return tx.Conn.Run(ctx, q.Build(nil))
 }
 
 // DeleteIssuerProof removes a proof.
 func (queries) DeleteIssuerProof(ctx context.Context, in platform.Tx, root platform.UID, issuer string) error {
 	tx := transactionOf(in)
-	return tx.conn.Run(ctx, newStatement(tx.dialect).add("DELETE FROM issuer_proof WHERE issuer = ? AND root = ?", issuer, root).build(nil))
+	return tx.Conn.Run(ctx, NewStatement(tx.Dialect).Add("DELETE FROM issuer_proof WHERE issuer = ? AND root = ?", issuer, root).Build(nil))
 }

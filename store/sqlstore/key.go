@@ -11,11 +11,11 @@ import (
 func (queries) Keys(ctx context.Context, on platform.Conn, purpose string) ([]platform.Key, error) {
 	s := tablesOf(on)
 	var keys []platform.Key
-	q := newStatement(s.dialect).add("SELECT id, material, sealed, create_time FROM shared_key WHERE purpose = ? ORDER BY id", purpose)
-	err := s.conn.Run(ctx, q.build(func(scan func(...any) error) error {
+	q := NewStatement(s.Dialect).Add("SELECT id, material, sealed, create_time FROM shared_key WHERE purpose = ? ORDER BY id", purpose)
+	err := s.Conn.Run(ctx, q.Build(func(scan func(...any) error) error {
 		k := platform.Key{Purpose: purpose}
 		var id int64
-		err := scan(&id, &k.Material, &k.Sealed, timeOf(&k.CreateTime))
+		err := scan(&id, &k.Material, &k.Sealed, TimeOf(&k.CreateTime))
 		k.ID = int(id)
 		keys = append(keys, k)
 		return err
@@ -26,17 +26,17 @@ func (queries) Keys(ctx context.Context, on platform.Conn, purpose string) ([]pl
 // PutKey adds or replaces a key.
 func (queries) PutKey(ctx context.Context, in platform.Tx, k platform.Key) error {
 	tx := transactionOf(in)
-	q := newStatement(tx.dialect).add("INSERT INTO shared_key (purpose, id, material, sealed, create_time) VALUES (?, ?, ?, ?, ?)",
+	q := NewStatement(tx.Dialect).Add("INSERT INTO shared_key (purpose, id, material, sealed, create_time) VALUES (?, ?, ?, ?, ?)",
 		k.Purpose, int64(k.ID), k.Material, k.Sealed, k.CreateTime)
-	q.add(" ON CONFLICT (purpose, id) DO UPDATE SET material = excluded.material, sealed = excluded.sealed")
-	return tx.conn.Run(ctx, q.build(nil))
+	q.Add(" ON CONFLICT (purpose, id) DO UPDATE SET material = excluded.material, sealed = excluded.sealed")
+	return tx.Conn.Run(ctx, q.Build(nil))
 }
 
 // DeleteKey removes a key if it exists.
 func (queries) DeleteKey(ctx context.Context, in platform.Tx, purpose string, id int) error {
 	tx := transactionOf(in)
-	q := newStatement(tx.dialect).add("DELETE FROM shared_key WHERE purpose = ? AND id = ?", purpose, int64(id))
-	return tx.conn.Run(ctx, q.build(nil))
+	q := NewStatement(tx.Dialect).Add("DELETE FROM shared_key WHERE purpose = ? AND id = ?", purpose, int64(id))
+	return tx.Conn.Run(ctx, q.Build(nil))
 }
 
 // A secretColumn holds an encrypted secret of each row of a table, or nothing.
@@ -49,10 +49,10 @@ func (queries) Secrets(ctx context.Context, in platform.Tx) ([]platform.StoredSe
 	tx := transactionOf(in)
 	var found []platform.StoredSecret
 	for place, c := range secretColumns {
-		q := newStatement(tx.dialect).add("SELECT uid, " + c.column + " FROM " + c.table + " WHERE length(" + c.column + ") > 0")
-		err := tx.conn.Run(ctx, q.build(func(scan func(...any) error) error {
+		q := NewStatement(tx.Dialect).Add("SELECT uid, " + c.column + " FROM " + c.table + " WHERE length(" + c.column + ") > 0")
+		err := tx.Conn.Run(ctx, q.Build(func(scan func(...any) error) error {
 			s := platform.StoredSecret{Place: place}
-			err := scan(keyOf(&s.Owner), &s.Encrypted)
+			err := scan(UIDOf(&s.Owner), &s.Encrypted)
 			found = append(found, s)
 			return err
 		}))
@@ -69,10 +69,10 @@ func (queries) PutSecrets(ctx context.Context, in platform.Tx, secrets []platfor
 	run := make([]*dbconn.Statement, len(secrets))
 	for i, s := range secrets {
 		c := secretColumns[s.Place]
-		run[i] = newStatement(tx.dialect).add("UPDATE "+c.table+" SET "+c.column+" = ? WHERE uid = ?", s.Encrypted, s.Owner).build(nil)
+		run[i] = NewStatement(tx.Dialect).Add("UPDATE "+c.table+" SET "+c.column+" = ? WHERE uid = ?", s.Encrypted, s.Owner).Build(nil)
 	}
 	if len(run) == 0 {
 		return nil
 	}
-	return tx.conn.Run(ctx, run...)
+	return tx.Conn.Run(ctx, run...)
 }

@@ -10,38 +10,38 @@ import (
 	"atrium/store/sqlstore/dbconn"
 )
 
-// reader reads one kind through a connection.
-type reader[T, F any] struct {
-	*table[T, F]
-	conn    dbconn.Conn
-	dialect *dbconn.Dialect
-	among   uidKeyList // rows among which are those of a list; nil means that this is not known
-	finder  *finder[F] // a better way to find the rows of a list than in the table; nil means that there is none
+// Reader reads one kind through a connection.
+type Reader[T, F any] struct {
+	*Definition[T, F]
+	Conn    dbconn.Conn
+	Dialect *dbconn.Dialect
+	Among   UIDKeys    // rows among which are those of a list; nil means that this is not known
+	Finder  *Finder[F] // a better way to find the rows of a list than in the table; nil means that there is none
 }
 
-// A finder finds the rows of one list, in place of their table.
-type finder[F any] struct {
-	// addRows adds the table t of the rows of an organisation, joined with what the conditions need.
-	addRows func(s *statement, organisation platform.UID)
-	// where adds the conditions of the filter, in place of those of the table.
-	where func(f F, s *statement)
-	// isSorted means that it finds the page too, which is sorted, and not only the total.
-	isSorted bool
+// A Finder finds the rows of one list, in place of their table.
+type Finder[F any] struct {
+	// AddRows adds the table t of the rows of an organisation, joined with what the conditions need.
+	AddRows func(s *Statement, organisation platform.UID)
+	// Where adds the conditions of the filter, in place of those of the table.
+	Where func(f F, s *Statement)
+	// IsSorted means that it finds the page too, which is sorted, and not only the total.
+	IsSorted bool
 }
 
 // Get reads rows by UID.
-func (r *reader[T, F]) Get(ctx context.Context, keys platform.Keys) ([]T, error) {
+func (r *Reader[T, F]) Get(ctx context.Context, keys platform.Keys) ([]T, error) {
 	var rows []T
-	s := newStatement(r.dialect)
+	s := NewStatement(r.Dialect)
 	p := r.project(keys.Without())
-	s.add("SELECT ").add(p.selected).add(" FROM ").add(r.name).add(" t").add(p.joins)
+	s.Add("SELECT ").Add(p.Selected).Add(" FROM ").Add(r.Name).Add(" t").Add(p.Joins)
 	if uids := keys.UIDs(); len(uids) == 1 {
-		s.plan, s.quick = dbconn.PlanBySession, true
-		s.add(" WHERE t.uid = ?", r.key(uids[0]))
+		s.Plan, s.Quick = dbconn.PlanBySession, true
+		s.Add(" WHERE t.uid = ?", r.key(uids[0]))
 	} else {
-		s.add(" WHERE t.uid ?", r.keys(uids))
+		s.Add(" WHERE t.uid ?", r.keys(uids))
 	}
-	err := r.conn.Run(ctx, s.build(p.collect(&rows)))
+	err := r.Conn.Run(ctx, s.Build(p.Collect(&rows)))
 	return rows, err
 }
 
@@ -49,11 +49,11 @@ func (r *reader[T, F]) Get(ctx context.Context, keys platform.Keys) ([]T, error)
 // nearer to the other end.
 const farSkip = 1000
 
-// maxBranches limits the branches that one statement reads.
-const maxBranches = 32
+// MaxBranches limits the branches that one statement reads.
+const MaxBranches = 32
 
 // List reads one page, and its total in the same round trip.
-func (r *reader[T, F]) List(ctx context.Context, q platform.Query[F]) (platform.Rows[T], error) {
+func (r *Reader[T, F]) List(ctx context.Context, q platform.Query[F]) (platform.Rows[T], error) {
 	q = r.complete(q)
 	var found platform.Rows[T]
 	r, err := r.planList(ctx, q)
@@ -67,61 +67,61 @@ func (r *reader[T, F]) List(ctx context.Context, q platform.Query[F]) (platform.
 		run = append(run, r.total(q, &found.Total))
 	}
 	if far {
-		if err := r.conn.Run(ctx, run...); err != nil {
+		if err := r.Conn.Run(ctx, run...); err != nil {
 			return found, err
 		}
 		return r.farPage(ctx, q, found)
 	}
 	if q.Parts.Has(platform.PartItems) {
-		for branches := range slices.Chunk(q.Scope.Branches(), maxBranches) {
+		for branches := range slices.Chunk(q.Scope.Branches(), MaxBranches) {
 			run = append(run, r.page(q, branches, &items))
 		}
 	}
-	if err := r.conn.Run(ctx, run...); err != nil {
+	if err := r.Conn.Run(ctx, run...); err != nil {
 		return found, err
 	}
-	if len(q.Scope.Branches()) > maxBranches {
+	if len(q.Scope.Branches()) > MaxBranches {
 		slices.SortFunc(items, r.compare(q.Order, q.Backward))
 		items = items[min(q.Skip, len(items)):]
 	}
-	found.Items, found.More = trimPage(items, q.Limit, q.Backward)
+	found.Items, found.More = TrimPage(items, q.Limit, q.Backward)
 	return found, nil
 }
 
 // planList returns a reader that reads a list in the best way.
-func (r *reader[T, F]) planList(ctx context.Context, q platform.Query[F]) (*reader[T, F], error) {
-	if r.plan == nil {
+func (r *Reader[T, F]) planList(ctx context.Context, q platform.Query[F]) (*Reader[T, F], error) {
+	if r.Plan == nil {
 		return r, nil
 	}
-	return r.plan(ctx, r, q)
+	return r.Plan(ctx, r, q)
 }
 
 // addFilter adds the conditions of a filter.
-func (r *reader[T, F]) addFilter(s *statement, f F, how accessPath) {
-	where := r.where
+func (r *Reader[T, F]) addFilter(s *Statement, f F, how accessPath) {
+	where := r.Where
 	if how.isFound {
-		where = r.finder.where
+		where = r.Finder.Where
 	}
 	where(f, s)
-	if r.among != nil {
-		s.add(" AND t.uid ?", r.among)
+	if r.Among != nil {
+		s.Add(" AND t.uid ?", r.Among)
 	}
 }
 
 // complete replaces a filter that is nil. A page is read with the column by which it is
 // sorted, so that its rows can be compared and have cursors.
-func (r *reader[T, F]) complete(q platform.Query[F]) platform.Query[F] {
+func (r *Reader[T, F]) complete(q platform.Query[F]) platform.Query[F] {
 	q.Filter = r.fill(q.Filter)
-	q.Without &^= r.costly["t."+q.Order.Field].field
-	if l, elsewhere := r.lookups[q.Order.Field]; elsewhere {
-		q.Without &^= r.costly[l.column].field
+	q.Without &^= r.CostlyColumns["t."+q.Order.Field].Field
+	if l, elsewhere := r.JoinedOrders[q.Order.Field]; elsewhere {
+		q.Without &^= r.CostlyColumns[l.Column].Field
 	}
 	return q
 }
 
-// trimPage removes the rows beyond the limit, and reverses rows that were read backward. It
+// TrimPage removes the rows beyond the limit, and reverses rows that were read backward. It
 // reports whether there were rows beyond the limit.
-func trimPage[T any](items []T, limit int, backward bool) ([]T, bool) {
+func TrimPage[T any](items []T, limit int, backward bool) ([]T, bool) {
 	more := len(items) > limit
 	if more {
 		items = items[:limit]
@@ -133,7 +133,7 @@ func trimPage[T any](items []T, limit int, backward bool) ([]T, bool) {
 }
 
 // farPage reads a page far from the start, from the nearer end.
-func (r *reader[T, F]) farPage(ctx context.Context, q platform.Query[F], found platform.Rows[T]) (platform.Rows[T], error) {
+func (r *Reader[T, F]) farPage(ctx context.Context, q platform.Query[F], found platform.Rows[T]) (platform.Rows[T], error) {
 	total := int(found.Total)
 	if q.Skip >= total || !q.Parts.Has(platform.PartItems) {
 		return found, nil
@@ -147,17 +147,17 @@ func (r *reader[T, F]) farPage(ctx context.Context, q platform.Query[F], found p
 	}
 	var items []T
 	var run []*dbconn.Statement
-	for branches := range slices.Chunk(q.Scope.Branches(), maxBranches) {
+	for branches := range slices.Chunk(q.Scope.Branches(), MaxBranches) {
 		run = append(run, r.page(near, branches, &items))
 	}
-	if err := r.conn.Run(ctx, run...); err != nil {
+	if err := r.Conn.Run(ctx, run...); err != nil {
 		return found, err
 	}
 	if len(run) > 1 {
 		slices.SortFunc(items, r.compare(near.Order, near.Backward))
 		items = items[min(near.Skip, len(items)):]
 	}
-	found.Items, _ = trimPage(items, limit, near.Backward)
+	found.Items, _ = TrimPage(items, limit, near.Backward)
 	found.More = behind > 0
 	return found, nil
 }
@@ -165,77 +165,77 @@ func (r *reader[T, F]) farPage(ctx context.Context, q platform.Query[F], found p
 // page builds a statement that reads the rows of a page. It merges those of several
 // branches. Unless its filter has arguments, it needs one plan: PostgreSQL would plan it for
 // each small page, because it expects a tenth of all rows from a LIMIT that it does not know.
-func (r *reader[T, F]) page(q platform.Query[F], branches []platform.Branch, into *[]T) *dbconn.Statement {
-	s, p := newStatement(r.dialect), r.project(q.Without)
-	s.plan = dbconn.PlanOnce
+func (r *Reader[T, F]) page(q platform.Query[F], branches []platform.Branch, into *[]T) *dbconn.Statement {
+	s, p := NewStatement(r.Dialect), r.project(q.Without)
+	s.Plan = dbconn.PlanOnce
 	o := r.orderingOf(q)
 	limit, skip := int64(q.MaxRows()), int64(q.Skip)
-	if len(q.Scope.Branches()) > maxBranches {
+	if len(q.Scope.Branches()) > MaxBranches {
 		limit, skip = limit+skip, 0 // the skip is counted when all chunks are merged
 	}
 	simple := len(branches) == 1 && skip == 0 && len(r.filters(q.Filter)) == 1
 	switch how := r.pathOf(q); {
-	case simple && p.joins == "":
+	case simple && p.Joins == "":
 		o = o.withTie(r.tie(branches[0], how))
-		s.add("SELECT " + p.selected + " FROM ")
+		s.Add("SELECT " + p.Selected + " FROM ")
 		r.branch(s, q, branches[0], how, o, limit)
 	case simple:
 		o = o.withTie(r.tie(branches[0], how))
-		s.add("SELECT " + p.selected + " FROM (SELECT " + p.names + " FROM ")
+		s.Add("SELECT " + p.Selected + " FROM (SELECT " + p.Names + " FROM ")
 		r.branch(s, q, branches[0], how, o, limit)
-		s.add(") t")
+		s.Add(") t")
 		p.addJoins(s, branches)
-		s.add(o.orderBy())
+		s.Add(o.orderBy())
 	default:
 		// The keys are selected first, so that skipped rows are read from the index only.
-		s.add("SELECT " + p.selected + " FROM (")
+		s.Add("SELECT " + p.Selected + " FROM (")
 		r.pageKeys(s, q, branches, o, limit, skip)
-		s.add(") k JOIN " + r.name + " t ON t.uid = k.uid")
+		s.Add(") k JOIN " + r.Name + " t ON t.uid = k.uid")
 		p.addJoins(s, branches)
-		s.add(o.orderBy())
+		s.Add(o.orderBy())
 	}
-	return s.build(p.collect(into))
+	return s.Build(p.Collect(into))
 }
 
 // pageKeys adds a select of the UIDs of a page from one or several branches. Each
 // branch returns at most as many rows as the page can need.
-func (r *reader[T, F]) pageKeys(s *statement, q platform.Query[F], branches []platform.Branch, o ordering, limit, skip int64) {
+func (r *Reader[T, F]) pageKeys(s *Statement, q platform.Query[F], branches []platform.Branch, o ordering, limit, skip int64) {
 	filters := r.filters(q.Filter)
 	if len(branches) == 1 && len(filters) == 1 {
 		q.Filter = filters[0]
 		r.branchKeys(s, q, branches[0], o, limit)
-		s.add(" OFFSET ?", skip)
+		s.Add(" OFFSET ?", skip)
 		return
 	}
-	s.add("SELECT b.uid FROM (")
+	s.Add("SELECT b.uid FROM (")
 	for i, b := range branches {
 		for j, filter := range filters {
 			if i+j > 0 {
-				s.addUnion()
+				s.AddUnion()
 			}
-			s.add("SELECT * FROM (")
+			s.Add("SELECT * FROM (")
 			q.Filter = filter
 			r.branchKeys(s, q, b, o, limit+skip)
-			s.add(") u")
+			s.Add(") u")
 		}
 	}
-	s.add(") b"+o.byKeys()+" LIMIT ? OFFSET ?", limit, skip)
+	s.Add(") b"+o.byKeys()+" LIMIT ? OFFSET ?", limit, skip)
 }
 
 // branchKeys adds a select of the UIDs of a page from one branch.
-func (r *reader[T, F]) branchKeys(s *statement, q platform.Query[F], b platform.Branch, o ordering, limit int64) {
+func (r *Reader[T, F]) branchKeys(s *Statement, q platform.Query[F], b platform.Branch, o ordering, limit int64) {
 	how := r.pathOf(q)
 	how.keysOnly = true
 	o = o.withTie(r.tie(b, how))
-	s.add("SELECT ").addKeys(o)
-	s.add(" FROM ")
+	s.Add("SELECT ").addKeys(o)
+	s.Add(" FROM ")
 	r.branch(s, q, b, how, o, limit)
 }
 
 // filters returns the filters by which the rows of a filter are found.
-func (r *reader[T, F]) filters(f F) []F {
-	if r.split != nil {
-		if parts := r.split(f); parts != nil {
+func (r *Reader[T, F]) filters(f F) []F {
+	if r.Split != nil {
+		if parts := r.Split(f); parts != nil {
 			return parts
 		}
 	}
@@ -243,65 +243,65 @@ func (r *reader[T, F]) filters(f F) []F {
 }
 
 // pathOf returns how the rows of a page are found.
-func (r *reader[T, F]) pathOf(q platform.Query[F]) accessPath {
+func (r *Reader[T, F]) pathOf(q platform.Query[F]) accessPath {
 	return r.accessPath(q.Order.Field, q.Filter)
 }
 
 // branch adds the first rows of one branch.
-func (r *reader[T, F]) branch(s *statement, q platform.Query[F], b platform.Branch, how accessPath, o ordering, limit int64) {
+func (r *Reader[T, F]) branch(s *Statement, q platform.Query[F], b platform.Branch, how accessPath, o ordering, limit int64) {
 	r.addRows(s, q.Filter, b, how)
-	s.add(" WHERE ")
+	s.Add(" WHERE ")
 	r.addBranch(s, b, how, o, q.From)
-	before := len(s.args)
+	before := len(s.Args)
 	r.addFilter(s, q.Filter, how)
-	if len(s.args) > before {
-		s.plan = dbconn.PlanAsNeeded
+	if len(s.Args) > before {
+		s.Plan = dbconn.PlanAsNeeded
 	}
-	s.add(r.orderingAmong(b.Relation == platform.Children, o).orderBy()+" LIMIT ?", limit)
+	s.Add(r.orderingAmong(b.Relation == platform.Children, o).orderBy()+" LIMIT ?", limit)
 }
 
 // accessPath returns how the rows of a list are found, or, without an order, those that are
 // counted. The primary key is walked if the filter keeps all or nearly all rows, which their
 // counter tells. If a filter matches few rows, its index may be better, and the planner chooses.
-func (r *reader[T, F]) accessPath(order string, f F) accessPath {
+func (r *Reader[T, F]) accessPath(order string, f F) accessPath {
 	return accessPath{
-		walk:     order == "uid" && r.keepsMost(f) || r.walks != nil && r.walks(f),
-		byParent: r.byParent != nil && r.byParent(order, f),
+		walk:     order == "uid" && r.keepsMost(f) || r.WalksPrimaryKey != nil && r.WalksPrimaryKey(f),
+		byParent: r.FoundByParent != nil && r.FoundByParent(order, f),
 		byWords:  r.looksFor(f),
-		isFound:  r.finder != nil && (r.finder.isSorted || order == ""),
+		isFound:  r.Finder != nil && (r.Finder.IsSorted || order == ""),
 	}
 }
 
 // keepsMost reports whether a filter keeps all or nearly all rows.
-func (t *table[T, F]) keepsMost(f F) bool {
+func (t *Definition[T, F]) keepsMost(f F) bool {
 	sum := t.counters(f)
-	return len(sum.added) == 1 && (sum.added[0] == t.number || t.mostCounter != 0 && sum.added[0] == t.mostCounter)
+	return len(sum.Added) == 1 && (sum.Added[0] == t.Number || t.MostCounter != 0 && sum.Added[0] == t.MostCounter)
 }
 
 // compare returns the order in which the rows of a page are read.
-func (t *table[T, F]) compare(order platform.Order, backward bool) func(a, b T) int {
+func (t *Definition[T, F]) compare(order platform.Order, backward bool) func(a, b T) int {
 	shown := "t." + order.Field
-	if l, elsewhere := t.lookups[order.Field]; elsewhere {
-		shown = l.column
+	if l, elsewhere := t.JoinedOrders[order.Field]; elsewhere {
+		shown = l.Column
 	}
-	at := slices.IndexFunc(t.columns, func(c column[T]) bool { return c.sql == shown })
+	at := slices.IndexFunc(t.Columns, func(c Column[T]) bool { return c.SQL == shown })
 	if at < 0 {
-		panic(t.name + " has no column " + shown + " to compare rows by")
+		panic(t.Name + " has no column " + shown + " to compare rows by")
 	}
 	sign := 1
 	if order.Desc != backward {
 		sign = -1
 	}
 	return func(a, b T) int {
-		if c := compareColumns(t.columns[at].to(a), t.columns[at].to(b)); c != 0 {
+		if c := compareColumns(t.Columns[at].To(a), t.Columns[at].To(b)); c != 0 {
 			return sign * c
 		}
-		return sign * strings.Compare(string(t.uid(a)), string(t.uid(b)))
+		return sign * strings.Compare(string(t.UID(a)), string(t.UID(b)))
 	}
 }
 
 // checkColumns panics if a column is of a type that cannot be stored, or one of orders of a type that cannot be compared.
-func (t *table[T, F]) checkColumns(row T, orders []string) {
+func (t *Definition[T, F]) checkColumns(row T, orders []string) {
 	t.appendValues(nil, row, new(sharedValues))
 	for _, field := range orders {
 		t.compare(platform.Order{Field: field}, false)(row, row)

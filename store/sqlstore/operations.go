@@ -9,102 +9,102 @@ import (
 	"atrium/store/sqlstore/dbconn"
 )
 
-// A kindTable is a table of any kind.
-type kindTable interface {
+// A Kind is a table of any kind.
+type Kind interface {
 	asCounted() (_ countedTable, counted bool)
-	addHits(found *statement, q platform.SearchQuery, scopes map[byte]platform.Scope)
+	addHits(found *Statement, q platform.SearchQuery, scopes map[byte]platform.Scope)
 }
 
-// A storedKind is the kindTable of a kind. These methods are not those of the table
+// A Table is the Kind of a kind. These methods are not those of the table
 // itself, because every reader and writer would have them too.
-type storedKind[T, F any] struct{ *table[T, F] }
+type Table[T, F any] struct{ *Definition[T, F] }
 
-// newTable makes the table of a kind. Its rows are counted under the number that package
+// NewTable makes the table of a kind. Its rows are counted under the number that package
 // platform gives the kind.
 //
 // The types of rows and filters are pointers, for the reason that resources in
 // platform/kind.go has.
-func newTable[V, W any](t *table[*V, *W]) storedKind[*V, *W] {
+func NewTable[V, W any](t *Definition[*V, *W]) Table[*V, *W] {
 	var everything W
 	t.pointerFunctions = pointerFunctions[*V, *W]{
 		newRow:    func() *V { return new(V) },
 		assign:    func(to, from *V) { *to = *from },
 		newBuffer: func() rowBuffer[*V] { return new(buffer[V]) },
 		fill:      func(f *W) *W { return cmp.Or(f, &everything) },
-		restricts: restricts[W],
+		restricts: Restricts[W],
 	}
-	for _, c := range t.costly {
-		t.omissible |= c.field
+	for _, c := range t.CostlyColumns {
+		t.omissible |= c.Field
 	}
 	for _, kind := range platform.Kinds() {
 		if kind.Row == reflect.TypeFor[V]() {
-			t.number = kind.Number
+			t.Number = kind.Number
 			t.checkColumns(new(V), kind.Orders)
 		}
 	}
-	return storedKind[*V, *W]{t}
+	return Table[*V, *W]{t}
 }
 
-// reader returns what reads a kind through a store or a transaction.
-func (k storedKind[T, F]) reader(c platform.Conn) *reader[T, F] {
-	s := sourceOf(c)
-	return &reader[T, F]{table: k.table, conn: s.reads, dialect: s.dialect}
+// Reader returns what reads a kind through a store or a transaction.
+func (k Table[T, F]) Reader(c platform.Conn) *Reader[T, F] {
+	s := SourceOf(c)
+	return &Reader[T, F]{Definition: k.Definition, Conn: s.Reads, Dialect: s.Dialect}
 }
 
-// writer returns what changes a kind in a transaction.
-func (k storedKind[T, F]) writer(tx platform.Tx) *writer[T, F] {
-	return &writer[T, F]{k.reader(tx), tx, counterTxOf(tx)}
+// Writer returns what changes a kind in a transaction.
+func (k Table[T, F]) Writer(tx platform.Tx) *Writer[T, F] {
+	return &Writer[T, F]{k.Reader(tx), tx, counterTxOf(tx)}
 }
 
-func (k storedKind[T, F]) Get(ctx context.Context, on platform.Conn, keys platform.Keys) ([]T, error) {
-	return k.reader(on).Get(ctx, keys)
+func (k Table[T, F]) Get(ctx context.Context, on platform.Conn, keys platform.Keys) ([]T, error) {
+	return k.Reader(on).Get(ctx, keys)
 }
 
-func (k storedKind[T, F]) List(ctx context.Context, on platform.Conn, q platform.Query[F]) (platform.Rows[T], error) {
-	return k.reader(on).List(ctx, q)
+func (k Table[T, F]) List(ctx context.Context, on platform.Conn, q platform.Query[F]) (platform.Rows[T], error) {
+	return k.Reader(on).List(ctx, q)
 }
 
-func (k storedKind[T, F]) ListEach(ctx context.Context, on platform.Conn, q platform.Query[F], scopes []platform.Scope) ([]platform.Rows[T], error) {
-	return k.reader(on).ListEach(ctx, q, scopes)
+func (k Table[T, F]) ListEach(ctx context.Context, on platform.Conn, q platform.Query[F], scopes []platform.Scope) ([]platform.Rows[T], error) {
+	return k.Reader(on).ListEach(ctx, q, scopes)
 }
 
-func (k storedKind[T, F]) Insert(ctx context.Context, tx platform.Tx, rows ...T) error {
-	return k.writer(tx).Insert(ctx, rows...)
+func (k Table[T, F]) Insert(ctx context.Context, tx platform.Tx, rows ...T) error {
+	return k.Writer(tx).Insert(ctx, rows...)
 }
 
-func (k storedKind[T, F]) InsertShown(ctx context.Context, tx platform.Tx, rows ...T) error {
-	return k.writer(tx).InsertShown(ctx, rows...)
+func (k Table[T, F]) InsertShown(ctx context.Context, tx platform.Tx, rows ...T) error {
+	return k.Writer(tx).InsertShown(ctx, rows...)
 }
 
-func (k storedKind[T, F]) Update(ctx context.Context, tx platform.Tx, row T, fields ...string) error {
-	return k.writer(tx).Update(ctx, row, fields...)
+func (k Table[T, F]) Update(ctx context.Context, tx platform.Tx, row T, fields ...string) error {
+	return k.Writer(tx).Update(ctx, row, fields...)
 }
 
-func (k storedKind[T, F]) UpdateAll(ctx context.Context, tx platform.Tx, changes ...platform.RowChange[T]) ([]T, error) {
-	return k.writer(tx).UpdateAll(ctx, changes...)
+func (k Table[T, F]) UpdateAll(ctx context.Context, tx platform.Tx, changes ...platform.RowChange[T]) ([]T, error) {
+	return k.Writer(tx).UpdateAll(ctx, changes...)
 }
 
-func (k storedKind[T, F]) GetForUpdate(ctx context.Context, tx platform.Tx, uid platform.UID) (T, error) {
-	return k.writer(tx).GetForUpdate(ctx, uid)
+func (k Table[T, F]) GetForUpdate(ctx context.Context, tx platform.Tx, uid platform.UID) (T, error) {
+	return k.Writer(tx).GetForUpdate(ctx, uid)
 }
 
-func (k storedKind[T, F]) Delete(ctx context.Context, tx platform.Tx, uid platform.UID) (T, error) {
-	return k.writer(tx).Delete(ctx, uid)
+func (k Table[T, F]) Delete(ctx context.Context, tx platform.Tx, uid platform.UID) (T, error) {
+	return k.Writer(tx).Delete(ctx, uid)
 }
 
-func (k storedKind[T, F]) DeleteAll(ctx context.Context, tx platform.Tx, uids []platform.UID) ([]T, error) {
-	return k.writer(tx).DeleteAll(ctx, uids)
+func (k Table[T, F]) DeleteAll(ctx context.Context, tx platform.Tx, uids []platform.UID) ([]T, error) {
+	return k.Writer(tx).DeleteAll(ctx, uids)
 }
 
 // ReadPairs reads rows by pairs of values, with one index lookup each. found is the
 // condition, with args, by which the columns of p identify at most one row.
-func (k storedKind[T, F]) ReadPairs(ctx context.Context, on platform.Conn, columns []dbconn.ParentColumn, found string, args ...any) ([]T, error) {
-	r := k.reader(on)
-	q, whole := newStatement(r.dialect), k.projectAll()
-	parents := q.parents(columns...)
-	q.add("SELECT " + whole.selected + " FROM ")
-	q.addPerParent(parents, k.name, whole.names, q.follow().add(found+" LIMIT 1", args...))
+func (k Table[T, F]) ReadPairs(ctx context.Context, on platform.Conn, columns []dbconn.ParentColumn, found string, args ...any) ([]T, error) {
+	r := k.Reader(on)
+	q, whole := NewStatement(r.Dialect), k.ProjectAll()
+	parents := q.Parents(columns...)
+	q.Add("SELECT " + whole.Selected + " FROM ")
+	q.AddPerParent(parents, k.Name, whole.Names, q.Follow().Add(found+" LIMIT 1", args...))
 	var rows []T
-	err := r.conn.Run(ctx, q.build(whole.collect(&rows)))
+	err := r.Conn.Run(ctx, q.Build(whole.Collect(&rows)))
 	return rows, err
 }

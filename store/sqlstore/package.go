@@ -13,29 +13,29 @@ import (
 	"atrium/store/sqlstore/dbconn"
 )
 
-var packages = newTable(&table[*platform.Package, *platform.PackageFilter]{
-	name:      "package",
-	uid:       func(p *platform.Package) platform.UID { return p.UID },
-	enclosed:  parentUID,
-	uncounted: true,
-	columns: []column[*platform.Package]{
-		{"t.uid", "", func(p *platform.Package) any { return keyOf(&p.UID) }},
-		{"t.ecosystem", "", func(p *platform.Package) any { return &p.Ecosystem }},
-		{"t.name", "", func(p *platform.Package) any { return &p.Name }},
-		{"t.create_time", "", func(p *platform.Package) any { return timeOf(&p.CreateTime) }},
+var packages = NewTable(&Definition[*platform.Package, *platform.PackageFilter]{
+	Name:        "package",
+	UID:         func(p *platform.Package) platform.UID { return p.UID },
+	LiesIn:      parentUID,
+	IsUncounted: true,
+	Columns: []Column[*platform.Package]{
+		{SQL: "t.uid", To: func(p *platform.Package) any { return UIDOf(&p.UID) }},
+		{SQL: "t.ecosystem", To: func(p *platform.Package) any { return &p.Ecosystem }},
+		{SQL: "t.name", To: func(p *platform.Package) any { return &p.Name }},
+		{SQL: "t.create_time", To: func(p *platform.Package) any { return TimeOf(&p.CreateTime) }},
 	},
-	writeOnly: []column[*platform.Package]{
-		{"t.normal_name", "", func(p *platform.Package) any { name := p.NormalName(); return &name }},
-		{"t.search", "", func(p *platform.Package) any { text := foldText(platform.SearchText(p.Name)); return &text }},
+	WriteOnly: []Column[*platform.Package]{
+		{SQL: "t.normal_name", To: func(p *platform.Package) any { name := p.NormalName(); return &name }},
+		{SQL: "t.search", To: func(p *platform.Package) any { text := Fold(platform.SearchText(p.Name)); return &text }},
 	},
-	plan: planHeld,
-	where: func(f *platform.PackageFilter, s *statement) {
+	Plan: planHeld,
+	Where: func(f *platform.PackageFilter, s *Statement) {
 		if len(f.Names) > 0 {
-			s.add(" AND t.normal_name ?", valueList(normalNames(f.Names)))
+			s.Add(" AND t.normal_name ?", Values(normalNames(f.Names)))
 		}
 		addAnyEcosystem(s, f.Ecosystems)
-		for _, word := range searchWords(f.Query) {
-			s.addSlow(" AND t.search LIKE ? ESCAPE '\\'", likePattern(word))
+		for _, word := range SearchWords(f.Query) {
+			s.AddSlow(" AND t.search LIKE ? ESCAPE '\\'", LikePattern(word))
 		}
 		addHeld(s, f.Held, "package", "substr(t.uid, 21, 8)")
 	},
@@ -55,23 +55,23 @@ func normalNames(names []string) []string {
 const fewPackages = 2000
 
 // planHeld returns a reader of a list which knows the few packages that images in a scope hold.
-func planHeld(ctx context.Context, r *reader[*platform.Package, *platform.PackageFilter], q platform.Query[*platform.PackageFilter]) (*reader[*platform.Package, *platform.PackageFilter], error) {
+func planHeld(ctx context.Context, r *Reader[*platform.Package, *platform.PackageFilter], q platform.Query[*platform.PackageFilter]) (*Reader[*platform.Package, *platform.PackageFilter], error) {
 	within := q.Filter.Held.Branches()
 	if len(within) != 1 || within[0].UID.IsRoot() || len(q.Scope.Branches()) == 0 || q.Scope.Branches()[0].Relation == platform.Listed {
 		return r, nil
 	}
 	by, uid := *r, within[0].UID
-	by.among = uidKeyList{}
-	s := newStatement(r.dialect)
-	s.add("SELECT DISTINCT u.package FROM package_use u WHERE u.parent >= ? AND u.parent < ? LIMIT ?", packUID(uid), pastSubtree(uid), int64(fewPackages+1))
-	err := r.conn.Run(ctx, s.build(func(scan func(...any) error) error {
+	by.Among = UIDKeys{}
+	s := NewStatement(r.Dialect)
+	s.Add("SELECT DISTINCT u.package FROM package_use u WHERE u.parent >= ? AND u.parent < ? LIMIT ?", PackUID(uid), PastSubtree(uid), int64(fewPackages+1))
+	err := r.Conn.Run(ctx, s.Build(func(scan func(...any) error) error {
 		var end []byte
 		err := scan(&end)
-		of, _ := platform.UnpackUID(append(packUID(uid.Root()), end...))
-		by.among = append(by.among, of)
+		of, _ := platform.UnpackUID(append(PackUID(uid.Root()), end...))
+		by.Among = append(by.Among, of)
 		return err
 	}))
-	if err != nil || len(by.among) > fewPackages {
+	if err != nil || len(by.Among) > fewPackages {
 		return r, err
 	}
 	return &by, nil
@@ -79,48 +79,48 @@ func planHeld(ctx context.Context, r *reader[*platform.Package, *platform.Packag
 
 // addHeld adds the condition that images in a scope hold a row: that there are uses whose column
 // has the value.
-func addHeld(s *statement, held platform.Scope, column, value string) {
+func addHeld(s *Statement, held platform.Scope, column, value string) {
 	if len(held.Branches()) == 0 {
 		return
 	}
-	s.add(" AND (")
+	s.Add(" AND (")
 	for i, b := range held.Branches() {
 		if i > 0 {
-			s.add(" OR ")
+			s.Add(" OR ")
 		}
 		if b.UID.IsRoot() && column == "package" {
-			s.add("t.uses > 0 AND t.root = ?", b.UID)
+			s.Add("t.uses > 0 AND t.root = ?", b.UID)
 			continue
 		}
-		s.add("EXISTS (SELECT 1 FROM package_use u WHERE u.root_key = ? AND u."+column+" = "+value, scopeKey(b.UID.Root()))
+		s.Add("EXISTS (SELECT 1 FROM package_use u WHERE u.root_key = ? AND u."+column+" = "+value, ScopeKey(b.UID.Root()))
 		addUseWithin(s, b.UID)
-		s.add(")")
+		s.Add(")")
 	}
-	s.add(")")
+	s.Add(")")
 }
 
 // addUseWithin adds the condition that a use u is one of repos within a UID.
-func addUseWithin(s *statement, within platform.UID) {
+func addUseWithin(s *Statement, within platform.UID) {
 	if !within.IsRoot() {
-		s.add(" AND u.rest >= ? AND u.rest < ?", restOf(within), pastRest(within))
+		s.Add(" AND u.rest >= ? AND u.rest < ?", RestOf(within), PastRest(within))
 	}
 }
 
 // ends returns the part of the UIDs of versions that identifies them in their organisation: those
 // of the package and of the version.
 func ends(uids []platform.UID) []byte {
-	b := make([]byte, 0, len(uids)*2*segmentLength)
+	b := make([]byte, 0, len(uids)*2*SegmentLength)
 	for _, u := range uids {
-		b = append(b, restOf(u)...)
+		b = append(b, RestOf(u)...)
 	}
 	return b
 }
 
 // splitEnds returns the UIDs whose ends were put together.
 func splitEnds(root platform.UID, b []byte) []platform.UID {
-	uids := make([]platform.UID, 0, len(b)/(2*segmentLength))
-	packed := packUID(root)
-	for end := range slices.Chunk(b, 2*segmentLength) {
+	uids := make([]platform.UID, 0, len(b)/(2*SegmentLength))
+	packed := PackUID(root)
+	for end := range slices.Chunk(b, 2*SegmentLength) {
 		uid, _ := platform.UnpackUID(slices.Concat(packed, end))
 		uids = append(uids, uid)
 	}
@@ -131,8 +131,8 @@ func splitEnds(root platform.UID, b []byte) []platform.UID {
 func (queries) StoredVersions(ctx context.Context, in platform.Tx, uids []platform.UID) ([]platform.UID, error) {
 	tx := transactionOf(in)
 	var found []platform.UID
-	q := newStatement(tx.dialect).add("SELECT t.uid FROM package_version t WHERE t.uid ?", uidKeyList(uids))
-	err := tx.conn.Run(ctx, q.build(collectUIDs(&found)))
+	q := NewStatement(tx.Dialect).Add("SELECT t.uid FROM package_version t WHERE t.uid ?", UIDKeys(uids))
+	err := tx.Conn.Run(ctx, q.Build(collectUIDs(&found)))
 	return found, err
 }
 
@@ -140,9 +140,9 @@ func (queries) StoredVersions(ctx context.Context, in platform.Tx, uids []platfo
 func (queries) VersionsOfPackages(ctx context.Context, in platform.Tx, of []platform.UID) ([]*platform.PackageVersion, error) {
 	tx := transactionOf(in)
 	var found []*platform.PackageVersion
-	p := packageVersions.reader(tx.tables).projectAll()
-	q := newStatement(tx.dialect).add("SELECT "+p.selected+" FROM package_version t"+p.joins+" WHERE t.parent ?", uidValueList(of))
-	err := tx.conn.Run(ctx, q.build(p.collect(&found)))
+	p := packageVersions.Reader(tx.tables).ProjectAll()
+	q := NewStatement(tx.Dialect).Add("SELECT "+p.Selected+" FROM package_version t"+p.Joins+" WHERE t.parent ?", UIDValues(of))
+	err := tx.Conn.Run(ctx, q.Build(p.Collect(&found)))
 	return found, err
 }
 
@@ -155,11 +155,11 @@ func (queries) InsertPackages(ctx context.Context, in platform.Tx, versions []*p
 			of = append(of, &v.Package)
 		}
 	}
-	columns, values := packages.values(of)
+	columns, values := packages.RowValues(of)
 	if err := tx.insertNew(ctx, "package", columns, values); err != nil {
 		return err
 	}
-	columns, values = packageVersions.values(versions)
+	columns, values = packageVersions.RowValues(versions)
 	return tx.insertNew(ctx, "package_version", columns, values)
 }
 
@@ -168,19 +168,19 @@ func (tx *transaction) insertNew(ctx context.Context, into string, columns []str
 	const perStatement = 50
 	var run []*dbconn.Statement
 	for part := range slices.Chunk(rows, perStatement) {
-		s := newStatement(tx.dialect).add("INSERT INTO " + into + " (" + strings.Join(columns, ", ") + ") VALUES ")
+		s := NewStatement(tx.Dialect).Add("INSERT INTO " + into + " (" + strings.Join(columns, ", ") + ") VALUES ")
 		for i, row := range part {
 			if i > 0 {
-				s.add(", ")
+				s.Add(", ")
 			}
-			s.add("("+strings.Repeat("?, ", len(row)-1)+"?)", row...)
+			s.Add("("+strings.Repeat("?, ", len(row)-1)+"?)", row...)
 		}
-		run = append(run, s.add(" ON CONFLICT DO NOTHING").build(nil))
+		run = append(run, s.Add(" ON CONFLICT DO NOTHING").Build(nil))
 	}
 	if len(run) == 0 {
 		return nil
 	}
-	return tx.conn.Run(ctx, run...)
+	return tx.Conn.Run(ctx, run...)
 }
 
 // SetRanks changes the ranks of versions.
@@ -191,11 +191,11 @@ func (queries) SetRanks(ctx context.Context, in platform.Tx, versions []*platfor
 	}
 	uids, ranks := make([][]byte, len(versions)), make([]string, len(versions))
 	for i, v := range versions {
-		uids[i], ranks[i] = packUID(v.UID), v.Rank
+		uids[i], ranks[i] = PackUID(v.UID), v.Rank
 	}
-	q := newStatement(tx.dialect).add("UPDATE package_version SET rank = p.inside FROM ")
-	q.add(q.parents(uidPairs(uids, ranks)...))
-	return tx.conn.Run(ctx, q.add(" WHERE package_version.uid = p.k").build(nil))
+	q := NewStatement(tx.Dialect).Add("UPDATE package_version SET rank = p.inside FROM ")
+	q.Add(q.Parents(UIDPairs(uids, ranks)...))
+	return tx.Conn.Run(ctx, q.Add(" WHERE package_version.uid = p.k").Build(nil))
 }
 
 // useKey identifies a row of uses in a repo.
@@ -205,7 +205,7 @@ type useKey struct {
 }
 
 // packageEnd returns the end of the UID of the package.
-func (k useKey) packageEnd() string { return k.version[:segmentLength] }
+func (k useKey) packageEnd() string { return k.version[:SegmentLength] }
 
 // imagesPerUse is how many images one row of uses can name. The rows stay small, because each new
 // image changes one row for each of its packages.
@@ -214,17 +214,17 @@ const imagesPerUse = 256
 // ChangeUses changes the uses of a repo, and how many repos hold its packages.
 func (queries) ChangeUses(ctx context.Context, in platform.Tx, repo platform.UID, digests []string, uses []platform.PackageUse) error {
 	tx := transactionOf(in)
-	used := newStatement(tx.dialect).add("UPDATE sbom SET used = NULL WHERE used IS NOT NULL AND repo = ?", repo).add(" AND digest ?", valueList(digests))
-	run := []*dbconn.Statement{used.build(nil)}
+	used := NewStatement(tx.Dialect).Add("UPDATE sbom SET used = NULL WHERE used IS NOT NULL AND repo = ?", repo).Add(" AND digest ?", Values(digests))
+	run := []*dbconn.Statement{used.Build(nil)}
 	if len(uses) == 0 {
-		return tx.conn.Run(ctx, run...)
+		return tx.Conn.Run(ctx, run...)
 	}
 	changed := map[useKey][]platform.PackageUse{}
 	var held [][]byte // packages
 	for _, u := range uses {
-		end := restOf(u.Version)
+		end := RestOf(u.Version)
 		k := useKey{string(end), u.Image / imagesPerUse}
-		changed[k], held = append(changed[k], u), append(held, end[:segmentLength])
+		changed[k], held = append(changed[k], u), append(held, end[:SegmentLength])
 	}
 	stored, before, err := tx.readUses(ctx, repo, compactBytes(held))
 	if err != nil {
@@ -246,11 +246,11 @@ func (queries) ChangeUses(ctx context.Context, in platform.Tx, repo platform.UID
 			run = append(run, tx.updateUse(repo, k, images))
 		}
 	}
-	if err := tx.conn.Run(ctx, run...); err != nil {
+	if err := tx.Conn.Run(ctx, run...); err != nil {
 		return err
 	}
 	if len(added) > 0 {
-		if err := tx.conn.Copy(ctx, "package_use", useColumns, added); err != nil {
+		if err := tx.Conn.Copy(ctx, "package_use", useColumns, added); err != nil {
 			return err
 		}
 	}
@@ -260,15 +260,15 @@ func (queries) ChangeUses(ctx context.Context, in platform.Tx, repo platform.UID
 // readUses reads the uses of packages in a repo, and the number of rows of each package.
 func (tx *transaction) readUses(ctx context.Context, repo platform.UID, packages [][]byte) (stored map[useKey][]int64, rows map[string]int, err error) {
 	stored, rows = map[useKey][]int64{}, map[string]int{}
-	q := newStatement(tx.dialect)
-	q.add("SELECT u.package, u.version, u.part, u.images FROM ")
-	q.add(q.parents(dbconn.ParentColumn{Name: "k", Bytes: packages}))
-	q.add(" JOIN package_use u ON u.parent = ? AND u.package = p.k", repo)
-	err = tx.conn.Run(ctx, q.build(func(scan func(...any) error) error {
+	q := NewStatement(tx.Dialect)
+	q.Add("SELECT u.package, u.version, u.part, u.images FROM ")
+	q.Add(q.Parents(dbconn.ParentColumn{Name: "k", Bytes: packages}))
+	q.Add(" JOIN package_use u ON u.parent = ? AND u.package = p.k", repo)
+	err = tx.Conn.Run(ctx, q.Build(func(scan func(...any) error) error {
 		var of, version []byte
 		var part int64
 		var images []int64
-		if err := scan(&of, &version, &part, jsonOf(&images)); err != nil {
+		if err := scan(&of, &version, &part, JSONOf(&images)); err != nil {
 			return err
 		}
 		stored[useKey{string(of) + string(version), part}] = images
@@ -297,7 +297,7 @@ var useColumns = []string{"root_key", "rest", "parent", "package", "version", "p
 func useValues(repo platform.UID, k useKey, images []int64) []any {
 	list, _ := json.Marshal(images) // cannot fail for numbers
 	return []any{
-		scopeKey(repo.Root()), restOf(repo), packUID(repo), []byte(k.packageEnd()), []byte(k.version[segmentLength:]), k.part, string(list), int64(len(images)),
+		ScopeKey(repo.Root()), RestOf(repo), PackUID(repo), []byte(k.packageEnd()), []byte(k.version[SegmentLength:]), k.part, string(list), int64(len(images)),
 	}
 }
 
@@ -305,11 +305,11 @@ const findUse = " WHERE parent = ? AND package = ? AND version = ? AND part = ?"
 
 func (tx *transaction) updateUse(repo platform.UID, k useKey, images []int64) *dbconn.Statement {
 	values := useValues(repo, k, images)
-	return newStatement(tx.dialect).add("UPDATE package_use SET images = ?, n = ?"+findUse, slices.Concat(values[6:], values[2:6])...).build(nil)
+	return NewStatement(tx.Dialect).Add("UPDATE package_use SET images = ?, n = ?"+findUse, slices.Concat(values[6:], values[2:6])...).Build(nil)
 }
 
 func (tx *transaction) deleteUse(repo platform.UID, k useKey) *dbconn.Statement {
-	return newStatement(tx.dialect).add("DELETE FROM package_use"+findUse, useValues(repo, k, nil)[2:6]...).build(nil)
+	return NewStatement(tx.Dialect).Add("DELETE FROM package_use"+findUse, useValues(repo, k, nil)[2:6]...).Build(nil)
 }
 
 // countHolders changes how many repos hold the packages that a repo holds now and did not hold
@@ -319,14 +319,14 @@ func (tx *transaction) countHolders(ctx context.Context, root platform.UID, befo
 		var uids []platform.UID
 		for of, n := range after {
 			if n > 0 && before[of] == 0 && by > 0 || n == 0 && before[of] > 0 && by < 0 {
-				uid, _ := platform.UnpackUID(append(packUID(root), of...))
+				uid, _ := platform.UnpackUID(append(PackUID(root), of...))
 				uids = append(uids, uid)
 			}
 		}
 		if len(uids) == 0 {
 			continue
 		}
-		if err := tx.conn.Run(ctx, newStatement(tx.dialect).add("UPDATE package SET uses = uses + ? WHERE uid ?", by, uidKeyList(uids)).build(nil)); err != nil {
+		if err := tx.Conn.Run(ctx, NewStatement(tx.Dialect).Add("UPDATE package SET uses = uses + ? WHERE uid ?", by, UIDKeys(uids)).Build(nil)); err != nil {
 			return err
 		}
 	}
@@ -354,7 +354,7 @@ func (queries) ImagePackages(ctx context.Context, on platform.Conn, keys platfor
 	wanted := keys.Keys()
 	repos, digests := make([][]byte, len(wanted)), make([]string, len(wanted))
 	for i, k := range wanted {
-		repos[i], digests[i] = packUID(k.Repo), k.Digest
+		repos[i], digests[i] = PackUID(k.Repo), k.Digest
 	}
 	type held struct {
 		architecture string
@@ -367,19 +367,19 @@ func (queries) ImagePackages(ctx context.Context, on platform.Conn, keys platfor
 		byImage[k] = append(byImage[k], held{architecture, versions})
 		uids = append(uids, versions...)
 	}
-	q := newStatement(s.dialect)
-	q.add("SELECT b.repo, b.digest, b.architecture, b.versions FROM ").add(q.parents(uidPairs(repos, digests)...))
-	q.add(" CROSS JOIN sbom b WHERE b.repo = p.k AND b.digest = p.inside ORDER BY b.architecture")
-	named := newStatement(s.dialect)
-	named.add("SELECT t.parent, t.digest, '', t.versions FROM ").add(named.parents(uidPairs(repos, digests)...))
-	named.add(" CROSS JOIN image_status t WHERE t.parent = p.k AND t.digest = p.inside AND t.basis = ?", string(platform.BasisName))
+	q := NewStatement(s.Dialect)
+	q.Add("SELECT b.repo, b.digest, b.architecture, b.versions FROM ").Add(q.Parents(UIDPairs(repos, digests)...))
+	q.Add(" CROSS JOIN sbom b WHERE b.repo = p.k AND b.digest = p.inside ORDER BY b.architecture")
+	named := NewStatement(s.Dialect)
+	named.Add("SELECT t.parent, t.digest, '', t.versions FROM ").Add(named.Parents(UIDPairs(repos, digests)...))
+	named.Add(" CROSS JOIN image_status t WHERE t.parent = p.k AND t.digest = p.inside AND t.basis = ?", string(platform.BasisName))
 	hasSBOM := map[platform.ImageKey]bool{}
 	read := func(isSBOM bool) func(scan func(...any) error) error {
 		return func(scan func(...any) error) error {
 			var k platform.ImageKey
 			var architecture string
 			var list []byte
-			if err := scan(keyOf(&k.Repo), &k.Digest, &architecture, &list); err != nil {
+			if err := scan(UIDOf(&k.Repo), &k.Digest, &architecture, &list); err != nil {
 				return err
 			}
 			if isSBOM {
@@ -391,17 +391,17 @@ func (queries) ImagePackages(ctx context.Context, on platform.Conn, keys platfor
 			return nil
 		}
 	}
-	if err := s.reads.Run(ctx, q.build(read(true)), named.build(read(false))); err != nil {
+	if err := s.Reads.Run(ctx, q.Build(read(true)), named.Build(read(false))); err != nil {
 		return nil, err
 	}
 	byUID := map[platform.UID]*platform.PackageVersion{}
 	if len(uids) > 0 {
 		slices.Sort(uids)
-		versions := packageVersions.reader(s)
-		p := versions.projectAll()
-		v := newStatement(s.dialect).add("SELECT "+p.selected+" FROM package_version t"+p.joins+" WHERE t.uid ?", uidKeyList(slices.Compact(uids)))
+		versions := packageVersions.Reader(s)
+		p := versions.ProjectAll()
+		v := NewStatement(s.Dialect).Add("SELECT "+p.Selected+" FROM package_version t"+p.Joins+" WHERE t.uid ?", UIDKeys(slices.Compact(uids)))
 		var found []*platform.PackageVersion
-		if err := s.reads.Run(ctx, v.build(p.collect(&found))); err != nil {
+		if err := s.Reads.Run(ctx, v.Build(p.Collect(&found))); err != nil {
 			return nil, err
 		}
 		for _, v := range found {

@@ -8,29 +8,29 @@ import (
 	"atrium/store/sqlstore/dbconn"
 )
 
-var packageVersions = newTable(&table[*platform.PackageVersion, *platform.PackageVersionFilter]{
-	name:      "package_version",
-	uid:       func(v *platform.PackageVersion) platform.UID { return v.UID },
-	enclosed:  parentUID,
-	uncounted: true,
-	lookups:   map[string]lookup{"version": {"t.rank", "t.rank"}},
-	joins:     []join{{" JOIN package k ON k.uid = ", "parent"}},
-	columns: []column[*platform.PackageVersion]{
-		{"t.uid", "", func(v *platform.PackageVersion) any { return keyOf(&v.UID) }},
-		{"t.version", "", func(v *platform.PackageVersion) any { return &v.Version }},
-		{"t.rank", "", func(v *platform.PackageVersion) any { return &v.Rank }},
-		{"t.purl", "", func(v *platform.PackageVersion) any { return &v.PURL }},
-		{"t.licenses", "", func(v *platform.PackageVersion) any { return jsonOf(&v.Licenses) }},
-		{"t.source", "", func(v *platform.PackageVersion) any { return keyOf(&v.Source) }},
-		{"t.create_time", "", func(v *platform.PackageVersion) any { return timeOf(&v.CreateTime) }},
-		{"k.uid", "", func(v *platform.PackageVersion) any { return keyOf(&v.Package.UID) }},
-		{"k.name", "", func(v *platform.PackageVersion) any { return &v.Package.Name }},
-		{"k.ecosystem", "", func(v *platform.PackageVersion) any { return &v.Package.Ecosystem }},
+var packageVersions = NewTable(&Definition[*platform.PackageVersion, *platform.PackageVersionFilter]{
+	Name:         "package_version",
+	UID:          func(v *platform.PackageVersion) platform.UID { return v.UID },
+	LiesIn:       parentUID,
+	IsUncounted:  true,
+	JoinedOrders: map[string]JoinedOrder{"version": {Column: "t.rank", Value: "t.rank"}},
+	Joins:        []Join{{SQL: " JOIN package k ON k.uid = ", Column: "parent"}},
+	Columns: []Column[*platform.PackageVersion]{
+		{SQL: "t.uid", To: func(v *platform.PackageVersion) any { return UIDOf(&v.UID) }},
+		{SQL: "t.version", To: func(v *platform.PackageVersion) any { return &v.Version }},
+		{SQL: "t.rank", To: func(v *platform.PackageVersion) any { return &v.Rank }},
+		{SQL: "t.purl", To: func(v *platform.PackageVersion) any { return &v.PURL }},
+		{SQL: "t.licenses", To: func(v *platform.PackageVersion) any { return JSONOf(&v.Licenses) }},
+		{SQL: "t.source", To: func(v *platform.PackageVersion) any { return UIDOf(&v.Source) }},
+		{SQL: "t.create_time", To: func(v *platform.PackageVersion) any { return TimeOf(&v.CreateTime) }},
+		{SQL: "k.uid", To: func(v *platform.PackageVersion) any { return UIDOf(&v.Package.UID) }},
+		{SQL: "k.name", To: func(v *platform.PackageVersion) any { return &v.Package.Name }},
+		{SQL: "k.ecosystem", To: func(v *platform.PackageVersion) any { return &v.Package.Ecosystem }},
 	},
-	where: func(f *platform.PackageVersionFilter, s *statement) {
-		addAnyOf(s, "version", f.Versions)
+	Where: func(f *platform.PackageVersionFilter, s *Statement) {
+		AddAnyOf(s, "version", f.Versions)
 		if within := f.Within(); len(within) > 0 {
-			s.add(" AND t.uid ?", uidKeyList(within))
+			s.Add(" AND t.uid ?", UIDKeys(within))
 		}
 		addHeld(s, f.Held, "version", "substr(t.uid, 29, 8)")
 	},
@@ -47,22 +47,22 @@ func (queries) AdvisoriesOfVersions(ctx context.Context, on platform.Conn, versi
 			if b.UID != "" && b.UID.Root() != v.UID.Root() {
 				continue
 			}
-			uids, roots, names = append(uids, packUID(v.UID)), append(roots, scopeKey(v.UID.Root())), append(names, v.Package.Name)
-			low, past, places = append(low, restOf(b.UID)), append(past, pastRest(b.UID)), append(places, fmt.Sprint(i))
+			uids, roots, names = append(uids, PackUID(v.UID)), append(roots, ScopeKey(v.UID.Root())), append(names, v.Package.Name)
+			low, past, places = append(low, RestOf(b.UID)), append(past, PastRest(b.UID)), append(places, fmt.Sprint(i))
 		}
 	}
 	if len(uids) == 0 {
 		return found, nil
 	}
-	q := newStatement(s.dialect)
-	q.add("SELECT DISTINCT p.place, f.advisory FROM ").add(q.parents(
+	q := NewStatement(s.Dialect)
+	q.Add("SELECT DISTINCT p.place, f.advisory FROM ").Add(q.Parents(
 		dbconn.ParentColumn{Name: "k", Bytes: uids}, dbconn.ParentColumn{Name: "root", Bytes: roots}, dbconn.ParentColumn{Name: "name", Texts: names},
 		dbconn.ParentColumn{Name: "low", Bytes: low}, dbconn.ParentColumn{Name: "past", Bytes: past}, dbconn.ParentColumn{Name: "place", Texts: places}))
-	q.add(" CROSS JOIN finding f WHERE f.root_key = p.root AND f.package = p.name AND f.rest >= p.low AND f.rest < p.past AND f.version_uid = p.k AND f.count_class > 0")
-	err := s.reads.Run(ctx, q.build(func(scan func(...any) error) error {
+	q.Add(" CROSS JOIN finding f WHERE f.root_key = p.root AND f.package = p.name AND f.rest >= p.low AND f.rest < p.past AND f.version_uid = p.k AND f.count_class > 0")
+	err := s.Reads.Run(ctx, q.Build(func(scan func(...any) error) error {
 		var place string
 		var advisory platform.UID
-		if err := scan(&place, keyOf(&advisory)); err != nil {
+		if err := scan(&place, UIDOf(&advisory)); err != nil {
 			return err
 		}
 		var i int

@@ -12,22 +12,22 @@ import (
 // of them: with fewer columns, an index can contain all that is selected, and a planner
 // may then read it in the wrong order and sort.
 type projection[T, F any] struct {
-	*table[T, F]
-	columns  []column[T] // columns in the order in which they are scanned
-	selected string      // SQL that selects the columns
-	names    string      // columns of t that the projection selects or that its joins compare
-	joins    string      // the joins that the columns need
+	*Definition[T, F]
+	columns  []Column[T] // columns in the order in which they are scanned
+	Selected string      // SQL that selects the columns
+	Names    string      // columns of t that the projection selects or that its joins compare
+	Joins    string      // the joins that the columns need
 	joinOne  [2]string   // joins for rows with one parent, without the UID of that parent between; empty if no join is by it
 }
 
-// A costlyColumn is a column that a read may leave out.
-type costlyColumn struct {
-	field   platform.CostlyFields // the column is left out if a read leaves out any of these fields
-	instead string                // SQL that is selected instead of the column; "" means nothing
+// A CostlyColumn is a column that a read may leave out.
+type CostlyColumn struct {
+	Field   platform.CostlyFields // the column is left out if a read leaves out any of these fields
+	Instead string                // SQL that is selected instead of the column; "" means nothing
 }
 
 // project returns the projection without some fields.
-func (t *table[T, F]) project(without platform.CostlyFields) *projection[T, F] {
+func (t *Definition[T, F]) project(without platform.CostlyFields) *projection[T, F] {
 	without &= t.omissible
 	known, found := t.projections.Load(without)
 	if !found {
@@ -37,40 +37,40 @@ func (t *table[T, F]) project(without platform.CostlyFields) *projection[T, F] {
 	return p
 }
 
-// projectAll returns the projection of all columns.
-func (t *table[T, F]) projectAll() *projection[T, F] { return t.project(0) }
+// ProjectAll returns the projection of all columns.
+func (t *Definition[T, F]) ProjectAll() *projection[T, F] { return t.project(0) }
 
 // newProjection makes the projection that project stores.
-func (t *table[T, F]) newProjection(without platform.CostlyFields) *projection[T, F] {
-	p := &projection[T, F]{table: t}
+func (t *Definition[T, F]) newProjection(without platform.CostlyFields) *projection[T, F] {
+	p := &projection[T, F]{Definition: t}
 	names, selected, needsJoins := []string{"t.uid"}, []string{}, false
-	if t.compact {
+	if t.HasScopeKeys {
 		names = append(names, "t.rest", "t.local") // one of these sorts the rows
 	}
-	for _, c := range t.columns {
-		costly, isCostly := t.costly[c.sql]
+	for _, c := range t.Columns {
+		costly, isCostly := t.CostlyColumns[c.SQL]
 		switch _, own := c.ownName(); {
-		case isCostly && without.HasAny(costly.field) && costly.instead == "":
+		case isCostly && without.HasAny(costly.Field) && costly.Instead == "":
 			continue
-		case isCostly && without.HasAny(costly.field):
-			c.sql = costly.instead
+		case isCostly && without.HasAny(costly.Field):
+			c.SQL = costly.Instead
 		case !own:
 			needsJoins = true
-		case c.sql != "t.uid":
-			names = append(names, c.sql)
+		case c.SQL != "t.uid":
+			names = append(names, c.SQL)
 		}
-		p.columns, selected = append(p.columns, c), append(selected, c.sql)
+		p.columns, selected = append(p.columns, c), append(selected, c.SQL)
 	}
-	for _, j := range t.joins {
-		column := "t." + j.column
+	for _, j := range t.Joins {
+		column := "t." + j.Column
 		if !slices.Contains(names, column) {
 			names = append(names, column)
 		}
 		if needsJoins {
-			p.join(j.sql, column)
+			p.join(j.SQL, column)
 		}
 	}
-	p.selected, p.names = strings.Join(selected, ", "), strings.Join(names, ", ")
+	p.Selected, p.Names = strings.Join(selected, ", "), strings.Join(names, ", ")
 	return p
 }
 
@@ -78,25 +78,25 @@ func (t *table[T, F]) newProjection(without platform.CostlyFields) *projection[T
 func (p *projection[T, F]) join(sql, column string) {
 	switch {
 	case column == "t.parent":
-		p.joinOne[0] = p.joins + sql
+		p.joinOne[0] = p.Joins + sql
 	case p.joinOne[0] != "":
 		p.joinOne[1] += sql + column
 	}
-	p.joins += sql + column
+	p.Joins += sql + column
 }
 
 // addJoins adds the joins of the rows of branches. Children of one UID have one parent, so it
 // is joined by that UID: then the database reads it once, and not for each row.
-func (p *projection[T, F]) addJoins(s *statement, branches []platform.Branch) {
+func (p *projection[T, F]) addJoins(s *Statement, branches []platform.Branch) {
 	if p.joinOne[0] != "" && len(branches) == 1 && branches[0].Relation == platform.Children && branches[0].UID != "" {
-		s.add(p.joinOne[0]+"?"+p.joinOne[1], branches[0].UID)
+		s.Add(p.joinOne[0]+"?"+p.joinOne[1], branches[0].UID)
 		return
 	}
-	s.add(p.joins)
+	s.Add(p.Joins)
 }
 
-// collect returns a function that appends the rows that it scans.
-func (p *projection[T, F]) collect(into *[]T) func(scan func(...any) error) error {
+// Collect returns a function that appends the rows that it scans.
+func (p *projection[T, F]) Collect(into *[]T) func(scan func(...any) error) error {
 	rows := p.scanner()
 	return func(scan func(...any) error) error {
 		row, err := rows.scan(scan)
@@ -117,7 +117,7 @@ func (p *projection[T, F]) scanner(extra ...any) rowScanner[T] {
 	s := rowScanner[T]{p.newBuffer(), slices.Grow(extra, len(p.columns))}
 	target := s.buffer.target()
 	for _, c := range p.columns {
-		s.to = append(s.to, c.to(target))
+		s.to = append(s.to, c.To(target))
 	}
 	return s
 }

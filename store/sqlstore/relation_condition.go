@@ -9,57 +9,57 @@ import "atrium/platform"
 // addTagCondition adds the condition that a repo has such a tag. Few tags have a digest, or are deprecated or new: where
 // the organisation is known, an index of it finds them. For each of many scopes it would find all that are deprecated or new
 // again.
-func addTagCondition(s *statement, c *platform.TagCondition) {
+func addTagCondition(s *Statement, c *platform.TagCondition) {
 	if c == nil {
 		return
 	}
-	isRare := c.Digest != "" || !s.isOfMany && (c.Deprecated != nil && *c.Deprecated || !c.UpdatedSince.IsZero())
+	isRare := c.Digest != "" || !s.IsOfMany && (c.Deprecated != nil && *c.Deprecated || !c.UpdatedSince.IsZero())
 	end := ")"
 	switch {
-	case isRare && c.Name == "" && s.root != "":
-		s.addSlow(" AND t.uid IN (SELECT g.parent FROM tag g WHERE g.root_key = ?", scopeKey(s.root))
-	case s.isOfMany: // CASE keeps PostgreSQL from joining all such tags with the repos of each scope.
-		s.addSlow(" AND CASE WHEN EXISTS (SELECT 1 FROM tag g WHERE g.parent = t.uid")
+	case isRare && c.Name == "" && s.Organisation != "":
+		s.AddSlow(" AND t.uid IN (SELECT g.parent FROM tag g WHERE g.root_key = ?", ScopeKey(s.Organisation))
+	case s.IsOfMany: // CASE keeps PostgreSQL from joining all such tags with the repos of each scope.
+		s.AddSlow(" AND CASE WHEN EXISTS (SELECT 1 FROM tag g WHERE g.parent = t.uid")
 		end = ") THEN 1 END IS NOT NULL"
 	default:
-		s.addSlow(" AND EXISTS (SELECT 1 FROM tag g WHERE g.parent = t.uid")
+		s.AddSlow(" AND EXISTS (SELECT 1 FROM tag g WHERE g.parent = t.uid")
 	}
 	if c.Name != "" {
-		s.add(" AND g.name = ?", c.Name)
+		s.Add(" AND g.name = ?", c.Name)
 	}
 	if c.Digest != "" {
-		s.add(" AND substr(g.digest, 8, 6) = substr(?, 8, 6) AND g.digest = ?", c.Digest, c.Digest) // the index has a part of it
+		s.Add(" AND substr(g.digest, 8, 6) = substr(?, 8, 6) AND g.digest = ?", c.Digest, c.Digest) // the index has a part of it
 	}
 	switch {
 	case c.Deprecated == nil:
 	case *c.Deprecated:
-		s.add(" AND g.deprecated")
+		s.Add(" AND g.deprecated")
 	default:
-		s.add(" AND NOT g.deprecated")
+		s.Add(" AND NOT g.deprecated")
 	}
-	addSinceIn(s, "g.update_time", c.UpdatedSince)
-	s.add(end)
+	AddSinceIn(s, "g.update_time", c.UpdatedSince)
+	s.Add(end)
 }
 
 // addLabels adds the condition that the group or repo of a column has all of these labels, each of which from holds as it
 // is asked for.
-func addLabels(s *statement, from, column string, labels []string) {
+func addLabels(s *Statement, from, column string, labels []string) {
 	for _, label := range labels {
-		s.addSlow(" AND EXISTS (SELECT 1 FROM "+from+" l WHERE l.alias = ? AND l.uid = "+column+")", label)
+		s.AddSlow(" AND EXISTS (SELECT 1 FROM "+from+" l WHERE l.alias = ? AND l.uid = "+column+")", label)
 	}
 }
 
 // addRepoCondition adds the condition that a group holds such a repo.
-func addRepoCondition(s *statement, c *platform.RepoCondition) {
+func addRepoCondition(s *Statement, c *platform.RepoCondition) {
 	if c == nil {
 		return
 	}
-	s.addSlow(" AND EXISTS (SELECT 1 FROM repo g WHERE g.parent = t.uid")
+	s.AddSlow(" AND EXISTS (SELECT 1 FROM repo g WHERE g.parent = t.uid")
 	if c.Name != "" {
-		s.add(" AND g.name = ?", c.Name)
+		s.Add(" AND g.name = ?", c.Name)
 	}
-	addAnyIn(s, "g.catalog_tier", c.Tiers)
+	AddAnyIn(s, "g.catalog_tier", c.Tiers)
 	addOpenSeverities(s, "g", c.OpenSeverities)
-	addSinceIn(s, "g.update_time", c.UpdatedSince)
-	s.add(")")
+	AddSinceIn(s, "g.update_time", c.UpdatedSince)
+	s.Add(")")
 }

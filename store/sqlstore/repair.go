@@ -14,7 +14,7 @@ import (
 // events and the relay position before the present, in their order. It reports
 // whether that was necessary.
 func (s *Store) MoveEvents(ctx context.Context) (moved bool, err error) {
-	newest, next, err := s.newestTransaction(ctx, s.conn)
+	newest, next, err := s.newestTransaction(ctx, s.Conn)
 	if err != nil || newest < next {
 		return false, err
 	}
@@ -27,16 +27,16 @@ func (s *Store) MoveEvents(ctx context.Context) (moved bool, err error) {
 		if moved = err == nil && newest >= next; !moved {
 			return err
 		}
-		q := func() *statement { return newStatement(s.dialect) }
-		if s.dialect.Partitions { // the transactions of sealed partitions are wrong now
-			if err := tx.Run(ctx, q().add("UPDATE event_partition SET last_xact = ?", int64(openPartition)).build(nil)); err != nil {
+		q := func() *Statement { return NewStatement(s.Dialect) }
+		if s.Dialect.Partitions { // the transactions of sealed partitions are wrong now
+			if err := tx.Run(ctx, q().Add("UPDATE event_partition SET last_xact = ?", int64(openPartition)).Build(nil)); err != nil {
 				return err
 			}
 		}
 		return tx.Run(ctx,
 			// Events recorded since the restore have higher numbers and stay.
-			q().add("UPDATE event SET xact = xact - ? WHERE seq <= (SELECT max(f.seq) FROM event f WHERE f.xact >= ?)", newest, next).build(nil),
-			q().add("UPDATE relay SET xact = xact - ? WHERE id = 1", newest).build(nil),
+			q().Add("UPDATE event SET xact = xact - ? WHERE seq <= (SELECT max(f.seq) FROM event f WHERE f.xact >= ?)", newest, next).Build(nil),
+			q().Add("UPDATE relay SET xact = xact - ? WHERE id = 1", newest).Build(nil),
 		)
 	})
 	return moved && err == nil, err
@@ -45,11 +45,11 @@ func (s *Store) MoveEvents(ctx context.Context) (moved bool, err error) {
 // newestTransaction returns the highest transaction id of events and the relay
 // position, and the lowest id that the next transaction can have.
 func (s *Store) newestTransaction(ctx context.Context, conn dbconn.Conn) (newest, next int64, err error) {
-	if s.dialect.NextTransaction == "" {
+	if s.Dialect.NextTransaction == "" {
 		return 0, math.MaxInt64, nil // transactions have no ids
 	}
-	q := newEventStatement(s.dialect)
-	q.add("SELECT GREATEST(r.xact, (SELECT max(e.xact) FROM event e WHERE e.denied = '')), " + s.dialect.NextTransaction + " FROM relay r WHERE r.id = 1")
-	err = conn.Run(ctx, q.build(func(scan func(...any) error) error { return scan(&newest, &next) }))
+	q := newEventStatement(s.Dialect)
+	q.Add("SELECT GREATEST(r.xact, (SELECT max(e.xact) FROM event e WHERE e.denied = '')), " + s.Dialect.NextTransaction + " FROM relay r WHERE r.id = 1")
+	err = conn.Run(ctx, q.Build(func(scan func(...any) error) error { return scan(&newest, &next) }))
 	return newest, next, err
 }

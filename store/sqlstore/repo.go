@@ -6,61 +6,61 @@ import (
 	"atrium/platform"
 )
 
-var repos = newTable(&table[*platform.Repo, *platform.RepoFilter]{
-	name:        "repo",
-	uniqueNames: true,
-	uid:         func(r *platform.Repo) platform.UID { return r.UID },
-	enclosed:    parentUID,
-	compact:     true,
-	byParent: func(order string, f *platform.RepoFilter) bool {
+var repos = NewTable(&Definition[*platform.Repo, *platform.RepoFilter]{
+	Name:           "repo",
+	HasUniqueNames: true,
+	UID:            func(r *platform.Repo) platform.UID { return r.UID },
+	LiesIn:         parentUID,
+	HasScopeKeys:   true,
+	FoundByParent: func(order string, f *platform.RepoFilter) bool {
 		return order == "name" || f.Name != "" || len(f.Names) > 0
 	},
-	columns: []column[*platform.Repo]{
-		{"t.uid", "", func(r *platform.Repo) any { return keyOf(&r.UID) }},
-		{"t.name", "name", func(r *platform.Repo) any { return &r.Name }},
-		{"t.description", "description", func(r *platform.Repo) any { return &r.Description }},
-		{"t.catalog_tier", "catalogTier", func(r *platform.Repo) any { return (*string)(&r.CatalogTier) }},
-		{"t.bundles", "bundles", func(r *platform.Repo) any { return jsonOf(&r.Bundles) }},
-		{"t.aliases", "aliases", func(r *platform.Repo) any { return jsonOf(&r.Aliases) }},
-		{"t.active_tags", "activeTags", func(r *platform.Repo) any { return jsonOf(&r.ActiveTags) }},
-		{"t.sync_config", "sync_config", func(r *platform.Repo) any { return jsonOf(&r.SyncConfig) }},
-		{"t.create_time", "", func(r *platform.Repo) any { return timeOf(&r.CreateTime) }},
-		{"t.update_time", "", func(r *platform.Repo) any { return timeOf(&r.UpdateTime) }},
-		{"t.labels", "labels", func(r *platform.Repo) any { return jsonOf(&r.Labels) }},
-		{"t.open_severity", "", func(r *platform.Repo) any { return &r.OpenSeverity }},
+	Columns: []Column[*platform.Repo]{
+		{SQL: "t.uid", To: func(r *platform.Repo) any { return UIDOf(&r.UID) }},
+		{SQL: "t.name", Field: "name", To: func(r *platform.Repo) any { return &r.Name }},
+		{SQL: "t.description", Field: "description", To: func(r *platform.Repo) any { return &r.Description }},
+		{SQL: "t.catalog_tier", Field: "catalogTier", To: func(r *platform.Repo) any { return (*string)(&r.CatalogTier) }},
+		{SQL: "t.bundles", Field: "bundles", To: func(r *platform.Repo) any { return JSONOf(&r.Bundles) }},
+		{SQL: "t.aliases", Field: "aliases", To: func(r *platform.Repo) any { return JSONOf(&r.Aliases) }},
+		{SQL: "t.active_tags", Field: "activeTags", To: func(r *platform.Repo) any { return JSONOf(&r.ActiveTags) }},
+		{SQL: "t.sync_config", Field: "sync_config", To: func(r *platform.Repo) any { return JSONOf(&r.SyncConfig) }},
+		{SQL: "t.create_time", To: func(r *platform.Repo) any { return TimeOf(&r.CreateTime) }},
+		{SQL: "t.update_time", To: func(r *platform.Repo) any { return TimeOf(&r.UpdateTime) }},
+		{SQL: "t.labels", Field: "labels", To: func(r *platform.Repo) any { return JSONOf(&r.Labels) }},
+		{SQL: "t.open_severity", To: func(r *platform.Repo) any { return &r.OpenSeverity }},
 	},
-	costly: map[string]costlyColumn{
-		"t.bundles": {field: platform.RepoLists}, "t.aliases": {field: platform.RepoLists},
-		"t.active_tags": {field: platform.RepoLists}, "t.sync_config": {field: platform.RepoLists},
-		"t.labels": {field: platform.RepoLists},
+	CostlyColumns: map[string]CostlyColumn{
+		"t.bundles": {Field: platform.RepoLists}, "t.aliases": {Field: platform.RepoLists},
+		"t.active_tags": {Field: platform.RepoLists}, "t.sync_config": {Field: platform.RepoLists},
+		"t.labels": {Field: platform.RepoLists},
 	},
-	writeOnly: []column[*platform.Repo]{
-		searchColumn((*platform.Repo).SearchText),
+	WriteOnly: []Column[*platform.Repo]{
+		SearchColumn((*platform.Repo).SearchText),
 	},
-	aliasTable: "repo_label", aliasesOf: "labels",
-	aliases:    func(r *platform.Repo) []string { return r.Labels.Conditions() },
-	searchText: "t.search", searchFor: func(f *platform.RepoFilter) string { return f.Query },
-	searchOf: (*platform.Repo).SearchText, searchFields: []string{"name", "description", "aliases"},
-	narrow: func(b platform.Branch) narrowing {
+	AliasTable: "repo_label", AliasField: "labels",
+	AliasesOf:  func(r *platform.Repo) []string { return r.Labels.Conditions() },
+	SearchText: "t.search", SearchQuery: func(f *platform.RepoFilter) string { return f.Query },
+	SearchTextOf: (*platform.Repo).SearchText, SearchFields: []string{"name", "description", "aliases"},
+	Narrow: func(b platform.Branch) Narrowing {
 		if b.Holds == "" {
-			return narrowing{}
+			return Narrowing{}
 		}
 		return holding(repoHolds, b.Holds)
 	},
-	changed:   addTask(func(r *platform.Repo) platform.FindingTask { return platform.FindingTask{Subject: r.UID} }),
-	changedBy: []string{"name"}, // which stands for packages that are not known
-	where: func(f *platform.RepoFilter, s *statement) {
-		s.addName(f.Name)
-		addAnyOf(s, "name", f.Names)
-		addAnyOf(s, "catalog_tier", f.Tiers)
-		addAnyElement(s, "t.bundles", f.Bundles)
-		addAnyElement(s, "t.aliases", f.Aliases)
-		s.addWords("t.search", f.Query)
+	OnChange:   addTask(func(r *platform.Repo) platform.FindingTask { return platform.FindingTask{Subject: r.UID} }),
+	OnChangeOf: []string{"name"}, // which stands for packages that are not known
+	Where: func(f *platform.RepoFilter, s *Statement) {
+		s.AddName(f.Name)
+		AddAnyOf(s, "name", f.Names)
+		AddAnyOf(s, "catalog_tier", f.Tiers)
+		AddAnyElement(s, "t.bundles", f.Bundles)
+		AddAnyElement(s, "t.aliases", f.Aliases)
+		s.AddWords("t.search", f.Query)
 		addHolds(s, repoHolds, f.Holds)
 		whereRepoImages(&f.ImageConditions, s)
 		addTagCondition(s, f.Tags)
 		addLabels(s, "repo_label", "t.uid", f.Labels)
-		s.addChanged(&f.ChangeFilter)
+		s.AddChanged(&f.ChangeFilter)
 	},
 })
 
@@ -68,11 +68,11 @@ var repos = newTable(&table[*platform.Repo, *platform.RepoFilter]{
 func (queries) Readmes(ctx context.Context, on platform.Conn, keys platform.Keys) ([]*platform.Readme, error) {
 	s := tablesOf(on)
 	var readmes []*platform.Readme
-	q := newStatement(s.dialect).add("SELECT uid, readme FROM repo WHERE uid ?", uidKeyList(keys.UIDs()))
-	err := s.reads.Run(ctx, q.build(func(scan func(...any) error) error {
+	q := NewStatement(s.Dialect).Add("SELECT uid, readme FROM repo WHERE uid ?", UIDKeys(keys.UIDs()))
+	err := s.Reads.Run(ctx, q.Build(func(scan func(...any) error) error {
 		r := new(platform.Readme)
 		readmes = append(readmes, r)
-		return scan(keyOf(&r.UID), &r.Content)
+		return scan(UIDOf(&r.UID), &r.Content)
 	}))
 	return readmes, err
 }
@@ -80,5 +80,5 @@ func (queries) Readmes(ctx context.Context, on platform.Conn, keys platform.Keys
 // SetReadme changes the readme of a repo.
 func (queries) SetReadme(ctx context.Context, in platform.Tx, repo platform.UID, content string) error {
 	tx := transactionOf(in)
-	return tx.conn.Run(ctx, newStatement(tx.dialect).add("UPDATE repo SET readme = ? WHERE uid = ?", content, repo).build(nil))
+	return tx.Conn.Run(ctx, NewStatement(tx.Dialect).Add("UPDATE repo SET readme = ? WHERE uid = ?", content, repo).Build(nil))
 }

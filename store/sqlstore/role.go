@@ -8,32 +8,32 @@ import (
 	"atrium/store/sqlstore/dbconn"
 )
 
-var roles = newTable(&table[*platform.Role, *platform.RoleFilter]{
-	name:        "role",
-	uniqueNames: true,
-	uid:         func(r *platform.Role) platform.UID { return r.UID },
-	enclosed:    parentUID,
-	rootless:    platform.IsBuiltInRole,
-	columns: []column[*platform.Role]{
-		{"t.uid", "", func(r *platform.Role) any { return keyOf(&r.UID) }},
-		{"t.name", "name", func(r *platform.Role) any { return &r.Name }},
-		{"t.description", "description", func(r *platform.Role) any { return &r.Description }},
-		{"t.capabilities", "capabilities", func(r *platform.Role) any { return jsonOf(&r.Capabilities) }},
-		{"t.create_time", "", func(r *platform.Role) any { return timeOf(&r.CreateTime) }},
-		{"t.update_time", "", func(r *platform.Role) any { return timeOf(&r.UpdateTime) }},
+var roles = NewTable(&Definition[*platform.Role, *platform.RoleFilter]{
+	Name:           "role",
+	HasUniqueNames: true,
+	UID:            func(r *platform.Role) platform.UID { return r.UID },
+	LiesIn:         parentUID,
+	IsRootless:     platform.IsBuiltInRole,
+	Columns: []Column[*platform.Role]{
+		{SQL: "t.uid", To: func(r *platform.Role) any { return UIDOf(&r.UID) }},
+		{SQL: "t.name", Field: "name", To: func(r *platform.Role) any { return &r.Name }},
+		{SQL: "t.description", Field: "description", To: func(r *platform.Role) any { return &r.Description }},
+		{SQL: "t.capabilities", Field: "capabilities", To: func(r *platform.Role) any { return JSONOf(&r.Capabilities) }},
+		{SQL: "t.create_time", To: func(r *platform.Role) any { return TimeOf(&r.CreateTime) }},
+		{SQL: "t.update_time", To: func(r *platform.Role) any { return TimeOf(&r.UpdateTime) }},
 	},
-	writeOnly: []column[*platform.Role]{
-		searchColumn((*platform.Role).SearchText),
+	WriteOnly: []Column[*platform.Role]{
+		SearchColumn((*platform.Role).SearchText),
 	},
-	searchText: "t.search", searchFor: func(f *platform.RoleFilter) string { return f.Query },
-	searchOf: (*platform.Role).SearchText, searchFields: []string{"name", "description"},
-	where: func(f *platform.RoleFilter, s *statement) {
-		s.addName(f.Name)
+	SearchText: "t.search", SearchQuery: func(f *platform.RoleFilter) string { return f.Query },
+	SearchTextOf: (*platform.Role).SearchText, SearchFields: []string{"name", "description"},
+	Where: func(f *platform.RoleFilter, s *Statement) {
+		s.AddName(f.Name)
 		for _, c := range slices.Compact(slices.Sorted(slices.Values(f.Capabilities))) { // So their number has a limit.
-			s.add(" AND "+confirm("t.capabilities LIKE ? ESCAPE '\\'"), likePattern(`"`+c.WireName()+`"`))
+			s.Add(" AND "+Confirm("t.capabilities LIKE ? ESCAPE '\\'"), LikePattern(`"`+c.WireName()+`"`))
 		}
-		s.addWords("t.search", f.Query)
-		s.addChanged(&f.ChangeFilter)
+		s.AddWords("t.search", f.Query)
+		s.AddChanged(&f.ChangeFilter)
 	},
 })
 
@@ -43,11 +43,11 @@ func (s *Store) SyncBuiltInRoles(ctx context.Context, builtIn []*platform.Role) 
 	return s.engine.Write(ctx, func(tx *dbconn.Tx) error {
 		var run []*dbconn.Statement
 		for _, r := range builtIn {
-			q := newStatement(s.dialect)
-			q.add("INSERT INTO role (uid, root, name, description, capabilities, create_time, update_time, search) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-				r.UID, platform.UID(""), r.Name, r.Description, jsonText(&r.Capabilities), platform.Time{}, platform.Time{}, foldText(r.SearchText()))
-			q.add(" ON CONFLICT (uid) DO UPDATE SET name = excluded.name, description = excluded.description, capabilities = excluded.capabilities, search = excluded.search")
-			run = append(run, q.build(nil))
+			q := NewStatement(s.Dialect)
+			q.Add("INSERT INTO role (uid, root, name, description, capabilities, create_time, update_time, search) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+				r.UID, platform.UID(""), r.Name, r.Description, JSONText(&r.Capabilities), platform.Time{}, platform.Time{}, Fold(r.SearchText()))
+			q.Add(" ON CONFLICT (uid) DO UPDATE SET name = excluded.name, description = excluded.description, capabilities = excluded.capabilities, search = excluded.search")
+			run = append(run, q.Build(nil))
 		}
 		return tx.Run(ctx, run...)
 	})

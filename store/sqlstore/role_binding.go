@@ -14,127 +14,127 @@ const (
 	bindingRule = platform.BindingObjects | platform.BindingRules
 )
 
-var roleBindings = newTable(&table[*platform.RoleBinding, *platform.RoleBindingFilter]{
-	name:     "role_binding",
-	uid:      func(b *platform.RoleBinding) platform.UID { return b.UID },
-	enclosed: parentUID,
-	compact:  true,
-	relations: map[platform.Relation]relation{
-		platform.OfIdentity: {column: "identity", isNear: true},
-		platform.OfRole:     {column: "role"}, // a built-in role belongs to all organisations
+var roleBindings = NewTable(&Definition[*platform.RoleBinding, *platform.RoleBindingFilter]{
+	Name:         "role_binding",
+	UID:          func(b *platform.RoleBinding) platform.UID { return b.UID },
+	LiesIn:       parentUID,
+	HasScopeKeys: true,
+	Relations: map[platform.Relation]Relation{
+		platform.OfIdentity: {Column: "identity", IsNear: true},
+		platform.OfRole:     {Column: "role"}, // a built-in role belongs to all organisations
 	},
-	byParent: func(_ string, f *platform.RoleBindingFilter) bool { return f.Identity != "" },
-	joins:    []join{{" JOIN identity i ON i.uid = ", "identity"}, {" JOIN grp g ON g.uid = ", "parent"}, {" JOIN role r ON r.uid = ", "role"}},
+	FoundByParent: func(_ string, f *platform.RoleBindingFilter) bool { return f.Identity != "" },
+	Joins:         []Join{{SQL: " JOIN identity i ON i.uid = ", Column: "identity"}, {SQL: " JOIN grp g ON g.uid = ", Column: "parent"}, {SQL: " JOIN role r ON r.uid = ", Column: "role"}},
 	// The columns that are read instead are in no index of an order: see projection.
-	costly: map[string]costlyColumn{
-		"i.uid": {platform.BindingObjects, "t.identity"}, "g.uid": {platform.BindingObjects, "t.parent"}, "r.uid": {platform.BindingObjects, "t.role"},
-		"i.name": {field: platform.BindingObjects}, "g.name": {field: platform.BindingObjects}, "r.name": {field: platform.BindingObjects},
-		"i.description": {field: bindingText}, "g.description": {field: bindingText}, "r.description": {field: bindingText},
-		"i.email": {field: bindingRule}, "i.match_rule": {field: bindingRule}, "i.static_rule": {field: bindingRule}, "i.external_id": {field: bindingRule},
+	CostlyColumns: map[string]CostlyColumn{
+		"i.uid": {Field: platform.BindingObjects, Instead: "t.identity"}, "g.uid": {Field: platform.BindingObjects, Instead: "t.parent"}, "r.uid": {Field: platform.BindingObjects, Instead: "t.role"},
+		"i.name": {Field: platform.BindingObjects}, "g.name": {Field: platform.BindingObjects}, "r.name": {Field: platform.BindingObjects},
+		"i.description": {Field: bindingText}, "g.description": {Field: bindingText}, "r.description": {Field: bindingText},
+		"i.email": {Field: bindingRule}, "i.match_rule": {Field: bindingRule}, "i.static_rule": {Field: bindingRule}, "i.external_id": {Field: bindingRule},
 	},
-	lookups: map[string]lookup{
-		"identity_name": nameOf("i.name", "identity", "identity"), "group_name": nameOf("g.name", "grp", "parent"), "role_name": nameOf("r.name", "role", "role"),
+	JoinedOrders: map[string]JoinedOrder{
+		"identity_name": OrderByName("i.name", "identity", "identity"), "group_name": OrderByName("g.name", "grp", "parent"), "role_name": OrderByName("r.name", "role", "role"),
 	},
-	columns: []column[*platform.RoleBinding]{
-		{"t.uid", "", func(b *platform.RoleBinding) any { return keyOf(&b.UID) }},
-		{"t.create_time", "", func(b *platform.RoleBinding) any { return timeOf(&b.CreateTime) }},
-		{"t.expire_time", "expireTime", func(b *platform.RoleBinding) any { return timeOrNullOf(&b.ExpireTime) }},
-		{"t.review_time", "reviewTime", func(b *platform.RoleBinding) any { return timeOrNullOf(&b.ReviewTime) }},
-		{"t.reviewer", "reviewer", func(b *platform.RoleBinding) any { return &b.Reviewer }},
-		{"t.review_note", "reviewNote", func(b *platform.RoleBinding) any { return &b.ReviewNote }},
-		{"i.uid", "", func(b *platform.RoleBinding) any { return keyOf(&b.Identity.UID) }},
-		{"i.name", "", func(b *platform.RoleBinding) any { return &b.Identity.Name }},
-		{"i.description", "", func(b *platform.RoleBinding) any { return &b.Identity.Description }},
-		{"i.email", "", func(b *platform.RoleBinding) any { return &b.Identity.Email }},
-		{"i.match_rule", "", func(b *platform.RoleBinding) any { return ruleColumn{&b.Identity} }},
-		{"i.static_rule", "", func(b *platform.RoleBinding) any { return ruleColumn{&b.Identity} }},
-		{"i.external_id", "", func(b *platform.RoleBinding) any { return ruleColumn{&b.Identity} }},
-		{"g.uid", "", func(b *platform.RoleBinding) any { return keyOf(&b.Group.UID) }},
-		{"g.name", "", func(b *platform.RoleBinding) any { return &b.Group.Name }},
-		{"g.description", "", func(b *platform.RoleBinding) any { return &b.Group.Description }},
-		{"r.uid", "", func(b *platform.RoleBinding) any { return keyOf(&b.Role.UID) }},
-		{"r.name", "", func(b *platform.RoleBinding) any { return &b.Role.Name }},
-		{"r.description", "", func(b *platform.RoleBinding) any { return &b.Role.Description }},
+	Columns: []Column[*platform.RoleBinding]{
+		{SQL: "t.uid", To: func(b *platform.RoleBinding) any { return UIDOf(&b.UID) }},
+		{SQL: "t.create_time", To: func(b *platform.RoleBinding) any { return TimeOf(&b.CreateTime) }},
+		{SQL: "t.expire_time", Field: "expireTime", To: func(b *platform.RoleBinding) any { return TimeOrNullOf(&b.ExpireTime) }},
+		{SQL: "t.review_time", Field: "reviewTime", To: func(b *platform.RoleBinding) any { return TimeOrNullOf(&b.ReviewTime) }},
+		{SQL: "t.reviewer", Field: "reviewer", To: func(b *platform.RoleBinding) any { return &b.Reviewer }},
+		{SQL: "t.review_note", Field: "reviewNote", To: func(b *platform.RoleBinding) any { return &b.ReviewNote }},
+		{SQL: "i.uid", To: func(b *platform.RoleBinding) any { return UIDOf(&b.Identity.UID) }},
+		{SQL: "i.name", To: func(b *platform.RoleBinding) any { return &b.Identity.Name }},
+		{SQL: "i.description", To: func(b *platform.RoleBinding) any { return &b.Identity.Description }},
+		{SQL: "i.email", To: func(b *platform.RoleBinding) any { return &b.Identity.Email }},
+		{SQL: "i.match_rule", To: func(b *platform.RoleBinding) any { return ruleColumn{&b.Identity} }},
+		{SQL: "i.static_rule", To: func(b *platform.RoleBinding) any { return ruleColumn{&b.Identity} }},
+		{SQL: "i.external_id", To: func(b *platform.RoleBinding) any { return ruleColumn{&b.Identity} }},
+		{SQL: "g.uid", To: func(b *platform.RoleBinding) any { return UIDOf(&b.Group.UID) }},
+		{SQL: "g.name", To: func(b *platform.RoleBinding) any { return &b.Group.Name }},
+		{SQL: "g.description", To: func(b *platform.RoleBinding) any { return &b.Group.Description }},
+		{SQL: "r.uid", To: func(b *platform.RoleBinding) any { return UIDOf(&b.Role.UID) }},
+		{SQL: "r.name", To: func(b *platform.RoleBinding) any { return &b.Role.Name }},
+		{SQL: "r.description", To: func(b *platform.RoleBinding) any { return &b.Role.Description }},
 	},
-	writeOnly: []column[*platform.RoleBinding]{
-		{"t.identity", "identityUid", func(b *platform.RoleBinding) any { return keyOf(&b.IdentityUID) }},
-		{"t.role", "roleUid", func(b *platform.RoleBinding) any { return keyOf(&b.RoleUID) }},
+	WriteOnly: []Column[*platform.RoleBinding]{
+		{SQL: "t.identity", Field: "identityUid", To: func(b *platform.RoleBinding) any { return UIDOf(&b.IdentityUID) }},
+		{SQL: "t.role", Field: "roleUid", To: func(b *platform.RoleBinding) any { return UIDOf(&b.RoleUID) }},
 	},
-	where: func(f *platform.RoleBindingFilter, s *statement) {
+	Where: func(f *platform.RoleBindingFilter, s *Statement) {
 		if f.Identity != "" {
-			s.add(" AND t.identity = ?", f.Identity)
+			s.Add(" AND t.identity = ?", f.Identity)
 		}
 		if f.Group != "" {
-			s.add(" AND t.parent = ?", f.Group)
+			s.Add(" AND t.parent = ?", f.Group)
 		}
 		if f.Role != "" {
-			s.add(" AND t.role = ?", f.Role)
+			s.Add(" AND t.role = ?", f.Role)
 		}
 		if f.Capability != "" {
 			// PostgreSQL expects that few roles match. As a join, it would compare each binding with
 			// each role. Bindings have roles of their organisation, and built-in ones.
-			pattern := likePattern(`"` + f.Capability.WireName() + `"`)
-			if s.root == "" {
-				s.addSlow(" AND "+confirm("t.role IN (SELECT h.uid FROM role h WHERE h.capabilities LIKE ? ESCAPE '\\')"), pattern)
+			pattern := LikePattern(`"` + f.Capability.WireName() + `"`)
+			if s.Organisation == "" {
+				s.AddSlow(" AND "+Confirm("t.role IN (SELECT h.uid FROM role h WHERE h.capabilities LIKE ? ESCAPE '\\')"), pattern)
 			} else {
-				s.addSlow(" AND "+confirm("t.role IN (SELECT h.uid FROM role h WHERE (h.root = ? OR h.root = ?) AND h.capabilities LIKE ? ESCAPE '\\')"), s.root, platform.UID(""), pattern)
+				s.AddSlow(" AND "+Confirm("t.role IN (SELECT h.uid FROM role h WHERE (h.root = ? OR h.root = ?) AND h.capabilities LIKE ? ESCAPE '\\')"), s.Organisation, platform.UID(""), pattern)
 			}
 		}
 		if f.Capability != "" || f.Expiring != nil {
-			addUnexpired(s.add(" AND "), "t")
+			addUnexpired(s.Add(" AND "), "t")
 		}
 		if len(f.IdentityKinds) > 0 {
-			s.addSlow(" AND " + confirm("EXISTS (SELECT 1 FROM identity h WHERE h.uid = t.identity AND "+isOfKind(f.IdentityKinds)+")"))
+			s.AddSlow(" AND " + Confirm("EXISTS (SELECT 1 FROM identity h WHERE h.uid = t.identity AND "+isOfKind(f.IdentityKinds)+")"))
 		}
 		if !f.IdentityLastSeenBefore.IsZero() {
-			s.addSlow(" AND "+confirm("EXISTS (SELECT 1 FROM identity h WHERE h.uid = t.identity AND h.last_seen_time < ?)"), f.IdentityLastSeenBefore)
+			s.AddSlow(" AND "+Confirm("EXISTS (SELECT 1 FROM identity h WHERE h.uid = t.identity AND h.last_seen_time < ?)"), f.IdentityLastSeenBefore)
 		}
 		if !f.UnreviewedSince.IsZero() {
-			s.add(" AND t.create_time < ? AND (t.review_time IS NULL OR t.review_time < ?)", f.UnreviewedSince, f.UnreviewedSince)
+			s.Add(" AND t.create_time < ? AND (t.review_time IS NULL OR t.review_time < ?)", f.UnreviewedSince, f.UnreviewedSince)
 		}
 		if f.Expiring != nil {
-			s.add(" AND t.expire_time IS NOT NULL")
+			s.Add(" AND t.expire_time IS NOT NULL")
 			if before := f.Expiring.Before; !before.IsZero() {
-				s.add(" AND t.expire_time < ?", before)
+				s.Add(" AND t.expire_time < ?", before)
 			}
 		}
-		addSince(s, "create_time", f.CreatedSince)
+		AddSince(s, "create_time", f.CreatedSince)
 		if !f.CreatedBefore.IsZero() {
-			s.add(" AND t.create_time < ?", f.CreatedBefore)
+			s.Add(" AND t.create_time < ?", f.CreatedBefore)
 		}
 		if f.Lasting {
-			s.add(" AND t.expire_time IS NULL")
+			s.Add(" AND t.expire_time IS NULL")
 		}
 	},
 })
 
 // addUnexpired adds the condition that a role binding, whose table has the alias, gives its role
 // at this moment. Each statement that finds out what somebody may do has it.
-func addUnexpired(s *statement, alias string) *statement {
-	return s.add("(" + alias + ".expire_time IS NULL OR " + alias + ".expire_time > ").addNow().add(")")
+func addUnexpired(s *Statement, alias string) *Statement {
+	return s.Add("(" + alias + ".expire_time IS NULL OR " + alias + ".expire_time > ").AddNow().Add(")")
 }
 
 // Bindable reads identities and roles: one statement each.
 func (queries) Bindable(ctx context.Context, in platform.Tx, holders, given []platform.UID) (found []*platform.Identity, granted []*platform.Role, err error) {
 	tx := transactionOf(in)
-	err = tx.conn.Run(ctx, identities.selectAll(tx.dialect, holders, &found), roles.selectAll(tx.dialect, given, &granted))
+	err = tx.Conn.Run(ctx, identities.SelectAll(tx.Dialect, holders, &found), roles.SelectAll(tx.Dialect, given, &granted))
 	return found, granted, err
 }
 
 // EndReviews removes the reviews of the role bindings of an identity or of a role.
 func (queries) EndReviews(in platform.Tx, of platform.UID) {
 	tx := transactionOf(in)
-	q := newStatement(tx.dialect).add("UPDATE role_binding SET review_time = NULL, reviewer = '', review_note = '' WHERE (identity = ? OR role = ?) AND review_time IS NOT NULL", of, of)
-	tx.conn.Queue(q.build(nil))
+	q := NewStatement(tx.Dialect).Add("UPDATE role_binding SET review_time = NULL, reviewer = '', review_note = '' WHERE (identity = ? OR role = ?) AND review_time IS NOT NULL", of, of)
+	tx.Conn.Queue(q.Build(nil))
 }
 
 // ExpiredBindings finds role bindings that have expired, those that expired first before others.
 func (queries) ExpiredBindings(ctx context.Context, on platform.Conn, limit int) ([]platform.UID, error) {
 	s := tablesOf(on)
 	var expired []platform.UID
-	q := newStatement(s.dialect)
-	q.add("SELECT b.uid FROM role_binding b WHERE b.expire_time <= (SELECT "+s.dialect.Now+") ORDER BY b.expire_time LIMIT ?", int64(limit))
-	err := s.conn.Run(ctx, q.build(collectUIDs(&expired)))
+	q := NewStatement(s.Dialect)
+	q.Add("SELECT b.uid FROM role_binding b WHERE b.expire_time <= (SELECT "+s.Dialect.Now+") ORDER BY b.expire_time LIMIT ?", int64(limit))
+	err := s.Conn.Run(ctx, q.Build(collectUIDs(&expired)))
 	return expired, err
 }
 
@@ -163,12 +163,12 @@ func (c ruleColumn) SetText(text string) {
 // FacetRoleBindings counts role bindings by role and group.
 func (queries) FacetRoleBindings(ctx context.Context, on platform.Conn, filter *platform.RoleBindingFilter, scopes []platform.Scope) ([]*platform.RoleBindingFacets, error) {
 	s := tablesOf(on)
-	facets := emptyEach[platform.RoleBindingFacets](len(scopes))
-	uids := counting[platform.UID]{}
+	facets := EmptyEach[platform.RoleBindingFacets](len(scopes))
+	uids := Counting[platform.UID]{}
 	var role, group platform.UID
-	run := roleBindings.reader(s).countBy(filter, scopes, "", []string{"t.role", "t.parent"}, []any{keyOf(&role), keyOf(&group)}, func(i int, n int64) {
-		uids.add(&facets[i].Role, role, n)
-		uids.add(&facets[i].Group, group, n)
+	run := roleBindings.Reader(s).CountBy(filter, scopes, "", []string{"t.role", "t.parent"}, []any{UIDOf(&role), UIDOf(&group)}, func(i int, n int64) {
+		uids.Add(&facets[i].Role, role, n)
+		uids.Add(&facets[i].Group, group, n)
 	})
-	return facets, s.runAll(ctx, run)
+	return facets, s.RunAll(ctx, run)
 }

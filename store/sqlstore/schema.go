@@ -14,7 +14,7 @@ import (
 // knownMigrations lists the numbers of the migrations that this program knows, in order. The
 // first is 0, which stands for an empty database.
 func (s tables) knownMigrations() ([]int64, error) {
-	files, err := fs.Glob(Migrations(s.dialect), "*.sql")
+	files, err := fs.Glob(Migrations(s.Dialect), "*.sql")
 	if err != nil {
 		return nil, err
 	}
@@ -79,13 +79,13 @@ func schemaError(format string, versions ...any) error {
 // can create the table between two statements, and nobody ever drops it.
 func (s tables) appliedMigrations(ctx context.Context) ([]int64, error) {
 	applied, exists := []int64{0}, false
-	q := newStatement(s.dialect).add(s.dialect.TableExists, "goose_db_version")
-	err := s.conn.Run(ctx, q.build(func(func(...any) error) error { exists = true; return nil }))
+	q := NewStatement(s.Dialect).Add(s.Dialect.TableExists, "goose_db_version")
+	err := s.Conn.Run(ctx, q.Build(func(func(...any) error) error { exists = true; return nil }))
 	if err != nil || !exists {
 		return applied, err
 	}
-	q = newStatement(s.dialect).add("SELECT version_id FROM goose_db_version WHERE is_applied AND version_id > 0 ORDER BY version_id")
-	err = s.conn.Run(ctx, q.build(func(scan func(...any) error) error {
+	q = NewStatement(s.Dialect).Add("SELECT version_id FROM goose_db_version WHERE is_applied AND version_id > 0 ORDER BY version_id")
+	err = s.Conn.Run(ctx, q.Build(func(scan func(...any) error) error {
 		var version int64
 		err := scan(&version)
 		applied = append(applied, version)

@@ -25,61 +25,61 @@ type branchKey struct {
 	exclude       platform.UID // UID of a row that is left out; "" means none
 	isRare        bool         // whether the column finds few rows
 
-	narrowing narrowing // a further condition
+	narrowing Narrowing // a further condition
 
 	tie tiebreaker // tiebreaker of the order
 }
 
-// A narrowing is a condition on the rows of a branch. The zero narrowing is none.
-type narrowing struct {
-	sql   string // " AND ..." that compares with p.x, and with p.xroot if there is a root
-	text  string // value of p.x; "" means that it is bytes
-	bytes []byte
-	root  []byte // value of p.xroot, a second value; nil means that there is none
+// A Narrowing is a condition on the rows of a branch. The zero narrowing is none.
+type Narrowing struct {
+	SQL   string // " AND ..." that compares with p.x, and with p.xroot if there is a root
+	Text  string // value of p.x; "" means that it is bytes
+	Bytes []byte
+	Root  []byte // value of p.xroot, a second value; nil means that there is none
 
-	// byParent means that an index finds the rows of a parent that meet the condition by the UID of the parent.
-	byParent bool
+	// FoundByParent means that an index finds the rows of a parent that meet the condition by the UID of the parent.
+	ByParent bool
 }
 
-// elementsOf begins a placeholder in the SQL of a narrowing, which a column and } end. It stands for the table e of the
+// ElementsOf begins a placeholder in the SQL of a narrowing, which a column and } end. It stands for the table e of the
 // values of that column, which has a list.
-const elementsOf = "{elements of "
+const ElementsOf = "{elements of "
 
-// A relation is how rows of a kind relate to a UID or a name outside of the tree.
-type relation struct {
-	column string // column that is compared with the UID or the name
-	isNear bool   // whether the rows belong to the organisation of the UID, wherever else they must lie
-	isRare bool   // whether few rows have the same value, so that its index finds them in any order
+// A Relation is how rows of a kind relate to a UID or a name outside of the tree.
+type Relation struct {
+	Column string // column that is compared with the UID or the name
+	IsNear bool   // whether the rows belong to the organisation of the UID, wherever else they must lie
+	IsRare bool   // whether few rows have the same value, so that its index finds them in any order
 }
 
 // value returns the value of p.x.
-func (n narrowing) value() any {
-	if n.bytes == nil {
-		return n.text
+func (n Narrowing) value() any {
+	if n.Bytes == nil {
+		return n.Text
 	}
-	return n.bytes
+	return n.Bytes
 }
 
-// addNarrowing adds a condition with its values.
-func (s *statement) addNarrowing(n narrowing) {
-	if n.sql == "" {
+// AddNarrowing adds a condition with its values.
+func (s *Statement) AddNarrowing(n Narrowing) {
+	if n.SQL == "" {
 		return
 	}
-	values := []string{"p.x", s.arg(n.value())}
-	if n.root != nil {
-		values = append([]string{"p.xroot", s.arg(n.root)}, values...)
+	values := []string{"p.x", s.Arg(n.value())}
+	if n.Root != nil {
+		values = append([]string{"p.xroot", s.Arg(n.Root)}, values...)
 	}
-	s.sql.WriteString(strings.NewReplacer(values...).Replace(s.withElements(n.sql)))
+	s.sql.WriteString(strings.NewReplacer(values...).Replace(s.withElements(n.SQL)))
 }
 
-// withElements replaces the placeholder that elementsOf begins.
-func (s *statement) withElements(sql string) string {
-	before, rest, found := strings.Cut(sql, elementsOf)
+// withElements replaces the placeholder that ElementsOf begins.
+func (s *Statement) withElements(sql string) string {
+	before, rest, found := strings.Cut(sql, ElementsOf)
 	if !found {
 		return sql
 	}
 	column, after, _ := strings.Cut(rest, "}")
-	return before + s.dialect.Elements(column) + after
+	return before + s.Dialect.Elements(column) + after
 }
 
 // An accessPath is the way in which the rows of a list are found.
@@ -91,25 +91,25 @@ type accessPath struct {
 	isFound  bool // whether the rows are found by the finder of the reader
 }
 
-// enclosing names the column that finds the rows within a UID of each depth. Deeper
+// EnclosingColumns names the column that finds the rows within a UID of each depth. Deeper
 // UIDs are found through their third level, by a range of UIDs. The index of the
 // third level is read in order, so a page costs at most the rows within that level.
-var enclosing = []string{"", "root", "g2", "g3"}
+var EnclosingColumns = []string{"", "root", "g2", "g3"}
 
 // branchKey returns how a branch is found.
-func (t *table[T, F]) branchKey(b platform.Branch, how accessPath) (branchKey, bool) {
+func (t *Definition[T, F]) branchKey(b platform.Branch, how accessPath) (branchKey, bool) {
 	r, ok := t.branchKeyByUID(b, how.walk)
-	if t.narrow != nil {
-		r.narrowing = t.narrow(b)
+	if t.Narrow != nil {
+		r.narrowing = t.Narrow(b)
 	}
-	if !t.compact || !ok {
+	if !t.HasScopeKeys || !ok {
 		return r, ok
 	}
 	switch r.column {
 	case "":
 		return r, true
 	case "parent":
-		if !how.byParent && !r.narrowing.byParent {
+		if !how.byParent && !r.narrowing.ByParent {
 			r.column, r.hasKey = keyColumns[r.column], true
 		}
 		r.tie = tiebreaker{"t.local", r.uid}
@@ -121,14 +121,14 @@ func (t *table[T, F]) branchKey(b platform.Branch, how accessPath) (branchKey, b
 	return r, true
 }
 
-// isOrganisation reports whether a branch has all rows of an organisation, by their key.
-func (t *table[T, F]) isOrganisation(b platform.Branch) bool {
+// IsOrganisation reports whether a branch has all rows of an organisation, by their key.
+func (t *Definition[T, F]) IsOrganisation(b platform.Branch) bool {
 	r, ok := t.branchKey(b, accessPath{})
-	return ok && r.column == keyColumns["root"] && r.narrowing.sql == ""
+	return ok && r.column == keyColumns["root"] && r.narrowing.SQL == ""
 }
 
 // tie returns the tiebreaker of the rows of a branch.
-func (t *table[T, F]) tie(b platform.Branch, how accessPath) tiebreaker {
+func (t *Definition[T, F]) tie(b platform.Branch, how accessPath) tiebreaker {
 	r, _ := t.branchKey(b, how)
 	return r.tie
 }
@@ -136,28 +136,28 @@ func (t *table[T, F]) tie(b platform.Branch, how accessPath) tiebreaker {
 // branchKeyByUID returns how a branch is found in a table without keys. A walk reads all its
 // rows in the order of UIDs. This is the order of the tree, so the rows are a range of
 // the primary key.
-func (t *table[T, F]) branchKeyByUID(b platform.Branch, walk bool) (branchKey, bool) {
+func (t *Definition[T, F]) branchKeyByUID(b platform.Branch, walk bool) (branchKey, bool) {
 	switch b.Relation {
 	case platform.Children:
 		return branchKey{column: "parent", uid: b.UID}, true
 	case platform.Within, platform.Below:
-		below, depth := b.Relation == platform.Below && !t.sharesUID, b.UID.Depth()
+		below, depth := b.Relation == platform.Below && !t.SharesUID, b.UID.Depth()
 		if walk {
 			return branchKey{inside: b.UID, strictlyBelow: below}, true
 		}
-		if depth >= len(enclosing) {
-			depth = len(enclosing) - 1
-			return branchKey{column: enclosing[depth], uid: b.UID.Enclosing(depth), inside: b.UID, strictlyBelow: below}, true
+		if depth >= len(EnclosingColumns) {
+			depth = len(EnclosingColumns) - 1
+			return branchKey{column: EnclosingColumns[depth], uid: b.UID.Enclosing(depth), inside: b.UID, strictlyBelow: below}, true
 		}
-		r := branchKey{column: enclosing[depth], uid: b.UID}
-		if below && t.selfEnclosed {
+		r := branchKey{column: EnclosingColumns[depth], uid: b.UID}
+		if below && t.LiesInItself {
 			r.exclude = b.UID
 		}
 		return r, true
 	default:
-		by, known := t.relations[b.Relation]
-		r := branchKey{column: by.column, uid: b.UID, name: b.Name, root: b.Inside.Root(), inside: b.Inside, isRare: by.isRare}
-		if by.isNear {
+		by, known := t.Relations[b.Relation]
+		r := branchKey{column: by.Column, uid: b.UID, name: b.Name, root: b.Inside.Root(), inside: b.Inside, isRare: by.IsRare}
+		if by.IsNear {
 			r.root = b.UID.Root()
 		}
 		return r, known
@@ -170,9 +170,9 @@ func (r branchKey) key() any {
 	case r.uid == "":
 		return r.name
 	case r.column == "parent_key":
-		return parentKey(r.uid)
+		return ParentKey(r.uid)
 	case r.hasKey:
-		return scopeKey(r.uid)
+		return ScopeKey(r.uid)
 	default:
 		return r.uid
 	}
@@ -208,9 +208,9 @@ func (r branchKey) scope(b platform.Branch) string {
 
 // addBranch adds the condition that a row is in a branch and, for a page, comes
 // after a position.
-func (t *table[T, F]) addBranch(s *statement, b platform.Branch, how accessPath, o ordering, after *platform.Position) {
+func (t *Definition[T, F]) addBranch(s *Statement, b platform.Branch, how accessPath, o ordering, after *platform.Position) {
 	r, ok := t.branchKey(b, how)
-	s.root = b.UID.Root()
+	s.Organisation = b.UID.Root()
 	switch {
 	case ok:
 		and := ""
@@ -219,57 +219,57 @@ func (t *table[T, F]) addBranch(s *statement, b platform.Branch, how accessPath,
 		case how.byWords && r.hasKey:
 			// The index of words begins with the organisation. PostgreSQL would read an index of
 			// keys beside it, which costs more than it saves.
-			s.add("t.root = ?", r.uid.Root())
+			s.Add("t.root = ?", r.uid.Root())
 			and = " AND "
 		default:
-			s.add("t."+r.column+" = ?", r.key())
+			s.Add("t."+r.column+" = ?", r.key())
 			and = " AND "
 		}
 		switch {
 		case r.root != "" && r.tie.base != "":
-			s.add(" AND t.root_key = ?", scopeKey(r.root))
+			s.Add(" AND t.root_key = ?", ScopeKey(r.root))
 		case r.root != "":
-			s.add(" AND t.root = ?", r.root)
+			s.Add(" AND t.root = ?", r.root)
 		}
 		// Rows that are found by their key and read by their UIDs need no confirmation: the few
 		// of another scope with the same key get UIDs that no row has.
 		isSure := how.keysOnly && !how.byWords && r.column == "parent_key"
 		if prefix := r.prefix(); prefix != "" && !isSure {
-			s.add(" AND "+confirm(prefix+" = ?"), restOf(r.uid))
+			s.Add(" AND "+Confirm(prefix+" = ?"), RestOf(r.uid))
 		}
 		if r.inside != "" {
-			s.add(and)
+			s.Add(and)
 			if s.addWithin(r, o, after); o.byUID() {
 				after = nil
 			}
 		}
 		if r.exclude != "" {
-			s.add(" AND t.uid <> ?", r.exclude)
+			s.Add(" AND t.uid <> ?", r.exclude)
 		}
 		if how.byWords && r.uid != "" && !r.hasKey {
-			s.add(" AND t.root = ?", b.UID.Root())
+			s.Add(" AND t.root = ?", b.UID.Root())
 		}
 	case b.Relation == platform.Listed:
-		s.add("t.uid ?", t.keys(b.UIDs))
+		s.Add("t.uid ?", t.keys(b.UIDs))
 	case b.Relation == platform.BuiltIn:
-		s.add("t.root = ?", platform.UID(""))
+		s.Add("t.root = ?", platform.UID(""))
 	default:
-		s.add("1 = 1")
+		s.Add("1 = 1")
 	}
-	s.addNarrowing(r.narrowing)
+	s.AddNarrowing(r.narrowing)
 	o.addAfter(s, after)
 }
 
 // addWithin adds the condition that a UID is within another and, if rows are sorted
 // by UID, comes after a position. It uses one lower and one upper bound, because
 // SQLite uses only one of each in an index.
-func (s *statement) addWithin(r branchKey, o ordering, after *platform.Position) {
-	from, low, high := ">=", packUID(r.inside), pastSubtree(r.inside)
+func (s *Statement) addWithin(r branchKey, o ordering, after *platform.Position) {
+	from, low, high := ">=", PackUID(r.inside), PastSubtree(r.inside)
 	switch {
 	case r.isElsewhere():
 		low, high = []byte{}, []byte{} // nothing is between them
 	case r.tie.base != "":
-		low, high = restOf(r.inside), pastRest(r.inside)
+		low, high = RestOf(r.inside), PastRest(r.inside)
 	}
 	if r.strictlyBelow {
 		from = ">"
@@ -282,14 +282,14 @@ func (s *statement) addWithin(r branchKey, o ordering, after *platform.Position)
 			from, low = ">", at
 		}
 	}
-	s.add(hideRange(r.isRare, r.tie.sql()+" "+from+" ? AND "+r.tie.sql()+" < ?"), low, high)
+	s.Add(hideRange(r.isRare, r.tie.sql()+" "+from+" ? AND "+r.tie.sql()+" < ?"), low, high)
 }
 
 // hideRange hides a range of UIDs from planners if the column of a branch finds few rows. PostgreSQL would expect
 // that the range has fewer, and read an index of the organisation to its end.
 func hideRange(isRare bool, within string) string {
 	if isRare {
-		return confirm(within)
+		return Confirm(within)
 	}
 	return within
 }
@@ -320,24 +320,24 @@ func (o ordering) position(u platform.UID) any {
 	return o.key(u)
 }
 
-// A lookup is an order by a column of another table. No index supports it, so all
+// A JoinedOrder is an order by a column of another table. No index supports it, so all
 // rows of a scope are read and sorted. statement_timeout limits the time.
-type lookup struct {
-	column string // SQL that selects the column from its join, such as i.name
-	value  string // SQL that looks up the same column for a row of t
+type JoinedOrder struct {
+	Column string // SQL that selects the column from its join, such as i.name
+	Value  string // SQL that looks up the same column for a row of t
 }
 
-// nameOf returns the lookup of a name in another table, for the row that column refers
+// OrderByName returns the lookup of a name in another table, for the row that column refers
 // to.
-func nameOf(shown, table, column string) lookup {
-	return lookup{shown, "(SELECT o.name FROM " + table + " o WHERE o.uid = t." + column + ")"}
+func OrderByName(shown, table, column string) JoinedOrder {
+	return JoinedOrder{shown, "(SELECT o.name FROM " + table + " o WHERE o.uid = t." + column + ")"}
 }
 
 // ordering returns the ordering of an order in which a list is read.
-func (t *table[T, F]) ordering(o platform.Order, backward bool) ordering {
+func (t *Definition[T, F]) ordering(o platform.Order, backward bool) ordering {
 	by := ordering{desc: o.Desc != backward, key: t.key}
-	if l, elsewhere := t.lookups[o.Field]; elsewhere {
-		by.value = l.value
+	if l, elsewhere := t.JoinedOrders[o.Field]; elsewhere {
+		by.value = l.Value
 	} else if o.Field != "uid" {
 		by.value = "t." + o.Field
 	}
@@ -347,8 +347,8 @@ func (t *table[T, F]) ordering(o platform.Order, backward bool) ordering {
 // orderingAmong returns o without UIDs if names are unique among the rows. The index of
 // names that are unique among siblings does not contain UIDs, so an engine would sort the
 // rows again if the clause had them.
-func (t *table[T, F]) orderingAmong(areSiblings bool, o ordering) ordering {
-	o.unique = areSiblings && t.uniqueNames && o.value == "t.name"
+func (t *Definition[T, F]) orderingAmong(areSiblings bool, o ordering) ordering {
+	o.unique = areSiblings && t.HasUniqueNames && o.value == "t.name"
 	return o
 }
 
@@ -357,15 +357,15 @@ func (o ordering) byUID() bool { return o.value == "" }
 
 // addKeys adds the columns by which a page of keys is sorted when it is merged with
 // others. The UID is put together if that lets an index suffice.
-func (s *statement) addKeys(o ordering) {
+func (s *Statement) addKeys(o ordering) {
 	if !o.byUID() {
-		s.add(o.value + " AS sorted, ")
+		s.Add(o.value + " AS sorted, ")
 	}
 	if o.tie.base == "" {
-		s.add("t.uid")
+		s.Add("t.uid")
 		return
 	}
-	s.sql.WriteString(s.dialect.JoinBytes(s.arg(packUID(o.tie.base)), o.tie.sql()) + " AS uid")
+	s.sql.WriteString(s.Dialect.JoinBytes(s.Arg(PackUID(o.tie.base)), o.tie.sql()) + " AS uid")
 }
 
 // orderBy returns the ORDER BY clause for rows of t.
@@ -376,14 +376,14 @@ func (o ordering) orderBy() string {
 	case !o.unindexed:
 		return o.clause(o.value, o.tie.sql())
 	case o.byUID():
-		return o.clause("", withoutIndex(o.tie.sql()))
+		return o.clause("", WithoutIndex(o.tie.sql()))
 	default:
-		return o.clause(withoutIndex(o.value), o.tie.sql())
+		return o.clause(WithoutIndex(o.value), o.tie.sql())
 	}
 }
 
-// withoutIndex changes an expression so that no index matches it.
-func withoutIndex(value string) string { return "COALESCE(" + value + ", " + value + ")" }
+// WithoutIndex changes an expression so that no index matches it.
+func WithoutIndex(value string) string { return "COALESCE(" + value + ", " + value + ")" }
 
 // byKeys returns the ORDER BY clause for keys.
 func (o ordering) byKeys() string {
@@ -408,7 +408,7 @@ func (o ordering) clause(value, unique string) string {
 
 // addAfter adds the condition that a row comes after a position. It compares the columns
 // as one row value, which needs a single index search.
-func (o ordering) addAfter(s *statement, p *platform.Position) {
+func (o ordering) addAfter(s *Statement, p *platform.Position) {
 	if p == nil {
 		return
 	}
@@ -417,13 +417,13 @@ func (o ordering) addAfter(s *statement, p *platform.Position) {
 		sign = "<"
 	}
 	if o.byUID() {
-		s.add(" AND "+o.tie.sql()+" "+sign+" ?", o.position(p.UID))
+		s.Add(" AND "+o.tie.sql()+" "+sign+" ?", o.position(p.UID))
 		return
 	}
-	s.add(" AND ("+o.value+", "+o.tie.sql()+") "+sign+" (?, ?)", p.Value, o.position(p.UID))
+	s.Add(" AND ("+o.value+", "+o.tie.sql()+") "+sign+" (?, ?)", p.Value, o.position(p.UID))
 }
 
-// addMembers adds the condition that a row is in a branch.
-func (t *table[T, F]) addMembers(s *statement, b platform.Branch) {
+// AddMembers adds the condition that a row is in a branch.
+func (t *Definition[T, F]) AddMembers(s *Statement, b platform.Branch) {
 	t.addBranch(s, b, accessPath{}, ordering{}, nil)
 }

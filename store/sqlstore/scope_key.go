@@ -22,13 +22,13 @@ import (
 
 // These are the numbers of bytes of the key of a scope, of the key of a parent, of a packed
 // root and of other segments.
-const keyLength, parentKeyLength, rootLength, segmentLength = 5, 7, 20, 8
+const keyLength, parentKeyLength, RootLength, SegmentLength = 5, 7, 20, 8
 
-// scopeKey returns the key of a scope.
-func scopeKey(u platform.UID) []byte { return hashScope(packUID(u), keyLength) }
+// ScopeKey returns the key of a scope.
+func ScopeKey(u platform.UID) []byte { return hashScope(PackUID(u), keyLength) }
 
-// parentKey returns the key of a parent.
-func parentKey(u platform.UID) []byte { return hashScope(packUID(u), parentKeyLength) }
+// ParentKey returns the key of a parent.
+func ParentKey(u platform.UID) []byte { return hashScope(PackUID(u), parentKeyLength) }
 
 func hashScope(packed []byte, length int) []byte {
 	sum := sha256.Sum256(packed)
@@ -40,22 +40,22 @@ func scopeKeyOrNull(u platform.UID) any {
 	if u == "" {
 		return nil
 	}
-	return scopeKey(u)
+	return ScopeKey(u)
 }
 
-// restOf returns what follows the root in the stored form of a UID.
-func restOf(u platform.UID) []byte {
-	packed := packUID(u)
-	return packed[min(rootLength, len(packed)):]
+// RestOf returns what follows the root in the stored form of a UID.
+func RestOf(u platform.UID) []byte {
+	packed := PackUID(u)
+	return packed[min(RootLength, len(packed)):]
 }
 
-// pastRest returns the smallest rest after those of all UIDs within u.
-func pastRest(u platform.UID) []byte { return pastPrefix(restOf(u)) }
+// PastRest returns the smallest rest after those of all UIDs within u.
+func PastRest(u platform.UID) []byte { return pastPrefix(RestOf(u)) }
 
-// localOf returns the last segment of the stored form of a UID.
-func localOf(u platform.UID) []byte {
-	packed := packUID(u)
-	return packed[max(0, len(packed)-segmentLength):]
+// LocalOf returns the last segment of the stored form of a UID.
+func LocalOf(u platform.UID) []byte {
+	packed := PackUID(u)
+	return packed[max(0, len(packed)-SegmentLength):]
 }
 
 // A tiebreaker is the column that sorts rows with equal values. It contains the ends of
@@ -76,13 +76,13 @@ func (t tiebreaker) sql() string {
 // position returns the end that the column is compared with, if UIDs are compared with u.
 // All rows come before or after a UID that does not begin with base.
 func (t tiebreaker) position(u platform.UID) []byte {
-	base, packed := packUID(t.base), packUID(u)
+	base, packed := PackUID(t.base), PackUID(u)
 	common := min(len(base), len(packed))
 	switch bytes.Compare(packed[:common], base[:common]) {
 	case -1:
 		return []byte{}
 	case 1:
-		return bytes.Repeat([]byte{0xff}, rootLength)
+		return bytes.Repeat([]byte{0xff}, RootLength)
 	default:
 		return packed[common:]
 	}
@@ -99,6 +99,6 @@ var scopePrefixes = map[string]string{
 	"parent_key": "substr(t.rest, 1, length(t.rest) - 8)",
 }
 
-// confirm wraps a condition that all rows of an index satisfy, except those of another
+// Confirm wraps a condition that all rows of an index satisfy, except those of another
 // scope with the same key. CASE hides it from planners, which would expect few rows.
-func confirm(condition string) string { return "CASE WHEN " + condition + " THEN 1 END IS NOT NULL" }
+func Confirm(condition string) string { return "CASE WHEN " + condition + " THEN 1 END IS NOT NULL" }

@@ -62,10 +62,10 @@ func searchIndexes() []string {
 // IsSearchIndexed reports whether searches use an index. Without it, a search reads
 // all rows of some kinds, limited by statement_timeout.
 func (s tables) IsSearchIndexed(ctx context.Context) (indexed bool, err error) {
-	if s.dialect.Trigrams {
+	if s.Dialect.Trigrams {
 		return true, nil
 	}
-	q := newStatement(s.dialect).add("SELECT 1 WHERE to_regclass('tag_search') IS NOT NULL")
-	err = s.conn.Run(ctx, q.build(func(func(...any) error) error { indexed = true; return nil }))
+	q := NewStatement(s.Dialect).Add("SELECT 1 WHERE to_regclass('tag_search') IS NOT NULL")
+	err = s.Conn.Run(ctx, q.Build(func(func(...any) error) error { indexed = true; return nil }))
 	return indexed, err
 }

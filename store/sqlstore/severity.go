@@ -30,34 +30,34 @@ func (c severityColumn) Scan(src any) error {
 
 // addRatings adds the condition that an advisory has one of ratings, as ranges of
 // the indexed sort key. Neighbouring ratings form one range, which is read in order.
-func addRatings(s *statement, ratings []platform.SeverityRating) {
+func addRatings(s *Statement, ratings []platform.SeverityRating) {
 	ranks := make([]int, len(ratings))
 	for i, r := range ratings {
 		ranks[i] = r.Rank()
 	}
 	slices.Sort(ranks)
 	ranks = slices.Compact(ranks)
-	s.add(" AND (")
+	s.Add(" AND (")
 	for first := 0; first < len(ranks); {
 		past := first + 1
 		for past < len(ranks) && ranks[past] == ranks[past-1]+1 {
 			past++
 		}
 		if first > 0 {
-			s.add(" OR ")
+			s.Add(" OR ")
 		}
-		s.add("t.severity >= ? AND t.severity < ?", strconv.Itoa(ranks[first]), strconv.Itoa(ranks[past-1]+1))
+		s.Add("t.severity >= ? AND t.severity < ?", strconv.Itoa(ranks[first]), strconv.Itoa(ranks[past-1]+1))
 		first = past
 	}
-	s.add(")")
+	s.Add(")")
 }
 
 // addStates adds the condition that an advisory is in one of states. The open ones
 // are all that no event has settled. Those that are not withdrawn have indexes.
-func addStates(s *statement, wanted []platform.AdvisoryState, withdrawn bool) {
+func addStates(s *Statement, wanted []platform.AdvisoryState, withdrawn bool) {
 	wanted = slices.Compact(slices.Sorted(slices.Values(wanted)))
 	if !withdrawn && len(wanted) == 1 && wanted[0] == platform.AdvisoryOpen {
-		s.add(" AND t.count_class % 3 = 1") // the indexes have this condition, without an argument
+		s.Add(" AND t.count_class % 3 = 1") // the indexes have this condition, without an argument
 		return
 	}
 	var settled, others []platform.EventType
@@ -71,11 +71,11 @@ func addStates(s *statement, wanted []platform.AdvisoryState, withdrawn bool) {
 		}
 	}
 	if !slices.Contains(wanted, platform.AdvisoryOpen) {
-		addAnyOf(s, "latest_event_type", settled)
+		AddAnyOf(s, "latest_event_type", settled)
 		return
 	}
 	for _, settling := range others {
-		s.add(" AND t.latest_event_type <> ?", string(settling))
+		s.Add(" AND t.latest_event_type <> ?", string(settling))
 	}
 }
 
@@ -109,17 +109,17 @@ func advisoryCounters(class int64) []byte {
 func classCounter(class int64) byte { return byte(firstClass + class - 1) }
 
 // countersOfAdvisories returns the counters whose sum is the total of a filter.
-func countersOfAdvisories(f *platform.AdvisoryFilter) counterSum {
+func countersOfAdvisories(f *platform.AdvisoryFilter) CounterSum {
 	severities, wanted, withdrawn := f.Severities, f.States, f.Withdrawn
 	others := *f
 	others.Severities, others.States, others.Withdrawn = nil, nil, false
 	switch {
-	case restricts(&others), withdrawn && len(severities)+len(wanted) > 0:
-		return counterSum{}
+	case Restricts(&others), withdrawn && len(severities)+len(wanted) > 0:
+		return CounterSum{}
 	case withdrawn:
-		return counterSum{added: []byte{allAdvisories}}
+		return CounterSum{Added: []byte{allAdvisories}}
 	case len(severities)+len(wanted) == 0:
-		return counterSum{added: []byte{standing}}
+		return CounterSum{Added: []byte{standing}}
 	case len(severities) == 0:
 		severities = platform.SeverityRatings()
 	case len(wanted) == 0:
@@ -132,7 +132,7 @@ func countersOfAdvisories(f *platform.AdvisoryFilter) counterSum {
 		}
 	}
 	slices.Sort(counters)
-	return counterSum{added: slices.Compact(counters)}
+	return CounterSum{Added: slices.Compact(counters)}
 }
 
 // AdvisoriesInheriting reads the advisories that have one of names as id or alias,
@@ -140,10 +140,10 @@ func countersOfAdvisories(f *platform.AdvisoryFilter) counterSum {
 func (queries) AdvisoriesInheriting(ctx context.Context, on platform.Conn, names []string) ([]*platform.Advisory, error) {
 	s := tablesOf(on)
 	var found []*platform.Advisory
-	q := newStatement(s.dialect)
-	q.add("SELECT "+advisories.projectAll().selected+" FROM advisory t WHERE t.severity_source <> ?", string(platform.SeverityOfAdvisory))
-	q.add(" AND t.uid IN (SELECT a.uid FROM advisory_alias a WHERE a.alias ?", valueList(names))
-	q.add(" UNION SELECT n.uid FROM advisory n WHERE n.advisory_id ?) ORDER BY t.uid", valueList(names))
-	err := s.reads.Run(ctx, q.build(advisories.projectAll().collect(&found)))
+	q := NewStatement(s.Dialect)
+	q.Add("SELECT "+advisories.ProjectAll().Selected+" FROM advisory t WHERE t.severity_source <> ?", string(platform.SeverityOfAdvisory))
+	q.Add(" AND t.uid IN (SELECT a.uid FROM advisory_alias a WHERE a.alias ?", Values(names))
+	q.Add(" UNION SELECT n.uid FROM advisory n WHERE n.advisory_id ?) ORDER BY t.uid", Values(names))
+	err := s.Reads.Run(ctx, q.Build(advisories.ProjectAll().Collect(&found)))
 	return found, err
 }

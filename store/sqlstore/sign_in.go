@@ -17,9 +17,9 @@ import (
 func (queries) Candidates(ctx context.Context, on platform.Conn, b platform.Bearer) ([]platform.Candidate, []platform.SignInOption, error) {
 	s := tablesOf(on)
 	var found signIns
-	statement := signInStatement(s.dialect, b, nil)
+	statement := signInStatement(s.Dialect, b, nil)
 	statement.Row = found.add
-	if err := s.conn.Run(ctx, statement); err != nil {
+	if err := s.Conn.Run(ctx, statement); err != nil {
 		return nil, nil, err
 	}
 	return found.Decode()
@@ -29,40 +29,40 @@ func (queries) Candidates(ctx context.Context, on platform.Conn, b platform.Bear
 // results of two reads can be compared. It also reads the versions of scopes, in the same
 // snapshot.
 func signInStatement(d *dbconn.Dialect, b platform.Bearer, scopes []string) *dbconn.Statement {
-	q := newStatement(d)
+	q := NewStatement(d)
 	if len(b.Static) > 0 {
-		q.add("SELECT 0, '', '', '', '', i.uid, i.claim_match, i.static_keys, '', i.last_seen_time, " + boundColumns + " FROM identity i")
-		addBound(q).add(" WHERE i.uid ?", uidKeyList(b.Static))
+		q.Add("SELECT 0, '', '', '', '', i.uid, i.claim_match, i.static_keys, '', i.last_seen_time, " + boundColumns + " FROM identity i")
+		addBound(q).Add(" WHERE i.uid ?", UIDKeys(b.Static))
 	} else {
-		q.add("SELECT 0, CASE c.place WHEN 2 THEN i.uid ELSE ? END, '', '', '', i.uid, i.claim_match, i.static_keys, '', i.last_seen_time, "+boundColumns+" FROM (", platform.UID(""))
+		q.Add("SELECT 0, CASE c.place WHEN 2 THEN i.uid ELSE ? END, '', '', '', i.uid, i.claim_match, i.static_keys, '', i.last_seen_time, "+boundColumns+" FROM (", platform.UID(""))
 		addCandidates(q, b)
-		addBound(q.add(") c JOIN identity i ON i.uid = c.uid"))
+		addBound(q.Add(") c JOIN identity i ON i.uid = c.uid"))
 		addSignInOptions(q, b)
 	}
 	if len(scopes) > 0 {
-		q.addUnion().add("SELECT 3, '', '', " + scopeVersion + ", s.column1, '', '', '', '', NULL, '', '', '', NULL FROM ")
+		q.AddUnion().Add("SELECT 3, '', '', " + scopeVersion + ", s.column1, '', '', '', '', NULL, '', '', '', NULL FROM ")
 		addScopes(q, scopes)
 	}
-	q.add(" ORDER BY 1, 2, 6, 5, 11, 12")
-	return q.build(nil)
+	q.Add(" ORDER BY 1, 2, 6, 5, 11, 12")
+	return q.Build(nil)
 }
 
 // addCandidates selects the candidates, with a limit per organisation and a limit in
 // total. Each part stops reading its index at the limit, so the cost does not depend
 // on the number of other rules.
-func addCandidates(q *statement, b platform.Bearer) {
-	q.add("SELECT uid, place FROM (SELECT uid, place, create_time, row_number() OVER (PARTITION BY root ORDER BY place, create_time, uid) AS share FROM (")
+func addCandidates(q *Statement, b platform.Bearer) {
+	q.Add("SELECT uid, place FROM (SELECT uid, place, create_time, row_number() OVER (PARTITION BY root ORDER BY place, create_time, uid) AS share FROM (")
 	withKey := func(place, limit int, key string) {
-		q.add(fmt.Sprintf("SELECT * FROM (SELECT uid, root, create_time, %d AS place FROM identity WHERE match_rule = ? ORDER BY create_time, uid LIMIT %d) k%d", place, limit, len(q.args)), key)
+		q.Add(fmt.Sprintf("SELECT * FROM (SELECT uid, root, create_time, %d AS place FROM identity WHERE match_rule = ? ORDER BY create_time, uid LIMIT %d) k%d", place, limit, len(q.Args)), key)
 	}
 	withKey(0, platform.MaxExactRules, rule(b.Issuer, b.Subject))
 	for _, subject := range b.Tenants {
-		q.addUnion()
+		q.AddUnion()
 		withKey(1, platform.MaxCandidates, rule(b.Issuer, subject))
 	}
-	q.addUnion().add("SELECT * FROM (SELECT i.uid, i.root, i.create_time, 2 AS place FROM issuer_proof v CROSS JOIN " + q.parents(textPairs(b.Subjects, b.Subjects)...))
-	q.add(" JOIN identity i ON i.match_rule = v.issuer || ? || p.k AND i.root = v.root WHERE v.issuer ? AND v.method <> ? AND i.match_rule <> ? ORDER BY i.create_time, i.uid", ruleBreak, valueList(b.Issuers), string(platform.ProofUpgrade), rule(b.Issuer, b.Subject))
-	q.add(fmt.Sprintf(" LIMIT %d) proven) found) ranked WHERE share <= %d ORDER BY place, share, create_time, uid LIMIT %d",
+	q.AddUnion().Add("SELECT * FROM (SELECT i.uid, i.root, i.create_time, 2 AS place FROM issuer_proof v CROSS JOIN " + q.Parents(TextPairs(b.Subjects, b.Subjects)...))
+	q.Add(" JOIN identity i ON i.match_rule = v.issuer || ? || p.k AND i.root = v.root WHERE v.issuer ? AND v.method <> ? AND i.match_rule <> ? ORDER BY i.create_time, i.uid", ruleBreak, Values(b.Issuers), string(platform.ProofUpgrade), rule(b.Issuer, b.Subject))
+	q.Add(fmt.Sprintf(" LIMIT %d) proven) found) ranked WHERE share <= %d ORDER BY place, share, create_time, uid LIMIT %d",
 		platform.MaxCandidates, platform.MaxCandidatesOfRoot, platform.MaxCandidates))
 }
 
@@ -71,26 +71,26 @@ func addCandidates(q *statement, b platform.Bearer) {
 const boundColumns = "b.parent, b.role, COALESCE(r.capabilities, ''), b.expire_time"
 
 // addBound joins the grants of an identity i that have not expired.
-func addBound(s *statement) *statement {
-	return addUnexpired(s.add(" LEFT JOIN role_binding b ON b.identity = i.uid AND "), "b").add(" LEFT JOIN role r ON r.uid = b.role")
+func addBound(s *Statement) *Statement {
+	return addUnexpired(s.Add(" LEFT JOIN role_binding b ON b.identity = i.uid AND "), "b").Add(" LEFT JOIN role r ON r.uid = b.role")
 }
 
 // addSignInOptions adds the identity providers of the issuer with the identities that they
 // provisioned, and the mappings of external groups.
-func addSignInOptions(q *statement, b platform.Bearer) {
-	external := make(valueList, len(b.ExternalIDs))
+func addSignInOptions(q *Statement, b platform.Bearer) {
+	external := make(Values, len(b.ExternalIDs))
 	for i, id := range b.ExternalIDs {
 		external[i] = rule(b.Issuer, id)
 	}
-	q.addUnion().add("SELECT 1, p.uid, p.default_role, p.oidc, v.method, i.uid, i.claim_match, '', COALESCE(i.external_id, ''), i.last_seen_time, "+boundColumns+
+	q.AddUnion().Add("SELECT 1, p.uid, p.default_role, p.oidc, v.method, i.uid, i.claim_match, '', COALESCE(i.external_id, ''), i.last_seen_time, "+boundColumns+
 		" FROM issuer_proof v JOIN identity_provider p ON p.issuer = v.issuer AND p.root = v.root LEFT JOIN identity i ON i.provider = p.uid AND i.external_id ?", external)
-	addBound(q).add(" WHERE v.issuer = ?", b.Issuer)
+	addBound(q).Add(" WHERE v.issuer = ?", b.Issuer)
 	if len(b.Groups) == 0 {
 		return
 	}
-	q.addUnion().add("SELECT 2, p.uid, '', '', m.external_group_id, '', '', '', '', NULL, m.scope, m.role, r.capabilities, NULL"+
+	q.AddUnion().Add("SELECT 2, p.uid, '', '', m.external_group_id, '', '', '', '', NULL, m.scope, m.role, r.capabilities, NULL"+
 		" FROM issuer_proof v JOIN identity_provider p ON p.issuer = v.issuer AND p.root = v.root JOIN external_group_role_mapping m ON m.parent = p.uid AND m.external_group_id ?"+
-		" JOIN role r ON r.uid = m.role WHERE v.issuer = ?", valueList(b.Groups), b.Issuer)
+		" JOIN role r ON r.uid = m.role WHERE v.issuer = ?", Values(b.Groups), b.Issuer)
 }
 
 // signIns collects the rows, and decodes them only if they are not the ones that were
@@ -161,7 +161,7 @@ func (c *rawColumn) Scan(src any) (err error) {
 func (found *signIns) add(scan func(...any) error) error {
 	if found.to[0] == nil {
 		found.text = make([]byte, 0, 1<<10)
-		found.to[0], found.to[9], found.to[13] = &found.row.part, timeOf(&found.row.seen), timeOf(&found.row.ends)
+		found.to[0], found.to[9], found.to[13] = &found.row.part, TimeOf(&found.row.seen), TimeOf(&found.row.ends)
 		for i := range found.columns {
 			at := i + 1
 			if at >= 9 {
@@ -212,9 +212,9 @@ func (found *signIns) decode(row signInRow) error {
 	var text, external string
 	i.LastSeenTime, g.ExpireTime = row.seen, row.ends
 	for n, to := range [signInTexts]sql.Scanner{
-		keyOf(&provider.UID), keyOf(&provider.DefaultRole), jsonOf(&provider.OIDC), textColumn{&text},
-		keyOf(&i.UID), jsonOf(&storedRule{&i.ClaimMatch}), jsonOf(&i.StaticKeys), textColumn{&external},
-		keyOf(&g.Group), keyOf(&g.Role), capabilityColumn{&g.Capabilities},
+		UIDOf(&provider.UID), UIDOf(&provider.DefaultRole), JSONOf(&provider.OIDC), textColumn{&text},
+		UIDOf(&i.UID), JSONOf(&storedRule{&i.ClaimMatch}), JSONOf(&i.StaticKeys), textColumn{&external},
+		UIDOf(&g.Group), UIDOf(&g.Role), capabilityColumn{&g.Capabilities},
 	} {
 		if err := to.Scan(found.text[row.texts[n].start:row.texts[n].end]); err != nil {
 			return err

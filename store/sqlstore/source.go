@@ -5,54 +5,54 @@ import (
 	"atrium/store/sqlstore/dbconn"
 )
 
-// A source is where rows are read: a database or a transaction.
-type source struct {
-	conn    dbconn.Conn // the primary or the transaction
-	reads   dbconn.Conn // runs the reads that a standby may answer; in a transaction it is conn
-	dialect *dbconn.Dialect
+// A Source is where rows are read: a database or a transaction.
+type Source struct {
+	Conn    dbconn.Conn // the primary or the transaction
+	Reads   dbconn.Conn // runs the reads that a standby may answer; in a transaction it is conn
+	Dialect *dbconn.Dialect
 }
 
-func (s source) asSource() source { return s }
+func (s Source) asSource() Source { return s }
 
-// A counterTx is a transaction with the changes of counters, which are written last.
-type counterTx struct {
-	conn   *dbconn.Tx
+// A Tx is a transaction with the changes of counters, which are written last.
+type Tx struct {
+	Conn   *dbconn.Tx
 	slot   int
 	deltas deltas
 }
 
-// newCounterTx returns a transaction that has changed no counter.
-func newCounterTx(conn *dbconn.Tx, d *dbconn.Dialect) counterTx {
-	return counterTx{conn, randomSlot(d), deltas{}}
+// NewTx returns a transaction that has changed no counter.
+func NewTx(conn *dbconn.Tx, d *dbconn.Dialect) Tx {
+	return Tx{conn, randomSlot(d), deltas{}}
 }
 
-func (tx *counterTx) asCounterTx() *counterTx { return tx }
+func (tx *Tx) asCounterTx() *Tx { return tx }
 
 // errForeign is what a table panics with if it is given the connection of another store.
 const errForeign = "sqlstore: the connection belongs to another store"
 
-// sourceOf returns the source that the session of a connection has.
-func sourceOf(on platform.Conn) source {
-	if s, ok := on.Session().(interface{ asSource() source }); ok {
+// SourceOf returns the source that the session of a connection has.
+func SourceOf(on platform.Conn) Source {
+	if s, ok := on.Session().(interface{ asSource() Source }); ok {
 		return s.asSource()
 	}
 	panic(errForeign)
 }
 
 // counterTxOf returns the transaction that the session of another one has.
-func counterTxOf(in platform.Tx) *counterTx {
-	if tx, ok := in.Session().(interface{ asCounterTx() *counterTx }); ok {
+func counterTxOf(in platform.Tx) *Tx {
+	if tx, ok := in.Session().(interface{ asCounterTx() *Tx }); ok {
 		return tx.asCounterTx()
 	}
 	panic(errForeign)
 }
 
-// count adds by to a counter of the scopes that contain uid. isQuiet means that its parent has few writers at once.
-func (tx *counterTx) count(number byte, uid platform.UID, isQuiet bool, by int64) {
+// Count adds by to a counter of the scopes that contain uid. isQuiet means that its parent has few writers at once.
+func (tx *Tx) Count(number byte, uid platform.UID, isQuiet bool, by int64) {
 	tx.deltas.count(number, uid, isQuiet, tx.slot, by)
 }
 
-// counterStatements returns the statements that write the changes.
-func (tx *counterTx) counterStatements(d *dbconn.Dialect) []*dbconn.Statement {
+// CounterStatements returns the statements that write the changes.
+func (tx *Tx) CounterStatements(d *dbconn.Dialect) []*dbconn.Statement {
 	return tx.deltas.statements(d)
 }

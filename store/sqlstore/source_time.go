@@ -13,7 +13,7 @@ func (queries) RaiseAdvisoryTimes(ctx context.Context, in platform.Tx, times []p
 	tx := transactionOf(in)
 	uids := make([][]byte, len(times))
 	for i, t := range times {
-		uids[i] = packUID(t.UID)
+		uids[i] = PackUID(t.UID)
 	}
 	return tx.raiseTimes(ctx, "advisory", "source_time", dbconn.ParentColumn{Name: "k", Bytes: uids}, times)
 }
@@ -34,10 +34,10 @@ func (tx *transaction) raiseTimes(ctx context.Context, of, column string, keys d
 	for i, t := range times {
 		texts[i] = strconv.FormatInt(dbconn.StoredTime(t.Time).UnixMilli(), 10)
 	}
-	later := tx.dialect.ReadTime("p.inside")
-	q := newStatement(tx.dialect)
-	q.add("UPDATE " + of + " SET " + column + " = " + later + " FROM ")
-	q.add(q.parents(keys, dbconn.ParentColumn{Name: "inside", Texts: texts}))
-	q.add(" WHERE " + of + ".uid = p.k AND " + of + "." + column + " < " + later)
-	return tx.conn.Run(ctx, q.build(nil))
+	later := tx.Dialect.ReadTime("p.inside")
+	q := NewStatement(tx.Dialect)
+	q.Add("UPDATE " + of + " SET " + column + " = " + later + " FROM ")
+	q.Add(q.Parents(keys, dbconn.ParentColumn{Name: "inside", Texts: texts}))
+	q.Add(" WHERE " + of + ".uid = p.k AND " + of + "." + column + " < " + later)
+	return tx.Conn.Run(ctx, q.Build(nil))
 }

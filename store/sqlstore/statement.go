@@ -8,23 +8,23 @@ import (
 	"atrium/store/sqlstore/dbconn"
 )
 
-// statement builds a Statement.
-type statement struct {
-	dialect *dbconn.Dialect
-	plan    dbconn.Plan
-	quick   bool
+// Statement builds a Statement.
+type Statement struct {
+	Dialect *dbconn.Dialect
+	Plan    dbconn.Plan
+	Quick   bool
 	slow    bool
 	// isUniform means that the best plan is the same for all arguments, unless plan says
 	// something else: the statement has lists of values, or consists of several selects.
-	isUniform bool
-	root      platform.UID // organisation of the branch that is being added; "" means that it is not known
-	isOfMany  bool         // whether the branch is one of many that are read in the same way
-	sql       strings.Builder
-	args      []any
+	isUniform    bool
+	Organisation platform.UID // organisation of the branch that is being added; "" means that it is not known
+	IsOfMany     bool         // whether the branch is one of many that are read in the same way
+	sql          strings.Builder
+	Args         []any
 }
 
-func newStatement(d *dbconn.Dialect) *statement {
-	s := &statement{dialect: d, args: make([]any, 0, usualArgs)}
+func NewStatement(d *dbconn.Dialect) *Statement {
+	s := &Statement{Dialect: d, Args: make([]any, 0, usualArgs)}
 	s.sql.Grow(usualBytes)
 	return s
 }
@@ -32,45 +32,45 @@ func newStatement(d *dbconn.Dialect) *statement {
 // Most statements are no longer than this, and have no more arguments.
 const usualBytes, usualArgs = 512, 4
 
-// keyList is an argument with many texts for a primary key: "x ?" becomes x = ANY
+// Keys is an argument with many texts for a primary key: "x ?" becomes x = ANY
 // or x IN.
-type keyList []string
+type Keys []string
 
-// valueList is an argument with many texts for a column other than the primary key.
-type valueList []string
+// Values is an argument with many texts for a column other than the primary key.
+type Values []string
 
-// uidKeyList and uidValueList are the same for UIDs.
+// UIDKeys and UIDValues are the same for UIDs.
 type (
-	uidKeyList   []platform.UID
-	uidValueList []platform.UID
+	UIDKeys   []platform.UID
+	UIDValues []platform.UID
 )
 
-// add appends SQL in which each ? is replaced by the next argument.
-func (s *statement) add(sql string, args ...any) *statement {
+// Add appends SQL in which each ? is replaced by the next argument.
+func (s *Statement) Add(sql string, args ...any) *Statement {
 	for _, arg := range args {
 		before, after, _ := strings.Cut(sql, "?")
 		s.sql.WriteString(before)
 		switch arg := arg.(type) {
-		case keyList:
+		case Keys:
 			s.isUniform = true
-			s.sql.WriteString(s.dialect.InKeys(s.arg([]string(arg)), false))
-		case valueList:
+			s.sql.WriteString(s.Dialect.InKeys(s.Arg([]string(arg)), false))
+		case Values:
 			if len(arg) == 1 { // with one value, an index gives the order of its rows
-				s.sql.WriteString("= " + s.arg(arg[0]))
+				s.sql.WriteString("= " + s.Arg(arg[0]))
 				break
 			}
 			s.isUniform = true
-			s.sql.WriteString(s.dialect.InValues(s.arg([]string(arg)), false))
-		case uidKeyList:
+			s.sql.WriteString(s.Dialect.InValues(s.Arg([]string(arg)), false))
+		case UIDKeys:
 			s.isUniform = true
-			s.sql.WriteString(s.dialect.InKeys(s.arg(packAllUIDs(arg)), true))
-		case uidValueList:
+			s.sql.WriteString(s.Dialect.InKeys(s.Arg(packAllUIDs(arg)), true))
+		case UIDValues:
 			s.isUniform = true
-			s.sql.WriteString(s.dialect.InValues(s.arg(packAllUIDs(arg)), true))
+			s.sql.WriteString(s.Dialect.InValues(s.Arg(packAllUIDs(arg)), true))
 		default:
 			s.addArg(arg)
-			s.sql.WriteString(s.dialect.Placeholder)
-			s.sql.WriteString(strconv.Itoa(len(s.args)))
+			s.sql.WriteString(s.Dialect.Placeholder)
+			s.sql.WriteString(strconv.Itoa(len(s.Args)))
 		}
 		sql = after
 	}
@@ -78,67 +78,67 @@ func (s *statement) add(sql string, args ...any) *statement {
 	return s
 }
 
-// addNow adds the time of the database.
-func (s *statement) addNow() *statement { return s.add(s.dialect.Now) }
+// AddNow adds the time of the database.
+func (s *Statement) AddNow() *Statement { return s.Add(s.Dialect.Now) }
 
-// addSlow is add for SQL that counts rows or searches for words.
-func (s *statement) addSlow(sql string, args ...any) *statement {
+// AddSlow is add for SQL that counts rows or searches for words.
+func (s *Statement) AddSlow(sql string, args ...any) *Statement {
 	s.slow = true
-	return s.add(sql, args...)
+	return s.Add(sql, args...)
 }
 
-// addUnion separates two selects.
-func (s *statement) addUnion() *statement {
+// AddUnion separates two selects.
+func (s *Statement) AddUnion() *Statement {
 	s.isUniform = true
-	return s.add(" UNION ALL ")
+	return s.Add(" UNION ALL ")
 }
 
-// parents adds lists as arguments, and returns the table p of them: see Dialect.Parents.
-func (s *statement) parents(columns ...dbconn.ParentColumn) string {
+// Parents adds lists as arguments, and returns the table p of them: see Dialect.Parents.
+func (s *Statement) Parents(columns ...dbconn.ParentColumn) string {
 	s.isUniform = true
-	return s.dialect.Parents(s.arg, columns...)
+	return s.Dialect.Parents(s.Arg, columns...)
 }
 
-// addPerParent adds what page, which follows the arguments of s, selects for each row of p:
+// AddPerParent adds what page, which follows the arguments of s, selects for each row of p:
 // see Dialect.PerParent.
-func (s *statement) addPerParent(parents, table, columns string, page *statement) {
-	s.args, s.slow, s.isUniform = page.args, s.slow || page.slow, s.isUniform || page.isUniform
-	s.sql.WriteString(s.dialect.PerParent(parents, table, columns, page.sql.String()))
+func (s *Statement) AddPerParent(parents, table, columns string, page *Statement) {
+	s.Args, s.slow, s.isUniform = page.Args, s.slow || page.slow, s.isUniform || page.isUniform
+	s.sql.WriteString(s.Dialect.PerParent(parents, table, columns, page.sql.String()))
 }
 
-// follow begins a statement whose arguments follow those of s.
-func (s *statement) follow() *statement {
-	page := newStatement(s.dialect)
-	page.args = s.args
+// Follow begins a statement whose arguments follow those of s.
+func (s *Statement) Follow() *Statement {
+	page := NewStatement(s.Dialect)
+	page.Args = s.Args
 	return page
 }
 
-// arg adds an argument and returns its placeholder.
-func (s *statement) arg(value any) string {
+// Arg adds an argument and returns its placeholder.
+func (s *Statement) Arg(value any) string {
 	s.addArg(value)
-	return s.dialect.Placeholder + strconv.Itoa(len(s.args))
+	return s.Dialect.Placeholder + strconv.Itoa(len(s.Args))
 }
 
-func (s *statement) addArg(value any) {
+func (s *Statement) addArg(value any) {
 	if u, ok := value.(platform.UID); ok {
-		value = packUID(u)
+		value = PackUID(u)
 	}
-	s.args = append(s.args, value)
+	s.Args = append(s.Args, value)
 }
 
-func (s *statement) build(row func(scan func(dest ...any) error) error) *dbconn.Statement {
-	if s.plan == dbconn.PlanAsNeeded && s.isUniform {
-		s.plan = dbconn.PlanOnce
+func (s *Statement) Build(row func(scan func(dest ...any) error) error) *dbconn.Statement {
+	if s.Plan == dbconn.PlanAsNeeded && s.isUniform {
+		s.Plan = dbconn.PlanOnce
 	}
-	return &dbconn.Statement{SQL: s.sql.String(), Args: s.args, Plan: s.plan, Slow: s.slow, Quick: s.quick, Row: row}
+	return &dbconn.Statement{SQL: s.sql.String(), Args: s.Args, Plan: s.Plan, Slow: s.slow, Quick: s.Quick, Row: row}
 }
 
-// textPairs returns the columns k and inside from texts.
-func textPairs(keys, insides []string) []dbconn.ParentColumn {
+// TextPairs returns the columns k and inside from texts.
+func TextPairs(keys, insides []string) []dbconn.ParentColumn {
 	return []dbconn.ParentColumn{{Name: "k", Texts: keys}, {Name: "inside", Texts: insides}}
 }
 
-// uidPairs returns the columns k from UIDs and inside from texts.
-func uidPairs(keys [][]byte, insides []string) []dbconn.ParentColumn {
+// UIDPairs returns the columns k from UIDs and inside from texts.
+func UIDPairs(keys [][]byte, insides []string) []dbconn.ParentColumn {
 	return []dbconn.ParentColumn{{Name: "k", Bytes: keys}, {Name: "inside", Texts: insides}}
 }

@@ -54,25 +54,25 @@ func (s *Store) Status(ctx context.Context, most int) (*Status, error) {
 	const unwell = " FROM subscription s WHERE s.failing_since > ? OR s.disable_time > ?"
 	never := platform.Time{}
 	one := func(into *int64, sql string, args ...any) *dbconn.Statement {
-		return newStatement(s.dialect).addSlow(sql, args...).build(func(scan func(...any) error) error { return scan(into) })
+		return NewStatement(s.Dialect).AddSlow(sql, args...).Build(func(scan func(...any) error) error { return scan(into) })
 	}
 	run := []*dbconn.Statement{
-		one(&found.Size, "SELECT "+s.dialect.Size),
+		one(&found.Size, "SELECT "+s.Dialect.Size),
 		one(&found.Queued, "SELECT COUNT(*) FROM delivery d WHERE d.stage = 1"),
 		one(&found.Failing, "SELECT COUNT(*)"+unwell, never, never),
 		s.largestTenants(most, &found.Tenants),
-		newStatement(s.dialect).addSlow("SELECT s.uid, s.sink, s.failing_since, s.disable_time, s.disable_reason"+unwell+" ORDER BY CASE WHEN s.failing_since > ? THEN s.failing_since ELSE s.disable_time END, s.uid LIMIT ?", never, never, never, int64(most)).
-			build(func(scan func(...any) error) error {
+		NewStatement(s.Dialect).AddSlow("SELECT s.uid, s.sink, s.failing_since, s.disable_time, s.disable_reason"+unwell+" ORDER BY CASE WHEN s.failing_since > ? THEN s.failing_since ELSE s.disable_time END, s.uid LIMIT ?", never, never, never, int64(most)).
+			Build(func(scan func(...any) error) error {
 				var f FailingSink
-				err := scan(keyOf(&f.Subscription), &f.Sink, timeOf(&f.FailingSince), timeOf(&f.Disabled), &f.DisableReason)
+				err := scan(UIDOf(&f.Subscription), &f.Sink, TimeOf(&f.FailingSince), TimeOf(&f.Disabled), &f.DisableReason)
 				found.Sinks = append(found.Sinks, f)
 				return err
 			}),
 	}
-	if s.dialect.Clients != "" {
+	if s.Dialect.Clients != "" {
 		run = append(run, s.clients(&found.Clients), s.standbys(&found.Standbys))
 	}
-	if err := s.conn.Run(ctx, run...); err != nil {
+	if err := s.Conn.Run(ctx, run...); err != nil {
 		return nil, err
 	}
 	return found, s.nameTenants(ctx, found.Tenants)
@@ -85,17 +85,17 @@ func (s *Store) nameTenants(ctx context.Context, tenants []Tenant) error {
 	}
 	run := make([]*dbconn.Statement, len(tenants))
 	for i := range tenants {
-		run[i] = newStatement(s.dialect).add("SELECT t.name FROM grp t WHERE t.uid = ?", tenants[i].Organisation).
-			build(func(scan func(...any) error) error { return scan(&tenants[i].Name) })
+		run[i] = NewStatement(s.Dialect).Add("SELECT t.name FROM grp t WHERE t.uid = ?", tenants[i].Organisation).
+			Build(func(scan func(...any) error) error { return scan(&tenants[i].Name) })
 	}
-	return s.conn.Run(ctx, run...)
+	return s.Conn.Run(ctx, run...)
 }
 
 // largestTenants reads the organisations that have most rows. The scope of an organisation
 // is its UID in hex digits; such a UID without an organisation is a library, which has only versions.
 func (s *Store) largestTenants(most int, into *[]Tenant) *dbconn.Statement {
-	q := newStatement(s.dialect).addSlow("SELECT c.scope, CAST(SUM(c.n) AS BIGINT) FROM counter c WHERE LENGTH(c.scope) = ? AND c.kind <> ? GROUP BY c.scope ORDER BY 2 DESC, 1 LIMIT ?", int64(2*rootLength), int64(artifactVersions.number), int64(most))
-	return q.build(func(scan func(...any) error) error {
+	q := NewStatement(s.Dialect).AddSlow("SELECT c.scope, CAST(SUM(c.n) AS BIGINT) FROM counter c WHERE LENGTH(c.scope) = ? AND c.kind <> ? GROUP BY c.scope ORDER BY 2 DESC, 1 LIMIT ?", int64(2*RootLength), int64(artifactVersions.Number), int64(most))
+	return q.Build(func(scan func(...any) error) error {
 		var scope string
 		var t Tenant
 		err := scan(&scope, &t.Rows)
@@ -106,16 +106,16 @@ func (s *Store) largestTenants(most int, into *[]Tenant) *dbconn.Statement {
 }
 
 func (s *Store) clients(into *[]Client) *dbconn.Statement {
-	return newStatement(s.dialect).add(s.dialect.Clients).build(func(scan func(...any) error) error {
+	return NewStatement(s.Dialect).Add(s.Dialect.Clients).Build(func(scan func(...any) error) error {
 		var c Client
-		err := scan(&c.Name, &c.Address, &c.Connections, timeOf(&c.Since))
+		err := scan(&c.Name, &c.Address, &c.Connections, TimeOf(&c.Since))
 		*into = append(*into, c)
 		return err
 	})
 }
 
 func (s *Store) standbys(into *[]Standby) *dbconn.Statement {
-	return newStatement(s.dialect).add(s.dialect.Replication).build(func(scan func(...any) error) error {
+	return NewStatement(s.Dialect).Add(s.Dialect.Replication).Build(func(scan func(...any) error) error {
 		var b Standby
 		err := scan(&b.Name, &b.Address, &b.State, &b.Lag)
 		*into = append(*into, b)

@@ -31,7 +31,7 @@ func NewWithout(engine dbconn.Engine, wrapper string) *Store {
 }
 
 func newStore(d *dbconn.Database) *Store {
-	return &Store{tables: tables{source{conn: d, reads: d.Reads(), dialect: d.Dialect()}}, engine: d, stored: make(chan struct{}, 1)}
+	return &Store{tables: tables{Source{Conn: d, Reads: d.Reads(), Dialect: d.Dialect()}}, engine: d, stored: make(chan struct{}, 1)}
 }
 
 // Follow exchanges notifications of stored events with other processes.
@@ -70,7 +70,7 @@ func (s *Store) Standbys() ([]dbconn.StandbyState, map[string]int64) {
 func (s *Store) Close() error { return s.engine.Close() }
 
 // tables reads every kind, from a database or in a transaction.
-type tables struct{ source }
+type tables struct{ Source }
 
 // Session makes a store a platform.Conn.
 func (s *Store) Session() any { return s }
@@ -82,7 +82,7 @@ func (s tables) Session() any { return s }
 func (tx *transaction) Session() any { return tx }
 
 // tablesOf returns what reads through a store or a transaction.
-func tablesOf(on platform.Conn) tables { return tables{sourceOf(on)} }
+func tablesOf(on platform.Conn) tables { return tables{SourceOf(on)} }
 
 // transactionOf returns the transaction of a platform.Tx.
 func transactionOf(in platform.Tx) *transaction {
@@ -94,23 +94,23 @@ func transactionOf(in platform.Tx) *transaction {
 
 // Now reads the clock that all processes share.
 func (s tables) Now(ctx context.Context) (now platform.Time, err error) {
-	q := newStatement(s.dialect).add("SELECT " + s.dialect.Now)
-	err = s.conn.Run(ctx, q.build(func(scan func(...any) error) error { return scan(timeOf(&now)) }))
+	q := NewStatement(s.Dialect).Add("SELECT " + s.Dialect.Now)
+	err = s.Conn.Run(ctx, q.Build(func(scan func(...any) error) error { return scan(TimeOf(&now)) }))
 	return now, err
 }
 
 // Exists looks for a UID in every kind.
 func (s tables) Exists(ctx context.Context, uid platform.UID) (bool, error) {
-	return exists(ctx, s.source, kinds, uid)
+	return Exists(ctx, s.Source, kinds, uid)
 }
 
 // FoldText returns the form in which searches compare texts.
-func (tables) FoldText(text string) string { return foldText(text) }
+func (tables) FoldText(text string) string { return Fold(text) }
 
 // Recount corrects the counters from the rows and returns how many were wrong.
 func (s *Store) Recount(ctx context.Context) (wrong int64, err error) {
 	err = s.engine.Write(ctx, func(tx *dbconn.Tx) error {
-		wrong, err = recount(ctx, tx, s.dialect, kinds)
+		wrong, err = Recount(ctx, tx, s.Dialect, kinds)
 		return err
 	})
 	return wrong, err
@@ -119,20 +119,20 @@ func (s *Store) Recount(ctx context.Context) (wrong int64, err error) {
 // A transaction collects the counters and events, which are written last.
 type transaction struct {
 	tables
-	counterTx
+	Tx
 	events []*platform.Event
 	tasks  []platform.FindingTask
 }
 
 // WritesAtOnce follows from the slots of busy counters, which one writer does not need.
-func (s *Store) WritesAtOnce() bool { return s.dialect.Slots > 1 }
+func (s *Store) WritesAtOnce() bool { return s.Dialect.Slots > 1 }
 
 // Write runs unit in a transaction. Its first statements prove the presumption about the
 // caller, and it commits nothing for one who is not proven.
 func (s *Store) Write(ctx context.Context, unit func(platform.Tx) error) error {
 	recorded := 0
 	err := s.engine.Write(ctx, func(conn *dbconn.Tx) error {
-		tx := &transaction{tables: tables{source{conn, conn, s.dialect}}, counterTx: newCounterTx(conn, s.dialect)}
+		tx := &transaction{tables: tables{Source{Conn: conn, Reads: conn, Dialect: s.Dialect}}, Tx: NewTx(conn, s.Dialect)}
 		if err := unit(tx); err != nil {
 			return err
 		}
@@ -164,16 +164,16 @@ func (tx *transaction) finish(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return tx.conn.Commit(ctx, slices.Concat(run, added, tx.counterStatements(tx.dialect))...)
+	return tx.Conn.Commit(ctx, slices.Concat(run, added, tx.CounterStatements(tx.Dialect))...)
 }
 
 // RunTogether runs functions that do not depend on one another's results, and lets them share round trips.
 func (tx *transaction) RunTogether(ctx context.Context, functions ...func(context.Context) error) error {
-	return tx.conn.RunTogether(ctx, functions...)
+	return tx.Conn.RunTogether(ctx, functions...)
 }
 
 // Lock locks an organisation exclusively until the transaction ends.
-func (tx *transaction) Lock(root platform.UID) { tx.conn.Lock(string(root)) }
+func (tx *transaction) Lock(root platform.UID) { tx.Conn.Lock(string(root)) }
 
 // LockShared locks an organisation shared until the transaction ends.
-func (tx *transaction) LockShared(root platform.UID) { tx.conn.LockShared(string(root)) }
+func (tx *transaction) LockShared(root platform.UID) { tx.Conn.LockShared(string(root)) }

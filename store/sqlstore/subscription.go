@@ -6,31 +6,31 @@ import (
 	"atrium/platform"
 )
 
-var subscriptions = newTable(&table[*platform.Subscription, *platform.SubscriptionFilter]{
-	name:     "subscription",
-	uid:      func(s *platform.Subscription) platform.UID { return s.UID },
-	enclosed: parentUID,
-	columns: []column[*platform.Subscription]{
-		{"t.uid", "", func(s *platform.Subscription) any { return keyOf(&s.UID) }},
-		{"t.sink", "", func(s *platform.Subscription) any { return &s.Sink }},
-		{"t.types", "", func(s *platform.Subscription) any { return jsonOf(&s.Types) }},
-		{"t.secret", "secret", func(s *platform.Subscription) any { return &s.EncryptedSecret }},
-		{"t.old_secret", "oldSecret", func(s *platform.Subscription) any { return &s.OldEncryptedSecret }},
-		{"t.old_secret_until", "oldSecret", func(s *platform.Subscription) any { return timeOf(&s.OldSecretUntil) }},
-		{"t.failing_since", "failingSince", func(s *platform.Subscription) any { return timeOf(&s.FailingSince) }},
-		{"t.disable_time", "disableTime", func(s *platform.Subscription) any { return timeOf(&s.DisableTime) }},
-		{"t.disable_reason", "disableReason", func(s *platform.Subscription) any { return &s.DisableReason }},
-		{"t.begin_event", "beginEvent", func(s *platform.Subscription) any { return &s.BeginEvent }},
-		{"t.conditions", "conditions", func(s *platform.Subscription) any { return jsonOf(&s.Conditions) }},
-		{"t.findings", "findings", func(s *platform.Subscription) any { return jsonOf(&s.Findings) }},
-		{"t.create_time", "", func(s *platform.Subscription) any { return timeOf(&s.CreateTime) }},
-		{"t.update_time", "", func(s *platform.Subscription) any { return timeOf(&s.UpdateTime) }},
+var subscriptions = NewTable(&Definition[*platform.Subscription, *platform.SubscriptionFilter]{
+	Name:   "subscription",
+	UID:    func(s *platform.Subscription) platform.UID { return s.UID },
+	LiesIn: parentUID,
+	Columns: []Column[*platform.Subscription]{
+		{SQL: "t.uid", To: func(s *platform.Subscription) any { return UIDOf(&s.UID) }},
+		{SQL: "t.sink", To: func(s *platform.Subscription) any { return &s.Sink }},
+		{SQL: "t.types", To: func(s *platform.Subscription) any { return JSONOf(&s.Types) }},
+		{SQL: "t.secret", Field: "secret", To: func(s *platform.Subscription) any { return &s.EncryptedSecret }},
+		{SQL: "t.old_secret", Field: "oldSecret", To: func(s *platform.Subscription) any { return &s.OldEncryptedSecret }},
+		{SQL: "t.old_secret_until", Field: "oldSecret", To: func(s *platform.Subscription) any { return TimeOf(&s.OldSecretUntil) }},
+		{SQL: "t.failing_since", Field: "failingSince", To: func(s *platform.Subscription) any { return TimeOf(&s.FailingSince) }},
+		{SQL: "t.disable_time", Field: "disableTime", To: func(s *platform.Subscription) any { return TimeOf(&s.DisableTime) }},
+		{SQL: "t.disable_reason", Field: "disableReason", To: func(s *platform.Subscription) any { return &s.DisableReason }},
+		{SQL: "t.begin_event", Field: "beginEvent", To: func(s *platform.Subscription) any { return &s.BeginEvent }},
+		{SQL: "t.conditions", Field: "conditions", To: func(s *platform.Subscription) any { return JSONOf(&s.Conditions) }},
+		{SQL: "t.findings", Field: "findings", To: func(s *platform.Subscription) any { return JSONOf(&s.Findings) }},
+		{SQL: "t.create_time", To: func(s *platform.Subscription) any { return TimeOf(&s.CreateTime) }},
+		{SQL: "t.update_time", To: func(s *platform.Subscription) any { return TimeOf(&s.UpdateTime) }},
 	},
-	where: func(f *platform.SubscriptionFilter, s *statement) {
+	Where: func(f *platform.SubscriptionFilter, s *Statement) {
 		if f.Sink != "" {
-			s.add(" AND t.sink = ?", f.Sink)
+			s.Add(" AND t.sink = ?", f.Sink)
 		}
-		s.addChanged(&f.ChangeFilter)
+		s.AddChanged(&f.ChangeFilter)
 	},
 })
 
@@ -39,14 +39,14 @@ var subscriptions = newTable(&table[*platform.Subscription, *platform.Subscripti
 func (queries) ActiveSubscriptions(ctx context.Context, on platform.Conn, roots []platform.UID) ([]*platform.Subscription, error) {
 	s := tablesOf(on)
 	var found []*platform.Subscription
-	q := newStatement(s.dialect)
-	q.add("SELECT "+subscriptions.projectAll().selected+" FROM subscription t WHERE t.disable_reason = '' AND t.root ?", uidValueList(roots))
+	q := NewStatement(s.Dialect)
+	q.Add("SELECT "+subscriptions.ProjectAll().Selected+" FROM subscription t WHERE t.disable_reason = '' AND t.root ?", UIDValues(roots))
 	positions := map[platform.UID]*platform.EventPosition{}
-	begin := newStatement(s.dialect).add("SELECT t.uid, e.xact, e.seq FROM subscription t JOIN event e ON e.id = t.begin_event WHERE t.disable_reason = '' AND t.root ?", uidValueList(roots))
-	err := s.conn.Run(ctx, q.build(subscriptions.projectAll().collect(&found)), begin.build(func(scan func(...any) error) error {
+	begin := NewStatement(s.Dialect).Add("SELECT t.uid, e.xact, e.seq FROM subscription t JOIN event e ON e.id = t.begin_event WHERE t.disable_reason = '' AND t.root ?", UIDValues(roots))
+	err := s.Conn.Run(ctx, q.Build(subscriptions.ProjectAll().Collect(&found)), begin.Build(func(scan func(...any) error) error {
 		var uid platform.UID
 		var at platform.EventPosition
-		err := scan(keyOf(&uid), &at.Transaction, &at.Number)
+		err := scan(UIDOf(&uid), &at.Transaction, &at.Number)
 		positions[uid] = &at
 		return err
 	}))

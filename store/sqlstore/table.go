@@ -11,125 +11,125 @@ import (
 	"atrium/platform"
 )
 
-// A table describes how one kind is stored. Every kind of the tree has these columns
+// A Definition describes how one kind is stored. Every kind of the tree has these columns
 // before its own: uid, root (the first segment), parent, and g2 and g3, the ancestors
-// on the second and third level. A group counts as its own ancestor. A compact kind has
+// on the second and third level. A group counts as its own ancestor. A kind that HasScopeKeys has
 // keys instead of g2 and g3.
-type table[T, F any] struct {
-	name    string
-	number  byte // number of the kind, as counters store it
-	columns []column[T]
+type Definition[T, F any] struct {
+	Name    string
+	Number  byte // number of the kind, as counters store it
+	Columns []Column[T]
 
 	// projections holds each *projection[T, F] that has been made, by the fields that it
 	// leaves out.
-	projections sync.Map
-	costly      map[string]costlyColumn // columns that a read may leave out, by their SQL
-	omissible   platform.CostlyFields   // all fields that the columns in costly belong to
+	projections   sync.Map
+	CostlyColumns map[string]CostlyColumn // columns that a read may leave out, by their SQL
+	omissible     platform.CostlyFields   // all fields that CostlyColumns belong to
 
-	// writeOnly columns serve filters; they are not read.
-	writeOnly []column[T]
-	joins     []join            // the joins of t with the other tables whose columns are read
-	lookups   map[string]lookup // orders by columns of other tables, by the name of the order
-	uid       func(T) platform.UID
+	// WriteOnly columns serve filters; they are not read.
+	WriteOnly    []Column[T]
+	Joins        []Join                 // the joins of t with the other tables whose columns are read
+	JoinedOrders map[string]JoinedOrder // orders by columns of joined tables, by the name of the order
+	UID          func(T) platform.UID
 
-	// enclosed returns the UID whose prefixes are g2 and g3. It is nil for a kind that
+	// LiesIn returns the UID whose prefixes are g2 and g3. It is nil for a kind that
 	// lies outside the tree.
-	enclosed func(platform.UID) platform.UID
-	// countedBy is the column by whose values the rows of a kind outside the tree are
+	LiesIn func(platform.UID) platform.UID
+	// CountedBy is the column by whose values the rows of a kind outside the tree are
 	// counted. "" means that all of them are counted together.
-	countedBy string
-	// compact means that rows have keys of their scopes: see scope_key.go.
-	compact bool
-	// byParent reports whether the rows of a parent are found by an index that begins with
+	CountedBy string
+	// HasScopeKeys means that rows have keys of their scopes: see scope_key.go.
+	HasScopeKeys bool
+	// FoundByParent reports whether the rows of a parent are found by an index that begins with
 	// the parent and not with its key, because of the order or of the filter. nil means
 	// that there is none.
-	byParent func(order string, f F) bool
-	// relations are those in which rows stand besides the tree.
-	relations map[platform.Relation]relation
-	// narrow returns the condition of a branch beside its relation. nil means that there is none.
-	narrow func(platform.Branch) narrowing
-	// selfEnclosed means that each row lies within itself, as groups do.
-	selfEnclosed bool
-	// uniqueNames means that siblings have different names, by a unique index.
-	uniqueNames bool
-	// textKeys means that the primary key is a text, not a UID.
-	textKeys bool
-	// sharesUID means that a row has the UID of its parent.
-	sharesUID bool
-	// rootless reports whether a row belongs to no organisation. nil means that every
+	FoundByParent func(order string, f F) bool
+	// Relations are those in which rows stand besides the tree.
+	Relations map[platform.Relation]Relation
+	// Narrow returns the condition of a branch beside its relation. nil means that there is none.
+	Narrow func(platform.Branch) Narrowing
+	// LiesInItself means that each row lies within itself, as groups do.
+	LiesInItself bool
+	// HasUniqueNames means that siblings have different names, by a unique index.
+	HasUniqueNames bool
+	// HasTextKeys means that the primary key is a text, not a UID.
+	HasTextKeys bool
+	// SharesUID means that a row has the UID of its parent.
+	SharesUID bool
+	// IsRootless reports whether a row belongs to no organisation. nil means that every
 	// row belongs to one.
-	rootless func(platform.UID) bool
-	// uncounted means that no counters are kept, so totals count rows.
-	uncounted bool
-	// quietParent means that a parent has few writers at once, so its counter is one row.
-	quietParent bool
-	// where adds the conditions of a filter, each " AND ...".
-	where func(f F, s *statement)
+	IsRootless func(platform.UID) bool
+	// IsUncounted means that no counters are kept, so totals count rows.
+	IsUncounted bool
+	// HasFewWriters means that a parent has few writers at once, so its counter is one row.
+	HasFewWriters bool
+	// Where adds the conditions of a filter, each " AND ...".
+	Where func(f F, s *Statement)
 
-	// aliases are names that aliasTable keeps, as (alias, uid), for filters. They follow from
-	// the field aliasesOf.
-	aliases    func(T) []string
-	aliasTable string
-	aliasesOf  string
+	// AliasesOf are names that AliasTable keeps, as (alias, uid), for filters. They follow from
+	// the field AliasField.
+	AliasesOf  func(T) []string
+	AliasTable string
+	AliasField string
 
-	// mostCounter is the counter of all rows but a few, beside that of the kind. 0 means that there is none.
-	mostCounter byte
-	// otherCounters are counters of rows of other tables, which the kind keeps: SQL that selects the UID in which
+	// MostCounter is the counter of all rows but a few, beside that of the kind. 0 means that there is none.
+	MostCounter byte
+	// OtherCounters are counters of rows of other tables, which the kind keeps: SQL that selects the UID in which
 	// each of the rows is, by the number of the counter.
-	otherCounters map[byte]string
+	OtherCounters map[byte]string
 
-	// A row has a class, which classColumn stores and whose counters count it beside the
-	// kind's own. filterCounters returns those whose sum is the total of a filter. nil
+	// A row has a class, which ClassColumn stores and whose counters count it beside the
+	// kind's own. FilterCounters returns those whose sum is the total of a filter. nil
 	// means that the kind has no classes.
-	classColumn    string
-	class          func(T) int64
-	classCounters  func(class int64) []byte
-	filterCounters func(f F) counterSum
+	ClassColumn    string
+	ClassOf        func(T) int64
+	ClassCounters  func(class int64) []byte
+	FilterCounters func(f F) CounterSum
 
-	// searchText is SQL over a row of t: the text in which words are looked for.
-	// searchFor returns the query of a filter. If the text is a column, searchOf makes
-	// it from the searchFields of a row. "" and nil mean that rows are not searched.
-	searchText   string
-	searchFor    func(F) string
-	searchPhrase bool // whether searchFor returns one folded text, and not words in any order
-	searchOf     func(T) string
-	searchFields []string
+	// SearchText is SQL over a row of t: the text in which words are looked for.
+	// SearchQuery returns the query of a filter. If the text is a column, SearchTextOf makes
+	// it from the SearchFields of a row. "" and nil mean that rows are not searched.
+	SearchText     string
+	SearchQuery    func(F) string
+	SearchesPhrase bool // whether SearchQuery returns one folded text, and not words in any order
+	SearchTextOf   func(T) string
+	SearchFields   []string
 
-	// findsFew reports whether an index finds the rows of a filter, which are few, whatever the order. nil means that
+	// FindsFewRows reports whether an index finds the rows of a filter, which are few, whatever the order. nil means that
 	// there is no such filter.
-	findsFew func(F) bool
+	FindsFewRows func(F) bool
 
-	// sortedBy is an order that no index of a parent has: its rows are sorted. Else PostgreSQL walks the primary key, through
+	// SortedBy is an order that no index of a parent has: its rows are sorted. Else PostgreSQL walks the primary key, through
 	// the rows of all parents.
-	sortedBy string
+	SortedBy string
 
-	// walks reports whether no index of a scope has all rows of a filter, so that a range of the primary key is read. nil
+	// WalksPrimaryKey reports whether no index of a scope has all rows of a filter, so that a range of the primary key is read. nil
 	// means that there is no such filter.
-	walks func(F) bool
-	// split returns filters whose rows are together those of a filter, and which indexes serve better. nil means that
+	WalksPrimaryKey func(F) bool
+	// Split returns filters whose rows are together those of a filter, and which indexes serve better. nil means that
 	// the filter is not split, or none is.
-	split func(F) []F
+	Split func(F) []F
 
-	// plan returns a reader that knows how to find the rows of a list best. nil means that the reader of the table
+	// Plan returns a reader that knows how to find the rows of a list best. nil means that the reader of the table
 	// does.
-	plan func(ctx context.Context, r *reader[T, F], q platform.Query[F]) (*reader[T, F], error)
+	Plan func(ctx context.Context, r *Reader[T, F], q platform.Query[F]) (*Reader[T, F], error)
 
-	// changed is called with each row that was written or deleted. Of a row whose class changes, it is called with the row
-	// before too. nil means that nothing follows from a change. If changedBy names fields, only an update of one of
+	// OnChange is called with each row that was written or deleted. Of a row whose class changes, it is called with the row
+	// before too. nil means that nothing follows from a change. If OnChangeOf names fields, only an update of one of
 	// these calls it.
-	changed   func(tx platform.Tx, row T)
-	changedBy []string
+	OnChange   func(tx platform.Tx, row T)
+	OnChangeOf []string
 
-	// derive sets what follows from a row's other fields, before it is written.
-	derive func(T)
+	// Derive sets what follows from a row's other fields, before it is written.
+	Derive func(T)
 
 	pointerFunctions[T, F]
 }
 
-// A join is SQL that ends with a comparison, and the column of t that is compared.
-type join struct{ sql, column string }
+// A Join is SQL that ends with a comparison, and the column of t that is compared.
+type Join struct{ SQL, Column string }
 
-// pointerFunctions has the functions that newTable makes, because it knows the types
+// pointerFunctions has the functions that NewTable makes, because it knows the types
 // that T and F point to.
 type pointerFunctions[T, F any] struct {
 	newRow    func() T
@@ -140,39 +140,39 @@ type pointerFunctions[T, F any] struct {
 }
 
 // key returns the value that the primary key is compared with.
-func (t *table[T, F]) key(u platform.UID) any {
-	if t.textKeys {
+func (t *Definition[T, F]) key(u platform.UID) any {
+	if t.HasTextKeys {
 		return string(u)
 	}
 	return u
 }
 
 // keys returns the list that the primary key is compared with.
-func (t *table[T, F]) keys(uids []platform.UID) any {
-	if !t.textKeys {
-		return uidKeyList(uids)
+func (t *Definition[T, F]) keys(uids []platform.UID) any {
+	if !t.HasTextKeys {
+		return UIDKeys(uids)
 	}
-	texts := make(keyList, len(uids))
+	texts := make(Keys, len(uids))
 	for i, u := range uids {
 		texts[i] = string(u)
 	}
 	return texts
 }
 
-// A column is a column that is read with its kind.
-type column[T any] struct {
-	sql   string      // SQL that selects the column, such as t.name
-	field string      // field whose update changes the column; "" means that no update does
-	to    func(T) any // returns the scan destination in a row
+// A Column is a column that is read with its kind.
+type Column[T any] struct {
+	SQL   string      // SQL that selects the column, such as t.name
+	Field string      // field whose update changes the column; "" means that no update does
+	To    func(T) any // returns the scan destination in a row
 }
 
 // ownName returns the name of the column, and whether it belongs to the table itself.
-func (c column[T]) ownName() (string, bool) { return strings.CutPrefix(c.sql, "t.") }
+func (c Column[T]) ownName() (string, bool) { return strings.CutPrefix(c.SQL, "t.") }
 
-// jsonColumn reads and writes a value as JSON text. An empty value is an empty text.
-type jsonColumn struct{ to any }
+// JSONColumn reads and writes a value as JSON text. An empty value is an empty text.
+type JSONColumn struct{ To any }
 
-func (c jsonColumn) Scan(src any) error {
+func (c JSONColumn) Scan(src any) error {
 	switch src := src.(type) {
 	case string:
 		return c.ScanBytes([]byte(src))
@@ -184,18 +184,18 @@ func (c jsonColumn) Scan(src any) error {
 }
 
 // HoldsJSON makes it a dbconn.JSONColumn.
-func (jsonColumn) HoldsJSON() {}
+func (JSONColumn) HoldsJSON() {}
 
 // ScanBytes reads JSON text.
-func (c jsonColumn) ScanBytes(text []byte) error {
+func (c JSONColumn) ScanBytes(text []byte) error {
 	if len(text) == 0 {
 		return nil
 	}
-	return json.Unmarshal(text, c.to)
+	return json.Unmarshal(text, c.To)
 }
 
-func (c jsonColumn) text() string {
-	b, _ := json.Marshal(c.to) // cannot fail for plain data
+func (c JSONColumn) Text() string {
+	b, _ := json.Marshal(c.To) // cannot fail for plain data
 	switch s := string(b); s {
 	case "null", "[]", "{}":
 		return ""
@@ -236,20 +236,20 @@ func encodeColumn(to any) any {
 	case textStorer:
 		return to.StoredText()
 	case *uidKey:
-		return packUID(platform.UID(*to))
+		return PackUID(platform.UID(*to))
 	case uidColumn:
-		return packUID(*to.uid)
+		return PackUID(*to.uid)
 	case uidReference:
-		return orNull(to.to)
-	case jsonColumn:
-		return to.text()
+		return OrNull(to.to)
+	case JSONColumn:
+		return to.Text()
 	default:
 		panic(fmt.Sprintf("no column is kept in a %T", to))
 	}
 }
 
-// jsonOf returns the scan destination of a value that is stored as JSON text.
-func jsonOf(to any) sql.Scanner { return jsonColumn{to} }
+// JSONOf returns the scan destination of a value that is stored as JSON text.
+func JSONOf(to any) sql.Scanner { return JSONColumn{to} }
 
-// jsonText returns the stored form of a value.
-func jsonText(value any) string { return jsonColumn{value}.text() }
+// JSONText returns the stored form of a value.
+func JSONText(value any) string { return JSONColumn{value}.Text() }

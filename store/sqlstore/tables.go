@@ -38,7 +38,7 @@ func Tables() platform.Tables {
 func (*Store) Tables() platform.Tables { return Tables() }
 
 // kinds are the tables of all kinds.
-var kinds = []kindTable{
+var kinds = []Kind{
 	groups, identities, roles, roleBindings, repos, tags, advisories, vulnerabilities, subscriptions, deliveries,
 	artifacts, artifactVersions, identityProviders, accountAssociations, groupInvites, externalGroupRoleMappings, terms,
 	findings, packages, packageVersions,
@@ -46,5 +46,5 @@ var kinds = []kindTable{
 
 // Search finds rows of several kinds, with one statement.
 func (queries) Search(ctx context.Context, on platform.Conn, q platform.SearchQuery) ([]platform.SearchPlace, error) {
-	return search(ctx, sourceOf(on), kinds, q)
+	return Search(ctx, SourceOf(on), kinds, q)
 }

@@ -6,17 +6,17 @@ import (
 	"atrium/platform"
 )
 
-var terms = newTable(&table[*platform.TermsAcceptance, *platform.TermsFilter]{
-	name:     "terms_acceptance",
-	uid:      func(t *platform.TermsAcceptance) platform.UID { return t.UID },
-	enclosed: parentUID,
-	columns: []column[*platform.TermsAcceptance]{
-		{"t.uid", "", func(t *platform.TermsAcceptance) any { return uidWithParent(&t.UID, &t.OrgUID) }},
-		{"t.doc_id", "", func(t *platform.TermsAcceptance) any { return &t.DocID }},
-		{"t.accepted_by", "", func(t *platform.TermsAcceptance) any { return &t.AcceptedBy }},
-		{"t.create_time", "", func(t *platform.TermsAcceptance) any { return timeOf(&t.CreateTime) }},
+var terms = NewTable(&Definition[*platform.TermsAcceptance, *platform.TermsFilter]{
+	Name:   "terms_acceptance",
+	UID:    func(t *platform.TermsAcceptance) platform.UID { return t.UID },
+	LiesIn: parentUID,
+	Columns: []Column[*platform.TermsAcceptance]{
+		{SQL: "t.uid", To: func(t *platform.TermsAcceptance) any { return UIDWithParent(&t.UID, &t.OrgUID) }},
+		{SQL: "t.doc_id", To: func(t *platform.TermsAcceptance) any { return &t.DocID }},
+		{SQL: "t.accepted_by", To: func(t *platform.TermsAcceptance) any { return &t.AcceptedBy }},
+		{SQL: "t.create_time", To: func(t *platform.TermsAcceptance) any { return TimeOf(&t.CreateTime) }},
 	},
-	where: func(f *platform.TermsFilter, s *statement) { addAnyOf(s, "doc_id", f.DocIDs) },
+	Where: func(f *platform.TermsFilter, s *Statement) { AddAnyOf(s, "doc_id", f.DocIDs) },
 })
 
 // TermsOf reads acceptances by group and document, with one index lookup each.
@@ -24,7 +24,7 @@ func (queries) TermsOf(ctx context.Context, on platform.Conn, keys platform.Term
 	wanted := keys.Keys()
 	groups, documents := make([][]byte, len(wanted)), make([]string, len(wanted))
 	for i, k := range wanted {
-		groups[i], documents[i] = packUID(k.Group), k.DocID
+		groups[i], documents[i] = PackUID(k.Group), k.DocID
 	}
-	return terms.ReadPairs(ctx, on, uidPairs(groups, documents), "t.parent = p.k AND t.doc_id = p.inside")
+	return terms.ReadPairs(ctx, on, UIDPairs(groups, documents), "t.parent = p.k AND t.doc_id = p.inside")
 }

@@ -66,11 +66,11 @@ func (c timeColumn) Scan(src any) error {
 	return nil
 }
 
-// timeOf returns the scan destination of a time.
-func timeOf(t *platform.Time) sql.Scanner { return timeColumn{t} }
+// TimeOf returns the scan destination of a time.
+func TimeOf(t *platform.Time) sql.Scanner { return timeColumn{t} }
 
-// deadlineOf returns the scan destination of a time by which lists are sorted, and in which "no time" comes last.
-func deadlineOf(t *platform.Time) sql.Scanner { return deadlineColumn{timeColumn{t}} }
+// DeadlineOf returns the scan destination of a time by which lists are sorted, and in which "no time" comes last.
+func DeadlineOf(t *platform.Time) sql.Scanner { return deadlineColumn{timeColumn{t}} }
 
-// timeOrNullOf returns the scan destination of a time that no list is sorted by; "no time" is NULL.
-func timeOrNullOf(t *platform.Time) sql.Scanner { return timeOrNull{timeColumn{t}} }
+// TimeOrNullOf returns the scan destination of a time that no list is sorted by; "no time" is NULL.
+func TimeOrNullOf(t *platform.Time) sql.Scanner { return timeOrNull{timeColumn{t}} }

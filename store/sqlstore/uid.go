@@ -12,9 +12,9 @@ import (
 // are converted when an argument is bound and when a column is scanned. The tables
 // of events and counters store texts.
 
-// packUID returns the stored form of a UID. An invalid UID becomes bytes that no row
+// PackUID returns the stored form of a UID. An invalid UID becomes bytes that no row
 // has.
-func packUID(u platform.UID) []byte {
+func PackUID(u platform.UID) []byte {
 	if u == "" {
 		return []byte{}
 	}
@@ -28,14 +28,14 @@ func packUID(u platform.UID) []byte {
 func packAllUIDs(uids []platform.UID) [][]byte {
 	all := make([][]byte, len(uids))
 	for i, u := range uids {
-		all[i] = packUID(u)
+		all[i] = PackUID(u)
 	}
 	return all
 }
 
-// pastSubtree returns the smallest key after those of all UIDs within u: the next
+// PastSubtree returns the smallest key after those of all UIDs within u: the next
 // key of the same length.
-func pastSubtree(u platform.UID) []byte { return pastPrefix(packUID(u)) }
+func PastSubtree(u platform.UID) []byte { return pastPrefix(PackUID(u)) }
 
 // pastPrefix returns the smallest key after all keys that begin with key, which it
 // changes.
@@ -51,8 +51,8 @@ func pastPrefix(key []byte) []byte {
 // A uidKey is a UID that is stored as bytes.
 type uidKey platform.UID
 
-// keyOf returns the scan destination for a column of UIDs.
-func keyOf(u *platform.UID) *uidKey { return (*uidKey)(u) }
+// UIDOf returns the scan destination for a column of UIDs.
+func UIDOf(u *platform.UID) *uidKey { return (*uidKey)(u) }
 
 // AppendText appends the UID of a column of bytes.
 func (k *uidKey) AppendText(b, src []byte) ([]byte, error) {
@@ -90,13 +90,13 @@ type uidColumn struct{ uid, parent *platform.UID }
 
 // Scan reads the column.
 func (c uidColumn) Scan(src any) error {
-	err := keyOf(c.uid).Scan(src)
+	err := UIDOf(c.uid).Scan(src)
 	*c.parent = c.uid.Parent()
 	return err
 }
 
 // AppendText appends the UID.
-func (c uidColumn) AppendText(b, src []byte) ([]byte, error) { return keyOf(c.uid).AppendText(b, src) }
+func (c uidColumn) AppendText(b, src []byte) ([]byte, error) { return UIDOf(c.uid).AppendText(b, src) }
 
 // SetText sets the UID and the parent.
 func (c uidColumn) SetText(text string) {
@@ -117,8 +117,8 @@ func (c scopeColumn) Scan(src any) error {
 	return (*uidKey)(c.to).Scan(src)
 }
 
-// uidWithParent returns the scan destination for a column of UIDs, which also sets the parent.
-func uidWithParent(u, parent *platform.UID) sql.Scanner { return uidColumn{u, parent} }
+// UIDWithParent returns the scan destination for a column of UIDs, which also sets the parent.
+func UIDWithParent(u, parent *platform.UID) sql.Scanner { return uidColumn{u, parent} }
 
-// uidReferenceOf returns what stores the UID of a row that need not exist.
-func uidReferenceOf(u platform.UID) any { return uidReference{u} }
+// UIDReference returns what stores the UID of a row that need not exist.
+func UIDReference(u platform.UID) any { return uidReference{u} }

@@ -107,7 +107,7 @@ func TestNoStatementAsksForNullWhereItCannotBe(t *testing.T) {
 // A column that can be NULL, and is written as 1970 where there is no time, is read wrongly by whoever looks at the schema.
 func TestTimesCanBeNullOnlyWhereTheyAreWrittenAsNull(t *testing.T) {
 	null := map[string]bool{}
-	declared := regexp.MustCompile(`\{"t\.(\w+)", .*timeOrNullOf\(`)
+	declared := regexp.MustCompile(`\{SQL: "t\.(\w+)", .*TimeOrNullOf\(`)
 	files, _ := filepath.Glob("../sqlstore/*.go")
 	for _, file := range files {
 		source, err := os.ReadFile(file)
