@@ -109,7 +109,7 @@
 // and calls the operation: Repos.List, which is resources.List (list.go). That
 // checks the request, decides the scope from the grants of the caller (access.go),
 // and reads the table (store.go). Here the store begins: reader.List in
-// store/sqlstore/list.go builds one statement, and Run of the database
+// store/sqlstore/table/list.go builds one statement, and Run of the database
 // (store/sqlstore/dbconn/database.go) hands it to wrappers, which send it together with those of
 // the same level (level.go) and with the proof of who the caller is (prove.go), through
 // the engine in store/postgres or store/sqlite. The get of a row shares its round trip with
@@ -123,7 +123,7 @@
 // generated entry (graph/fields.generated.go), which calls the resolver with all
 // objects of the level: groups.Repos in resolvers/group.go. That calls
 // resources.ListEach (list.go), which decides a scope for each group and reads all
-// pages with one statement (store/sqlstore/each.go). What needs only the UID of an object that the
+// pages with one statement (store/sqlstore/table/each.go). What needs only the UID of an object that the
 // document names, such as the lists in { repo(uid: "...") { name tags { nodes { name } } } }, is
 // read in the same level as the object (internal/graphql/execute/expect.go).
 //
@@ -133,7 +133,7 @@
 // Repos.Create is resources.create (write.go): authorizeCreate checks the rights and
 // the fields (fieldmask, check.go). insert then calls Write (store/sqlstore/store.go), which
 // opens a transaction. Its first round trip begins it, proves the caller and writes the row
-// (store/sqlstore/write.go, store/sqlstore/dbconn/tx.go). insert records the event, which is written
+// (store/sqlstore/table/write.go, store/sqlstore/dbconn/tx.go). insert records the event, which is written
 // last, in one round trip with the counters and the commit.
 //
 // An event on its way to a webhook. Webhooks.Relay (webhook_relay.go) reads new events and
@@ -191,7 +191,7 @@
 //	platform/tables.go      Widgets in InventoryTables, and WidgetQueries
 //	platform/capability.go  its capabilities, with names and numbers; role.go has the
 //	                        built-in roles: owner holds all, viewer those that only read
-//	store/sqlstore/widget.go          var widgets = NewTable(&Definition[*platform.Widget, *platform.WidgetFilter]{...}),
+//	store/sqlstore/widget.go          var widgets = table.New(&table.Definition[*platform.Widget, *platform.WidgetFilter]{...}),
 //	                                  and the methods that the platform needs
 //	store/sqlstore/tables.go          widgets in kinds, and in Tables
 //	store/sqlstore/migrations/        its DDL for both engines, the next number: a unique index

@@ -245,7 +245,7 @@ func TestEveryFieldIsStored(t *testing.T) {
 				t.Errorf("%s: add to where\n\tif f.%s != \"\" {\n\t\ts.Add(\" AND t.%s = ?\", f.%[2]s)\n\t}", d.storeFile(), name, snakeCase(name))
 			}
 		}
-		table := regexp.MustCompile(`NewTable\([^{]*\{\s*Name: +"(\w+)"`).FindStringSubmatch(text)
+		table := regexp.MustCompile(`table\.New\([^{]*\{\s*Name: +"(\w+)"`).FindStringSubmatch(text)
 		if table == nil {
 			continue
 		}

@@ -50,7 +50,7 @@ var floors = []struct {
 	{"platform", ".go", "its type, rules and operations", "var widgetKind = Kind[*Widget]{"},
 	{"schema", ".graphqls", "its GraphQL contract", "type Widget implements Node @key(fields: \"uid\") {"},
 	{"resolvers", ".go", "its resolvers", "func (q queries) Widget(ctx context.Context, uid platform.UID) (*platform.Widget, error) {"},
-	{"store/sqlstore", ".go", "its table and filters", "var widgets = NewTable(&Definition[*platform.Widget, *platform.WidgetFilter]{"},
+	{"store/sqlstore", ".go", "its table and filters", "var widgets = table.New(&table.Definition[*platform.Widget, *platform.WidgetFilter]{"},
 	{"internal/cases", "_test.go", "the cases of every protocol", "var _ = newKind(kind{"},
 }
 
@@ -143,7 +143,7 @@ func TestEveryTableIsCreated(t *testing.T) {
 		if !exists(file) {
 			continue // TestEveryKindIsEverywhere reports it.
 		}
-		table := regexp.MustCompile(`NewTable\([^{]*\{\s*Name: +"(\w+)"`).FindStringSubmatch(read(t, file))
+		table := regexp.MustCompile(`table\.New\([^{]*\{\s*Name: +"(\w+)"`).FindStringSubmatch(read(t, file))
 		if table == nil {
 			continue
 		}

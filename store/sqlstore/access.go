@@ -8,6 +8,7 @@ import (
 
 	"atrium/platform"
 	"atrium/store/sqlstore/dbconn"
+	"atrium/store/sqlstore/table"
 )
 
 // bindingEvents returns the conditions of the changes of role bindings on a group since a time, for an event with an
@@ -31,7 +32,7 @@ func (s *Store) FirstBindingChanges(ctx context.Context, q platform.PastBindingQ
 		for _, made := range platform.BindingMade() {
 			page.Add(" AND e.type <> ?", made)
 		}
-		page.Add(" AND "+Confirm("NOT EXISTS (SELECT 1 FROM event f WHERE f.subject = e.subject AND (f.xact, f.seq) < (e.xact, e.seq) AND "+bindingEvents("f")+")"), changes...)
+		page.Add(" AND "+table.Confirm("NOT EXISTS (SELECT 1 FROM event f WHERE f.subject = e.subject AND (f.xact, f.seq) < (e.xact, e.seq) AND "+bindingEvents("f")+")"), changes...)
 		if q.After != "" {
 			page.Add(" AND e.subject "+passed+" ?", string(q.After))
 		}
@@ -51,7 +52,7 @@ func (s *Store) FirstBindingChanges(ctx context.Context, q platform.PastBindingQ
 
 // RoleCapabilityChanges reads the events by which roles got other capabilities or were deleted since a time.
 func (s *Store) RoleCapabilityChanges(ctx context.Context, roles []platform.UID, since platform.Time) ([]*platform.Event, error) {
-	ends, subjects := make(Values, len(roles)), make(Values, len(roles))
+	ends, subjects := make(table.Values, len(roles)), make(table.Values, len(roles))
 	for i, uid := range roles {
 		ends[i], subjects[i] = string(uid[len(uid)-16:]), string(uid)
 	}
@@ -66,7 +67,7 @@ const changesCapabilities = `e.changes LIKE '%"field":"capabilities"%'`
 
 // RecordedSince returns the time from which all events are stored.
 func (s *Store) RecordedSince(ctx context.Context) (since platform.Time, err error) {
-	q := NewStatement(s.Dialect).Add("SELECT r.purged_before FROM relay r WHERE r.id = 1")
+	q := table.NewStatement(s.Dialect).Add("SELECT r.purged_before FROM relay r WHERE r.id = 1")
 	err = s.Conn.Run(ctx, q.Build(func(scan func(...any) error) error {
 		var id string
 		err := scan(&id)

@@ -9,6 +9,7 @@ import (
 
 	"atrium/platform"
 	"atrium/store/sqlstore/dbconn"
+	"atrium/store/sqlstore/table"
 )
 
 // AdvisoryActivity counts, per step, the advisories that were published and
@@ -17,7 +18,7 @@ func (s tables) AdvisoryActivity(ctx context.Context, a platform.ActivityQuery) 
 	add := func(step int, opened, fixed int64) {
 		counts = append(counts, platform.AdvisoryCount{Step: step, Opened: opened, Fixed: fixed})
 	}
-	err = s.countIntervals(ctx, s.Reads, a, add, func(q *Statement, b platform.Branch) {
+	err = s.countIntervals(ctx, s.Reads, a, add, func(q *table.Statement, b platform.Branch) {
 		for i, of := range []struct{ column, counted string }{{"t.create_time", ", COUNT(*), 0"}, {"t.fix_time", ", 0, COUNT(*)"}} {
 			if i > 0 {
 				q.AddUnion()
@@ -38,7 +39,7 @@ func (queries) FindingActivity(ctx context.Context, on platform.Conn, a platform
 	first, length := quarterNumber(a.From), max(int64(a.Length/quarter), 1)
 	var run []*dbconn.Statement
 	for _, b := range a.Scope.Branches() {
-		q := NewStatement(s.Dialect).AddSlow("SELECT (t.quarter - ?) / ?", first, length)
+		q := table.NewStatement(s.Dialect).AddSlow("SELECT (t.quarter - ?) / ?", first, length)
 		for rank := range len(platform.OpenCounts{}) {
 			q.Add(fmt.Sprintf(", CAST(SUM(t.r%d) AS BIGINT)", rank))
 		}
@@ -71,7 +72,7 @@ func (s *Store) EventActivity(ctx context.Context, a platform.ActivityQuery) (co
 	add := func(step int, changes, denials int64) {
 		counts = append(counts, platform.EventCount{Step: step, Changes: changes, Denials: denials})
 	}
-	err = s.countIntervals(ctx, s.Conn, a, add, func(q *Statement, b platform.Branch) {
+	err = s.countIntervals(ctx, s.Conn, a, add, func(q *table.Statement, b platform.Branch) {
 		addInterval(q, "e.time", a)
 		q.Plan = dbconn.PlanOnceAlways
 		q.Add(", CAST(SUM(CASE WHEN e.denied = '' THEN 1 ELSE 0 END) AS BIGINT), CAST(SUM(CASE WHEN e.denied = '' THEN 0 ELSE e.times END) AS BIGINT) FROM event e WHERE ")
@@ -82,17 +83,17 @@ func (s *Store) EventActivity(ctx context.Context, a platform.ActivityQuery) (co
 }
 
 // addInterval begins a select with the number of the step that contains a time.
-func addInterval(s *Statement, column string, a platform.ActivityQuery) {
+func addInterval(s *table.Statement, column string, a platform.ActivityQuery) {
 	s.Add("SELECT ")
 	s.Add(s.Dialect.Intervals(column, s.Arg(a.From), strconv.Itoa(int(a.Length.Seconds()))))
 }
 
 // countIntervals counts each branch of a scope, and reads through conn. The function count adds
 // a statement that selects steps and two counts of each, and add receives them.
-func (s tables) countIntervals(ctx context.Context, conn dbconn.Conn, a platform.ActivityQuery, add func(step int, first, second int64), count func(*Statement, platform.Branch)) error {
+func (s tables) countIntervals(ctx context.Context, conn dbconn.Conn, a platform.ActivityQuery, add func(step int, first, second int64), count func(*table.Statement, platform.Branch)) error {
 	var run []*dbconn.Statement
-	for branches := range slices.Chunk(a.Scope.Branches(), MaxBranches) {
-		q := NewStatement(s.Dialect)
+	for branches := range slices.Chunk(a.Scope.Branches(), table.MaxBranches) {
+		q := table.NewStatement(s.Dialect)
 		for i, b := range branches {
 			if i > 0 {
 				q.AddUnion()

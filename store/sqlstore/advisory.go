@@ -11,9 +11,10 @@ import (
 	"atrium/platform/affected"
 	"atrium/platform/ecosystem"
 	"atrium/store/sqlstore/dbconn"
+	"atrium/store/sqlstore/table"
 )
 
-var advisories = NewTable(&Definition[*platform.Advisory, *platform.AdvisoryFilter]{
+var advisories = table.New(&table.Definition[*platform.Advisory, *platform.AdvisoryFilter]{
 	Name:         "advisory",
 	UID:          func(a *platform.Advisory) platform.UID { return a.UID },
 	LiesIn:       parentUID,
@@ -23,8 +24,8 @@ var advisories = NewTable(&Definition[*platform.Advisory, *platform.AdvisoryFilt
 	},
 	AliasTable: "advisory_alias", AliasField: "aliases",
 	AliasesOf: func(a *platform.Advisory) []string { return slices.Concat(a.Aliases, a.Upstream) },
-	Columns: []Column[*platform.Advisory]{
-		{SQL: "t.uid", To: func(a *platform.Advisory) any { return UIDOf(&a.UID) }},
+	Columns: []table.Column[*platform.Advisory]{
+		{SQL: "t.uid", To: func(a *platform.Advisory) any { return table.UIDOf(&a.UID) }},
 		{SQL: "t.advisory_id", To: func(a *platform.Advisory) any { return &a.AdvisoryID }},
 		{SQL: "t.artifact_name", Field: "artifactName", To: func(a *platform.Advisory) any { return &a.ArtifactName }},
 		{SQL: "t.artifact_type", To: func(a *platform.Advisory) any { return &a.ArtifactType }},
@@ -35,23 +36,23 @@ var advisories = NewTable(&Definition[*platform.Advisory, *platform.AdvisoryFilt
 		{SQL: "t.legacy_advisory_id", Field: "legacyAdvisoryId", To: func(a *platform.Advisory) any { return &a.LegacyAdvisoryID }},
 		{SQL: "t.author", Field: "author", To: func(a *platform.Advisory) any { return &a.Author }},
 		{SQL: "t.origin", Field: "origin", To: func(a *platform.Advisory) any { return &a.Origin }},
-		{SQL: "t.aliases", Field: "aliases", To: func(a *platform.Advisory) any { return JSONOf(&a.Aliases) }},
-		{SQL: "t.upstream", Field: "upstream", To: func(a *platform.Advisory) any { return JSONOf(&a.Upstream) }},
-		{SQL: "t.related", Field: "related", To: func(a *platform.Advisory) any { return JSONOf(&a.Related) }},
-		{SQL: "t.events", Field: "events", To: func(a *platform.Advisory) any { return JSONOf(&a.Events) }},
-		{SQL: "t.severities", Field: "severities", To: func(a *platform.Advisory) any { return JSONOf(&a.Severities) }},
+		{SQL: "t.aliases", Field: "aliases", To: func(a *platform.Advisory) any { return table.JSONOf(&a.Aliases) }},
+		{SQL: "t.upstream", Field: "upstream", To: func(a *platform.Advisory) any { return table.JSONOf(&a.Upstream) }},
+		{SQL: "t.related", Field: "related", To: func(a *platform.Advisory) any { return table.JSONOf(&a.Related) }},
+		{SQL: "t.events", Field: "events", To: func(a *platform.Advisory) any { return table.JSONOf(&a.Events) }},
+		{SQL: "t.severities", Field: "severities", To: func(a *platform.Advisory) any { return table.JSONOf(&a.Severities) }},
 		{SQL: "t.severity", Field: "severities", To: func(a *platform.Advisory) any { return severityColumn{&a.Severity} }},
 		{SQL: "t.severity_vector", Field: "severities", To: func(a *platform.Advisory) any { return &a.Severity.Vector }},
 		{SQL: "t.severity_version", Field: "severities", To: func(a *platform.Advisory) any { return &a.Severity.Version }},
 		{SQL: "t.severity_source", Field: "severities", To: func(a *platform.Advisory) any { return (*string)(&a.Severity.Source) }},
-		{SQL: "t.delete_time", Field: "deleteTime", To: func(a *platform.Advisory) any { return TimeOf(&a.DeleteTime) }},
-		{SQL: "t.source_time", Field: "sourceTime", To: func(a *platform.Advisory) any { return TimeOf(&a.SourceTime) }},
-		{SQL: "t.create_time", To: func(a *platform.Advisory) any { return TimeOf(&a.CreateTime) }},
-		{SQL: "t.update_time", To: func(a *platform.Advisory) any { return TimeOf(&a.UpdateTime) }},
-		{SQL: "t.affected", Field: "affected", To: func(a *platform.Advisory) any { return affectedColumn{JSONColumn{To: &a.Affected}} }},
+		{SQL: "t.delete_time", Field: "deleteTime", To: func(a *platform.Advisory) any { return table.TimeOf(&a.DeleteTime) }},
+		{SQL: "t.source_time", Field: "sourceTime", To: func(a *platform.Advisory) any { return table.TimeOf(&a.SourceTime) }},
+		{SQL: "t.create_time", To: func(a *platform.Advisory) any { return table.TimeOf(&a.CreateTime) }},
+		{SQL: "t.update_time", To: func(a *platform.Advisory) any { return table.TimeOf(&a.UpdateTime) }},
+		{SQL: "t.affected", Field: "affected", To: func(a *platform.Advisory) any { return affectedColumn{table.JSONColumn{To: &a.Affected}} }},
 	},
-	CostlyColumns: map[string]CostlyColumn{"t.events": {Field: platform.AdvisoryEvents}, "t.affected": {Field: platform.AdvisoryAffected}},
-	WriteOnly: []Column[*platform.Advisory]{
+	CostlyColumns: map[string]table.CostlyColumn{"t.events": {Field: platform.AdvisoryEvents}, "t.affected": {Field: platform.AdvisoryAffected}},
+	WriteOnly: []table.Column[*platform.Advisory]{
 		{SQL: "t.normal_name", To: func(a *platform.Advisory) any { name := a.NormalName(); return &name }},
 		{SQL: "t.name_rule", To: func(a *platform.Advisory) any { rule := string(a.NameRule()); return &rule }},
 		{SQL: "t.search", Field: "aliases", To: func(a *platform.Advisory) any { text := searchText(a); return &text }},
@@ -60,32 +61,32 @@ var advisories = NewTable(&Definition[*platform.Advisory, *platform.AdvisoryFilt
 		{SQL: "t.event_reviewers", Field: "events", To: func(a *platform.Advisory) any { return eventWords(a, eventReviewer) }},
 		{SQL: "t.event_review_states", Field: "events", To: func(a *platform.Advisory) any { return eventWords(a, eventReviewState) }},
 		{SQL: "t.latest_event_type", Field: "events", To: func(a *platform.Advisory) any { t := string(a.LatestEventType()); return &t }},
-		{SQL: "t.fix_time", Field: "events", To: func(a *platform.Advisory) any { fixed := a.FixTime(); return TimeOrNullOf(&fixed) }},
+		{SQL: "t.fix_time", Field: "events", To: func(a *platform.Advisory) any { fixed := a.FixTime(); return table.TimeOrNullOf(&fixed) }},
 		{SQL: "t.count_class", Field: "severities", To: func(a *platform.Advisory) any { class := classOf(a); return &class }},
 	},
 	Where:       whereAdvisory,
 	ClassColumn: "count_class", ClassOf: classOf, ClassCounters: advisoryCounters,
 	FilterCounters: countersOfAdvisories, MostCounter: standing,
-	Relations: map[platform.Relation]Relation{platform.OfDocument: {Column: "artifact_name"}},
-	Narrow:    func(b platform.Branch) Narrowing { return affecting(b.Affecting) },
+	Relations: map[platform.Relation]table.Relation{platform.OfDocument: {Column: "artifact_name"}},
+	Narrow:    func(b platform.Branch) table.Narrowing { return affecting(b.Affecting) },
 	OnChange: addTask(func(a *platform.Advisory) platform.FindingTask {
 		return platform.FindingTask{Subject: a.UID, Advisory: a.UID}
 	}),
 	Derive: func(a *platform.Advisory) { a.Severity = platform.RateAdvisory(a.Severities, a.Inherited, cvss.Score) },
 })
 
-func whereAdvisory(f *platform.AdvisoryFilter, s *Statement) {
+func whereAdvisory(f *platform.AdvisoryFilter, s *table.Statement) {
 	s.AddChanged(&f.ChangeFilter)
-	AddAnyOf(s, "advisory_id", f.AdvisoryIDs)
-	AddAnyOf(s, "legacy_advisory_id", f.LegacyAdvisoryIDs)
+	table.AddAnyOf(s, "advisory_id", f.AdvisoryIDs)
+	table.AddAnyOf(s, "legacy_advisory_id", f.LegacyAdvisoryIDs)
 	addAnyArtifact(s, ecosystem.NameKeys(f.ArtifactNames...))
-	AddAnyOf(s, "artifact_type", f.ArtifactTypes)
-	AddAnyOf(s, "artifact_architecture", platform.ArchitectureNames(f.ArtifactArchitectures))
-	AddAnyOf(s, "component_name", f.ComponentNames)
-	AddAnyOf(s, "component_type", f.ComponentTypes)
-	AddAnyOf(s, "component_location", f.ComponentLocations)
+	table.AddAnyOf(s, "artifact_type", f.ArtifactTypes)
+	table.AddAnyOf(s, "artifact_architecture", platform.ArchitectureNames(f.ArtifactArchitectures))
+	table.AddAnyOf(s, "component_name", f.ComponentNames)
+	table.AddAnyOf(s, "component_type", f.ComponentTypes)
+	table.AddAnyOf(s, "component_location", f.ComponentLocations)
 	if len(f.Aliases) > 0 {
-		s.Add(" AND t.uid IN (SELECT a.uid FROM advisory_alias a WHERE a.alias ?)", Values(f.Aliases))
+		s.Add(" AND t.uid IN (SELECT a.uid FROM advisory_alias a WHERE a.alias ?)", table.Values(f.Aliases))
 	}
 	if len(f.Names) > 0 {
 		s.Add(" AND t.uid")
@@ -125,13 +126,13 @@ func whereAdvisory(f *platform.AdvisoryFilter, s *Statement) {
 		addLatest(s, f.Feed.Scope())
 	}
 	if f.Query != "" {
-		s.AddSlow(` AND t.search LIKE ? ESCAPE '\'`, LikePattern(Fold(f.Query)))
+		s.AddSlow(` AND t.search LIKE ? ESCAPE '\'`, table.LikePattern(table.Fold(f.Query)))
 	}
 }
 
 // addAnyArtifact adds the condition that one of keys finds the artifact of an advisory.
-func addAnyArtifact(s *Statement, keys []ecosystem.NameKey) {
-	byRule := map[ecosystem.NameRule]Values{}
+func addAnyArtifact(s *table.Statement, keys []ecosystem.NameKey) {
+	byRule := map[ecosystem.NameRule]table.Values{}
 	for _, k := range keys {
 		byRule[k.Rule] = append(byRule[k.Rule], k.Name)
 	}
@@ -157,14 +158,14 @@ func (queries) AdvisoriesByName(ctx context.Context, on platform.Conn, names pla
 	for i, n := range wanted {
 		ids[i], normal[i], types[i] = n.AdvisoryID, n.NormalName, n.ArtifactType
 	}
-	columns := append(TextPairs(ids, normal), dbconn.ParentColumn{Name: "type", Texts: types})
+	columns := append(table.TextPairs(ids, normal), dbconn.ParentColumn{Name: "type", Texts: types})
 	return advisories.ReadPairs(ctx, on, columns, "t.parent = ? AND t.advisory_id = p.k AND t.normal_name = p.inside AND t.artifact_type = p.type", group)
 }
 
 // SearchText returns the text that a free-text query searches.
 func searchText(a *platform.Advisory) string {
 	parts := slices.Concat([]string{a.AdvisoryID, a.ArtifactName, a.ComponentName}, a.Aliases, a.Upstream, a.Related)
-	return Fold(strings.Join(parts, "\n"))
+	return table.Fold(strings.Join(parts, "\n"))
 }
 
 // eventWords returns the values of an advisory's events that filters use, each
@@ -192,7 +193,7 @@ func eventReviewer(e *platform.AdvisoryEvent) string    { return e.Reviewer }
 func eventReviewState(e *platform.AdvisoryEvent) string { return string(e.ReviewState) }
 
 // addHasWord adds the condition that a column of words contains one of values.
-func addHasWord[S ~string](s *Statement, column string, values []S) {
+func addHasWord[S ~string](s *table.Statement, column string, values []S) {
 	if len(values) > 0 {
 		s.Add(" AND ")
 		addAnyWord(s, column, values)
@@ -202,13 +203,13 @@ func addHasWord[S ~string](s *Statement, column string, values []S) {
 // addAnyWord adds an expression that is true if a column of words contains one of
 // values. The values are bound as rows, because SQLite does not allow a thousand
 // conditions.
-func addAnyWord[S ~string](s *Statement, column string, values []S) {
+func addAnyWord[S ~string](s *table.Statement, column string, values []S) {
 	patterns := make([]string, len(values))
 	for i, v := range values {
-		patterns[i] = LikePattern(word(string(v)))
+		patterns[i] = table.LikePattern(word(string(v)))
 	}
 	s.Add("EXISTS (SELECT 1 FROM ")
-	s.Add(s.Parents(TextPairs(patterns, patterns)...))
+	s.Add(s.Parents(table.TextPairs(patterns, patterns)...))
 	s.AddSlow(" WHERE t." + column + ` LIKE p.k ESCAPE '\')`)
 }
 
@@ -219,20 +220,20 @@ const (
 )
 
 // affecting returns the condition that advisories have findings in an image, or in a repo, if there is one.
-func affecting(image platform.ImageKey) Narrowing {
+func affecting(image platform.ImageKey) table.Narrowing {
 	switch {
 	case image.Repo == "":
-		return Narrowing{}
+		return table.Narrowing{}
 	case image.Digest == "":
-		return Narrowing{SQL: affectsRepo, Bytes: PackUID(image.Repo)}
+		return table.Narrowing{SQL: affectsRepo, Bytes: table.PackUID(image.Repo)}
 	default:
-		return Narrowing{SQL: affectsImage, Text: image.Digest, Root: PackUID(image.Repo)}
+		return table.Narrowing{SQL: affectsImage, Text: image.Digest, Root: table.PackUID(image.Repo)}
 	}
 }
 
 // An affectedColumn stores which versions are affected. A feed that does not say it is stored too, unlike one that says
 // nothing.
-type affectedColumn struct{ JSONColumn }
+type affectedColumn struct{ table.JSONColumn }
 
 // StoredText returns the text.
 func (c affectedColumn) StoredText() string {

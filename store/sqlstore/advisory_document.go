@@ -8,6 +8,7 @@ import (
 	"atrium/platform"
 	"atrium/platform/ecosystem"
 	"atrium/store/sqlstore/dbconn"
+	"atrium/store/sqlstore/table"
 )
 
 // Documents are read from the advisories of a scope. They are found along an index that
@@ -24,7 +25,7 @@ func (queries) ListDocuments(ctx context.Context, on platform.Conn, q platform.Q
 		run = append(run, s.countDocuments(q, &found.Total))
 	}
 	if q.Parts.Has(platform.PartItems) {
-		for branches := range slices.Chunk(q.Scope.Branches(), MaxBranches) {
+		for branches := range slices.Chunk(q.Scope.Branches(), table.MaxBranches) {
 			run = append(run, s.documentPage(q, branches, &names))
 		}
 	}
@@ -36,7 +37,7 @@ func (queries) ListDocuments(ctx context.Context, on platform.Conn, q platform.Q
 	if q.Order.Desc != q.Backward {
 		slices.Reverse(names)
 	}
-	names, found.More = TrimPage(names[min(q.Skip, len(names)):], q.Limit, q.Backward)
+	names, found.More = table.TrimPage(names[min(q.Skip, len(names)):], q.Limit, q.Backward)
 	for _, name := range names {
 		found.Items = append(found.Items, &platform.AdvisoryDocument{ID: name})
 	}
@@ -45,7 +46,7 @@ func (queries) ListDocuments(ctx context.Context, on platform.Conn, q platform.Q
 
 // documentPage selects, for each branch, the names of as many documents as the page can need.
 func (s tables) documentPage(q platform.Query[*platform.DocumentFilter], branches []platform.Branch, into *[]string) *dbconn.Statement {
-	f := NewStatement(s.Dialect)
+	f := table.NewStatement(s.Dialect)
 	sign, order := ">", ""
 	if q.Order.Desc != q.Backward {
 		sign, order = "<", " DESC"
@@ -74,7 +75,7 @@ func (s tables) documentPage(q platform.Query[*platform.DocumentFilter], branche
 // addDocuments begins a select of the names of documents with an advisory from where addFrom
 // says. It returns the SQL of the name. Documents with given ids are looked up, with one index
 // search each, because they can have many advisories.
-func addDocuments(s *Statement, q platform.Query[*platform.DocumentFilter], addFrom func()) (name string) {
+func addDocuments(s *table.Statement, q platform.Query[*platform.DocumentFilter], addFrom func()) (name string) {
 	if ids := q.Filter.IDs(); ids != nil {
 		s.Add("SELECT d.name FROM (SELECT p.k AS name FROM ").Add(s.Parents(dbconn.ParentColumn{Name: "k", Texts: ids}))
 		s.Add(" WHERE EXISTS (SELECT 1 FROM ")
@@ -96,7 +97,7 @@ func addDocuments(s *Statement, q platform.Query[*platform.DocumentFilter], addF
 	return "t.artifact_name"
 }
 
-func addDocumentFilter(s *Statement, q platform.Query[*platform.DocumentFilter]) {
+func addDocumentFilter(s *table.Statement, q platform.Query[*platform.DocumentFilter]) {
 	s.Add(" AND t.count_class > 0")
 	if names := q.Filter.CVEs; len(names) > 0 {
 		addNamed(s, names)
@@ -115,7 +116,7 @@ func artifactColumns(keys []ecosystem.NameKey) []dbconn.ParentColumn {
 
 // countDocuments counts the documents of a scope.
 func (s tables) countDocuments(q platform.Query[*platform.DocumentFilter], into *int64) *dbconn.Statement {
-	f := NewStatement(s.Dialect)
+	f := table.NewStatement(s.Dialect)
 	f.AddSlow("SELECT COUNT(*) FROM (")
 	addDocuments(f, q, func() { addVisible(f, "t", q.Scope, len(q.Filter.CVEs) > 0) })
 	f.Add(") d) n")
@@ -126,7 +127,7 @@ func (s tables) countDocuments(q platform.Query[*platform.DocumentFilter], into 
 // needs an index search for each artifact and each branch of the scope.
 func (queries) FindAdvisories(ctx context.Context, on platform.Conn, q platform.FeedQuery) ([]platform.FeedPlace, error) {
 	s := tablesOf(on)
-	f := NewStatement(s.Dialect)
+	f := table.NewStatement(s.Dialect)
 	f.Add("SELECT t.artifact_name, t.uid FROM ")
 	page := f.Follow()
 	parents := page.Parents(parentsOf(q)...)
@@ -154,7 +155,7 @@ func (queries) FindAdvisories(ctx context.Context, on platform.Conn, q platform.
 	var found []platform.FeedPlace
 	err := s.Reads.Run(ctx, f.Build(func(scan func(...any) error) error {
 		var p platform.FeedPlace
-		err := scan(&p.Artifact, UIDOf(&p.UID))
+		err := scan(&p.Artifact, table.UIDOf(&p.UID))
 		found = append(found, p)
 		return err
 	}))
@@ -177,7 +178,7 @@ func parentsOf(q platform.FeedQuery) []dbconn.ParentColumn {
 			columns[i].Name, columns[i].Texts = c.Name, append(columns[i].Texts, c.Texts...)
 		}
 		for range of[0].Len() {
-			keys.Bytes, lows.Bytes, pasts.Bytes = append(keys.Bytes, ScopeKey(b.UID.Root())), append(lows.Bytes, RestOf(b.UID)), append(pasts.Bytes, PastRest(b.UID))
+			keys.Bytes, lows.Bytes, pasts.Bytes = append(keys.Bytes, table.ScopeKey(b.UID.Root())), append(lows.Bytes, table.RestOf(b.UID)), append(pasts.Bytes, table.PastRest(b.UID))
 		}
 	}
 	return append(columns, keys, lows, pasts)
@@ -189,16 +190,16 @@ func isEverything(scope platform.Scope) bool {
 
 // addNamed adds the condition that an advisory has one of names as its id, an alias or an
 // upstream id.
-func addNamed(s *Statement, names []string) {
+func addNamed(s *table.Statement, names []string) {
 	if len(names) > 0 {
-		s.Add(" AND t.uid IN (SELECT a.uid FROM advisory_alias a WHERE a.alias ?", Values(names))
-		s.Add(" UNION SELECT n.uid FROM advisory n WHERE n.advisory_id ?)", Values(names))
+		s.Add(" AND t.uid IN (SELECT a.uid FROM advisory_alias a WHERE a.alias ?", table.Values(names))
+		s.Add(" UNION SELECT n.uid FROM advisory n WHERE n.advisory_id ?)", table.Values(names))
 	}
 }
 
 // addLatest adds the condition that no other advisory of the scope with the same id and
 // artifact has changed later.
-func addLatest(s *Statement, scope platform.Scope) {
+func addLatest(s *table.Statement, scope platform.Scope) {
 	s.Add(" AND NOT EXISTS (SELECT 1 FROM ")
 	addVisible(s, "o", scope, false)
 	s.Add(" AND o.artifact_name = t.artifact_name AND o.advisory_id = t.advisory_id AND o.artifact_type = t.artifact_type" +
@@ -209,14 +210,14 @@ func addLatest(s *Statement, scope platform.Scope) {
 // table is row. They are found by the keys of the organisations, which begin an index, unless
 // they are found by their names: then COALESCE keeps PostgreSQL from reading all advisories of
 // an organisation to find a few names among them.
-func addVisible(s *Statement, row string, scope platform.Scope, byNames bool) {
+func addVisible(s *table.Statement, row string, scope platform.Scope, byNames bool) {
 	if isEverything(scope) {
 		s.Add("advisory " + row + " WHERE 1 = 1")
 		return
 	}
 	var keys, lows, pasts [][]byte
 	for _, b := range scope.Branches() {
-		keys, lows, pasts = append(keys, ScopeKey(b.UID.Root())), append(lows, RestOf(b.UID)), append(pasts, PastRest(b.UID))
+		keys, lows, pasts = append(keys, table.ScopeKey(b.UID.Root())), append(lows, table.RestOf(b.UID)), append(pasts, table.PastRest(b.UID))
 	}
 	s.Add("(SELECT p.k, p.inside, p.past FROM ")
 	s.Add(s.Parents(dbconn.ParentColumn{Name: "k", Bytes: keys}, dbconn.ParentColumn{Name: "inside", Bytes: lows}, dbconn.ParentColumn{Name: "past", Bytes: pasts}))

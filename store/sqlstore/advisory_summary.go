@@ -6,6 +6,7 @@ import (
 
 	"atrium/platform"
 	"atrium/store/sqlstore/dbconn"
+	"atrium/store/sqlstore/table"
 )
 
 // SummarizeAdvisories counts the advisories of each scope by class, from the counters alone.
@@ -34,7 +35,7 @@ func (s tables) sumCounters(ctx context.Context, scopes []platform.Scope, first,
 	if len(within) == 0 {
 		return nil
 	}
-	q := NewStatement(s.Dialect).Add("SELECT p.i, c.kind, CAST(SUM(c.n) AS BIGINT) FROM ")
+	q := table.NewStatement(s.Dialect).Add("SELECT p.i, c.kind, CAST(SUM(c.n) AS BIGINT) FROM ")
 	q.Add(q.Parents(dbconn.ParentColumn{Name: "k", Texts: within}))
 	q.Add(" JOIN counter c ON c.scope = p.k AND c.kind >= " + strconv.Itoa(first) + " AND c.kind < " + strconv.Itoa(past) + " GROUP BY p.i, c.kind")
 	return s.Reads.Run(ctx, q.Build(func(scan func(...any) error) error {

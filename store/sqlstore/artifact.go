@@ -4,23 +4,24 @@ import (
 	"unicode/utf8"
 
 	"atrium/platform"
+	"atrium/store/sqlstore/table"
 )
 
-var artifacts = NewTable(&Definition[*platform.Artifact, *platform.ArtifactFilter]{
+var artifacts = table.New(&table.Definition[*platform.Artifact, *platform.ArtifactFilter]{
 	Name:      "artifact",
 	UID:       func(a *platform.Artifact) platform.UID { return a.UID },
 	CountedBy: "t.ecosystem",
-	Relations: map[platform.Relation]Relation{platform.OfEcosystem: {Column: "ecosystem"}},
-	FilterCounters: func(f *platform.ArtifactFilter) CounterSum {
+	Relations: map[platform.Relation]table.Relation{platform.OfEcosystem: {Column: "ecosystem"}},
+	FilterCounters: func(f *platform.ArtifactFilter) table.CounterSum {
 		others := *f
 		others.Ecosystems = nil // They are the scope.
-		if Restricts(&others) {
-			return CounterSum{}
+		if table.Restricts(&others) {
+			return table.CounterSum{}
 		}
-		return CounterSum{Added: []byte{allArtifacts}}
+		return table.CounterSum{Added: []byte{allArtifacts}}
 	},
-	Columns: []Column[*platform.Artifact]{
-		{SQL: "t.uid", To: func(a *platform.Artifact) any { return UIDOf(&a.UID) }},
+	Columns: []table.Column[*platform.Artifact]{
+		{SQL: "t.uid", To: func(a *platform.Artifact) any { return table.UIDOf(&a.UID) }},
 		{SQL: "t.ecosystem", To: func(a *platform.Artifact) any { return (*string)(&a.Ecosystem) }},
 		{SQL: "t.name", To: func(a *platform.Artifact) any { return &a.Name }},
 		{SQL: "t.description", Field: "description", To: func(a *platform.Artifact) any { return &a.Description }},
@@ -28,10 +29,10 @@ var artifacts = NewTable(&Definition[*platform.Artifact, *platform.ArtifactFilte
 		{SQL: "t.cuda_version", Field: "cudaVersion", To: func(a *platform.Artifact) any { return &a.CudaVersion }},
 		{SQL: "t.latest_version", Field: "latestVersion", To: func(a *platform.Artifact) any { return &a.LatestVersion }},
 		{SQL: "t.version_count", Field: "versionCount", To: func(a *platform.Artifact) any { return &a.VersionCount }},
-		{SQL: "t.create_time", To: func(a *platform.Artifact) any { return TimeOf(&a.CreateTime) }},
-		{SQL: "t.update_time", To: func(a *platform.Artifact) any { return TimeOf(&a.UpdateTime) }},
+		{SQL: "t.create_time", To: func(a *platform.Artifact) any { return table.TimeOf(&a.CreateTime) }},
+		{SQL: "t.update_time", To: func(a *platform.Artifact) any { return table.TimeOf(&a.UpdateTime) }},
 	},
-	WriteOnly: []Column[*platform.Artifact]{
+	WriteOnly: []table.Column[*platform.Artifact]{
 		{SQL: "t.search", Field: "description", To: func(a *platform.Artifact) any {
 			text := artifactText(a.Name + "\n" + a.Description)
 			return &text
@@ -40,14 +41,14 @@ var artifacts = NewTable(&Definition[*platform.Artifact, *platform.ArtifactFilte
 	// The index finds texts of three letters and more.
 	SearchQuery: func(f *platform.ArtifactFilter) string {
 		text := artifactText(f.Query)
-		if utf8.RuneCountInString(text) < TrigramLength {
+		if utf8.RuneCountInString(text) < table.TrigramLength {
 			return ""
 		}
 		return text
 	},
 	SearchesPhrase: true,
-	Where: func(f *platform.ArtifactFilter, s *Statement) {
-		AddAnyOf(s, "name", f.Names)
+	Where: func(f *platform.ArtifactFilter, s *table.Statement) {
+		table.AddAnyOf(s, "name", f.Names)
 		if f.CudaVersion != "" {
 			s.Add(" AND t.cuda_version = ?", f.CudaVersion)
 		}
@@ -55,7 +56,7 @@ var artifacts = NewTable(&Definition[*platform.Artifact, *platform.ArtifactFilte
 			s.Add(" AND t.remediated") // the index of remediated artifacts has the same condition
 		}
 		if f.Query != "" {
-			s.AddSlow(` AND t.search LIKE ? ESCAPE '\'`, LikePattern(artifactText(f.Query)))
+			s.AddSlow(` AND t.search LIKE ? ESCAPE '\'`, table.LikePattern(artifactText(f.Query)))
 		}
 		s.AddChanged(&f.ChangeFilter)
 	},
@@ -65,4 +66,4 @@ var artifacts = NewTable(&Definition[*platform.Artifact, *platform.ArtifactFilte
 const allArtifacts = 15
 
 // artifactText returns a text as searches of artifacts compare it.
-func artifactText(text string) string { return Fold(platform.ArtifactText(text)) }
+func artifactText(text string) string { return table.Fold(platform.ArtifactText(text)) }

@@ -1,30 +1,33 @@
 package sqlstore
 
-import "atrium/platform"
+import (
+	"atrium/platform"
+	"atrium/store/sqlstore/table"
+)
 
-var artifactVersions = NewTable(&Definition[*platform.ArtifactVersion, *platform.ArtifactVersionFilter]{
+var artifactVersions = table.New(&table.Definition[*platform.ArtifactVersion, *platform.ArtifactVersionFilter]{
 	Name:          "artifact_version",
 	UID:           func(v *platform.ArtifactVersion) platform.UID { return v.UID },
 	CountedBy:     "t.parent",
 	HasFewWriters: true,
-	Joins:         []Join{{SQL: " JOIN artifact a ON a.uid = ", Column: "parent"}},
-	CostlyColumns: map[string]CostlyColumn{"a.name": {Field: platform.VersionArtifact}, "a.description": {Field: platform.VersionArtifact}},
-	JoinedOrders:  map[string]JoinedOrder{"name": OrderByName("a.name", "artifact", "parent")},
-	Columns: []Column[*platform.ArtifactVersion]{
-		{SQL: "t.uid", To: func(v *platform.ArtifactVersion) any { return UIDOf(&v.UID) }},
+	Joins:         []table.Join{{SQL: " JOIN artifact a ON a.uid = ", Column: "parent"}},
+	CostlyColumns: map[string]table.CostlyColumn{"a.name": {Field: platform.VersionArtifact}, "a.description": {Field: platform.VersionArtifact}},
+	JoinedOrders:  map[string]table.JoinedOrder{"name": table.OrderByName("a.name", "artifact", "parent")},
+	Columns: []table.Column[*platform.ArtifactVersion]{
+		{SQL: "t.uid", To: func(v *platform.ArtifactVersion) any { return table.UIDOf(&v.UID) }},
 		{SQL: "t.version", To: func(v *platform.ArtifactVersion) any { return &v.SortKey }},
 		{SQL: "t.label", To: func(v *platform.ArtifactVersion) any { return &v.Version }},
 		{SQL: "t.size_bytes", Field: "sizeBytes", To: func(v *platform.ArtifactVersion) any { return &v.SizeBytes }},
-		{SQL: "t.create_time", Field: "createTime", To: func(v *platform.ArtifactVersion) any { return TimeOf(&v.CreateTime) }},
-		{SQL: "t.update_time", To: func(v *platform.ArtifactVersion) any { return TimeOf(&v.UpdateTime) }},
+		{SQL: "t.create_time", Field: "createTime", To: func(v *platform.ArtifactVersion) any { return table.TimeOf(&v.CreateTime) }},
+		{SQL: "t.update_time", To: func(v *platform.ArtifactVersion) any { return table.TimeOf(&v.UpdateTime) }},
 		{SQL: "a.name", To: func(v *platform.ArtifactVersion) any { return &v.Name }},
 		{SQL: "a.description", To: func(v *platform.ArtifactVersion) any { return &v.Description }},
 	},
-	WriteOnly: []Column[*platform.ArtifactVersion]{
+	WriteOnly: []table.Column[*platform.ArtifactVersion]{
 		{SQL: "t.parent", To: func(v *platform.ArtifactVersion) any {
 			artifact := v.UID.Parent()
-			return UIDOf(&artifact)
+			return table.UIDOf(&artifact)
 		}},
 	},
-	Where: func(*platform.ArtifactVersionFilter, *Statement) {},
+	Where: func(*platform.ArtifactVersionFilter, *table.Statement) {},
 })

@@ -8,6 +8,7 @@ import (
 
 	"atrium/platform"
 	"atrium/store/sqlstore/dbconn"
+	"atrium/store/sqlstore/table"
 )
 
 // EventLog reads a page of the log, the newest first.
@@ -15,11 +16,11 @@ func (s *Store) EventLog(ctx context.Context, a platform.AuditQuery) ([]*platfor
 	var events []*platform.Event
 	var run []*dbconn.Statement
 	if a.IDs != nil {
-		for branches := range slices.Chunk(a.Scope.Branches(), MaxBranches) {
+		for branches := range slices.Chunk(a.Scope.Branches(), table.MaxBranches) {
 			run = append(run, s.selectByID(a, branches).Build(collectEvents(&events)))
 		}
 	} else {
-		for parts := range slices.Chunk(splitLog(a), MaxBranches) {
+		for parts := range slices.Chunk(splitLog(a), table.MaxBranches) {
 			run = append(run, s.logPage(a, parts).Build(collectEvents(&events)))
 		}
 	}
@@ -73,7 +74,7 @@ func resource(a platform.AuditQuery) (platform.UID, []logRole) {
 func splitLog(a platform.AuditQuery) (parts []logPart) {
 	uid, roles := resource(a)
 	branches, types := a.Scope.Branches(), [][]string{a.Types}
-	if each := slices.Compact(slices.Sorted(slices.Values(a.Types))); uid == "" && len(each) > 1 && len(each)*len(branches) <= MaxBranches {
+	if each := slices.Compact(slices.Sorted(slices.Values(a.Types))); uid == "" && len(each) > 1 && len(each)*len(branches) <= table.MaxBranches {
 		types = slices.Collect(slices.Chunk(each, 1))
 	}
 	for _, b := range branches {
@@ -89,7 +90,7 @@ func splitLog(a platform.AuditQuery) (parts []logPart) {
 }
 
 // add adds a select of the ids of a part, without its end.
-func (p logPart) add(q *Statement) {
+func (p logPart) add(q *table.Statement) {
 	q.Add("SELECT ")
 	switch uid, _ := resource(p.query); p.role {
 	case asMention:
@@ -110,13 +111,13 @@ func (p logPart) add(q *Statement) {
 
 // addMentions selects the ids of events that mention a resource. The conditions of the event are
 // in an expression, so that no plan starts with the events.
-func (p logPart) addMentions(q *Statement, uid platform.UID) {
+func (p logPart) addMentions(q *table.Statement, uid platform.UID) {
 	q.Add("m.event_id AS id FROM event_mention m WHERE m.uid = ?", uid)
 	if p.branch.Relation != platform.Everything {
 		q.Add(" AND m.root = ?", p.branch.UID.Root())
 	}
 	if p.branch.UID.Depth() > 1 {
-		q.Add(" AND m.subject >= ? AND m.subject < ?", PackUID(p.branch.UID), PastSubtree(p.branch.UID))
+		q.Add(" AND m.subject >= ? AND m.subject < ?", table.PackUID(p.branch.UID), table.PastSubtree(p.branch.UID))
 	}
 	addIDBounds(q, p.query, "m.event_id")
 	q.Add(" AND (SELECT 1 FROM event e WHERE e.id = m.event_id AND ")
@@ -126,7 +127,7 @@ func (p logPart) addMentions(q *Statement, uid platform.UID) {
 
 // logPage builds a statement that reads a page from several parts. Each part returns at
 // most as many rows as the page can need.
-func (s *Store) logPage(a platform.AuditQuery, parts []logPart) *Statement {
+func (s *Store) logPage(a platform.AuditQuery, parts []logPart) *table.Statement {
 	q := newEventStatement(s.Dialect)
 	order, limit := " ORDER BY e.id DESC LIMIT ?", int64(a.Limit)+1
 	if a.Backward {
@@ -165,9 +166,9 @@ func longOfEvents(without platform.CostlyFields) string {
 // selectByID builds a statement that reads the events with the ids of a query, if they belong to
 // one of the branches. It forces a plan that starts with the ids, because a plan that starts
 // with a branch may read millions of rows. The lowest and the highest id exclude partitions.
-func (s *Store) selectByID(a platform.AuditQuery, branches []platform.Branch) *Statement {
+func (s *Store) selectByID(a platform.AuditQuery, branches []platform.Branch) *table.Statement {
 	q := newEventStatement(s.Dialect)
-	q.Add("WITH e AS MATERIALIZED (SELECT e.* FROM event e WHERE e.id ? AND e.id >= ? AND e.id <= ?) ", Values(a.IDs), slices.Min(a.IDs), slices.Max(a.IDs))
+	q.Add("WITH e AS MATERIALIZED (SELECT e.* FROM event e WHERE e.id ? AND e.id >= ? AND e.id <= ?) ", table.Values(a.IDs), slices.Min(a.IDs), slices.Max(a.IDs))
 	q.Add(selectEventTo + longOfEvents(a.Without) + selectEventFrom + "e WHERE (")
 	for i, b := range branches {
 		if i > 0 {
@@ -179,13 +180,13 @@ func (s *Store) selectByID(a platform.AuditQuery, branches []platform.Branch) *S
 }
 
 // addEventBranch adds the condition that the subject of an event is in a branch.
-func addEventBranch(q *Statement, b platform.Branch) {
+func addEventBranch(q *table.Statement, b platform.Branch) {
 	depth := b.UID.Depth()
-	near := min(depth, len(EnclosingColumns)-1)
+	near := min(depth, len(table.EnclosingColumns)-1)
 	if b.Relation == platform.Everything {
 		q.Add("1 = 1")
 	} else {
-		q.Add("e."+EnclosingColumns[near]+" = ?", string(b.UID.Enclosing(near)))
+		q.Add("e."+table.EnclosingColumns[near]+" = ?", string(b.UID.Enclosing(near)))
 	}
 	if depth > near {
 		// The texts of all UIDs within a UID sort before that UID followed by 0,
@@ -199,7 +200,7 @@ func addEventBranch(q *Statement, b platform.Branch) {
 const frequentEvent = "dev.atrium.api.platform.registry.tag.created.v1"
 
 // addActor adds the condition that an actor has caused an event of a branch.
-func addActor(q *Statement, actor string, b platform.Branch) {
+func addActor(q *table.Statement, actor string, b platform.Branch) {
 	if q.Add("e.actor_subject = ?", actor); b.UID.Depth() > 1 {
 		q.Add(" AND e.root = ?", string(b.UID.Root())) // the index of actors contains this column
 	}
@@ -207,13 +208,13 @@ func addActor(q *Statement, actor string, b platform.Branch) {
 
 // addLogConditions adds the conditions of a query, and that the subject of an event is in
 // a branch.
-func addLogConditions(q *Statement, a platform.AuditQuery, b platform.Branch) {
+func addLogConditions(q *table.Statement, a platform.AuditQuery, b platform.Branch) {
 	addEventConditions(q, a, b)
 	addIDBounds(q, a, "e.id")
 }
 
 // addIDBounds adds the bounds of a page to a column of ids.
-func addIDBounds(q *Statement, a platform.AuditQuery, column string) {
+func addIDBounds(q *table.Statement, a platform.AuditQuery, column string) {
 	passed := "<"
 	if a.Backward {
 		passed = ">"
@@ -227,7 +228,7 @@ func addIDBounds(q *Statement, a platform.AuditQuery, column string) {
 
 // addEventConditions adds the conditions of a query other than bounds and a resource, and that the
 // subject of an event is in a branch.
-func addEventConditions(q *Statement, a platform.AuditQuery, b platform.Branch) {
+func addEventConditions(q *table.Statement, a platform.AuditQuery, b platform.Branch) {
 	addEventBranch(q, b)
 	if a.Actor != "" {
 		q.Add(" AND ")
@@ -238,7 +239,7 @@ func addEventConditions(q *Statement, a platform.AuditQuery, b platform.Branch) 
 	case 1:
 		q.Add(" AND e.type = ?", a.Types[0])
 	default:
-		q.Add(" AND e.type ?", Values(a.Types))
+		q.Add(" AND e.type ?", table.Values(a.Types))
 	}
 	if len(a.Types) > 0 && !slices.Contains(a.Types, frequentEvent) {
 		q.Add(" AND e.type <> '" + frequentEvent + "'") // the indexes of types have this condition

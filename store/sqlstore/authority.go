@@ -11,6 +11,7 @@ import (
 
 	"atrium/platform"
 	"atrium/store/sqlstore/dbconn"
+	"atrium/store/sqlstore/table"
 )
 
 // Triggers give a scope of the table authority a new version with every change that can
@@ -45,7 +46,7 @@ const (
 func newKnownAuthority(d *dbconn.Dialect, b platform.Bearer, scopes []string, ends platform.Time) *knownAuthority {
 	known := &knownAuthority{scopes: scopes, ends: ends, read: signInStatement(d, b, scopes)}
 	if len(scopes) > 0 {
-		q := NewStatement(d)
+		q := table.NewStatement(d)
 		q.Plan, q.Quick = dbconn.PlanBySession, true
 		q.Add("SELECT " + scopeVersion + " FROM ")
 		addScopes(q, scopes)
@@ -64,7 +65,7 @@ func newKnownAuthority(d *dbconn.Dialect, b platform.Bearer, scopes []string, en
 const scopeVersion = "COALESCE((SELECT a.version FROM authority a WHERE a.scope >= s.column2 ORDER BY a.scope LIMIT 1), '')"
 
 // addScopes adds a table s of scopes, with their places in column1.
-func addScopes(q *Statement, scopes []string) {
+func addScopes(q *table.Statement, scopes []string) {
 	for i, scope := range scopes {
 		before := ", "
 		if i == 0 {
@@ -115,7 +116,7 @@ func (found *signIns) scopes(b platform.Bearer) []string {
 // AuthorityVersions reads the versions of organisations and issuers.
 func (queries) AuthorityVersions(ctx context.Context, on platform.Conn, roots []platform.UID, issuers []string) (platform.AuthorityVersions, error) {
 	s := tablesOf(on)
-	var scopes Keys
+	var scopes table.Keys
 	for _, root := range roots {
 		scopes = append(scopes, rootScope+string(root))
 	}
@@ -123,7 +124,7 @@ func (queries) AuthorityVersions(ctx context.Context, on platform.Conn, roots []
 		scopes = append(scopes, issuerScope+issuer)
 	}
 	found := platform.AuthorityVersions{Roots: map[platform.UID]string{}, Issuers: map[string]string{}}
-	q := NewStatement(s.Dialect).Add("SELECT a.scope, a.version FROM authority a WHERE a.scope ?", scopes)
+	q := table.NewStatement(s.Dialect).Add("SELECT a.scope, a.version FROM authority a WHERE a.scope ?", scopes)
 	err := s.Conn.Run(ctx, q.Build(func(scan func(...any) error) error {
 		var scope, version string
 		err := scan(&scope, &version)

@@ -7,31 +7,32 @@ import (
 
 	"atrium/platform"
 	"atrium/store/sqlstore/dbconn"
+	"atrium/store/sqlstore/table"
 )
 
 // Deliveries have no counters, because millions of them are inserted and deleted.
-var deliveries = NewTable(&Definition[*platform.Delivery, *platform.DeliveryFilter]{
+var deliveries = table.New(&table.Definition[*platform.Delivery, *platform.DeliveryFilter]{
 	Name: "delivery", IsUncounted: true, SortedBy: "uid",
 	UID:    func(d *platform.Delivery) platform.UID { return d.UID },
 	LiesIn: parentUID,
-	Columns: []Column[*platform.Delivery]{
-		{SQL: "t.uid", To: func(d *platform.Delivery) any { return UIDOf(&d.UID) }},
+	Columns: []table.Column[*platform.Delivery]{
+		{SQL: "t.uid", To: func(d *platform.Delivery) any { return table.UIDOf(&d.UID) }},
 		{SQL: "t.event_id", To: func(d *platform.Delivery) any { return &d.EventID }},
 		{SQL: "t.event_type", To: func(d *platform.Delivery) any { return &d.EventType }},
 		{SQL: "t.state", Field: "state", To: func(d *platform.Delivery) any { return (*string)(&d.State) }},
 		{SQL: "t.stage", Field: "stage", To: func(d *platform.Delivery) any { return (*int32)(&d.Stage) }},
 		{SQL: "t.ticket", Field: "ticket", To: func(d *platform.Delivery) any { return &d.Ticket }},
-		{SQL: "t.lease_time", Field: "lease", To: func(d *platform.Delivery) any { return TimeOf(&d.Lease) }},
+		{SQL: "t.lease_time", Field: "lease", To: func(d *platform.Delivery) any { return table.TimeOf(&d.Lease) }},
 		{SQL: "t.attempts", Field: "attempts", To: func(d *platform.Delivery) any { return &d.Attempts }},
 		{SQL: "t.last_status", Field: "lastStatus", To: func(d *platform.Delivery) any { return &d.LastStatus }},
 		{SQL: "t.last_error", Field: "lastError", To: func(d *platform.Delivery) any { return &d.LastError }},
 		{SQL: "t.last_answer", Field: "lastAnswer", To: func(d *platform.Delivery) any { return &d.LastAnswer }},
-		{SQL: "t.last_attempt_time", Field: "lastAttemptTime", To: func(d *platform.Delivery) any { return TimeOf(&d.LastAttemptTime) }},
-		{SQL: "t.next_attempt_time", Field: "nextAttemptTime", To: func(d *platform.Delivery) any { return TimeOf(&d.NextAttemptTime) }},
-		{SQL: "t.create_time", To: func(d *platform.Delivery) any { return TimeOf(&d.CreateTime) }},
-		{SQL: "t.update_time", To: func(d *platform.Delivery) any { return TimeOf(&d.UpdateTime) }},
+		{SQL: "t.last_attempt_time", Field: "lastAttemptTime", To: func(d *platform.Delivery) any { return table.TimeOf(&d.LastAttemptTime) }},
+		{SQL: "t.next_attempt_time", Field: "nextAttemptTime", To: func(d *platform.Delivery) any { return table.TimeOf(&d.NextAttemptTime) }},
+		{SQL: "t.create_time", To: func(d *platform.Delivery) any { return table.TimeOf(&d.CreateTime) }},
+		{SQL: "t.update_time", To: func(d *platform.Delivery) any { return table.TimeOf(&d.UpdateTime) }},
 	},
-	Where: func(f *platform.DeliveryFilter, s *Statement) {
+	Where: func(f *platform.DeliveryFilter, s *table.Statement) {
 		if f.State != "" {
 			s.Add(" AND t.state = ?", string(f.State))
 		}
@@ -51,9 +52,9 @@ const isDue = "d.stage = 1 AND d.next_attempt_time <= ? AND d.lease_time <= ?"
 
 // DueDeliveries lists the oldest deliveries that are due.
 func (s *Store) DueDeliveries(ctx context.Context, now platform.Time, limit int) (due []platform.UID, next platform.Time, err error) {
-	oldest := NewStatement(s.Dialect).Add("SELECT d.uid FROM delivery d WHERE "+isDue+" ORDER BY d.next_attempt_time, d.event_id LIMIT ?", now, now, int64(limit))
-	following := NewStatement(s.Dialect).Add("SELECT d.next_attempt_time FROM delivery d WHERE d.stage = 1 AND d.next_attempt_time > ? ORDER BY d.next_attempt_time LIMIT 1", now)
-	err = s.Conn.Run(ctx, oldest.Build(collectUIDs(&due)), following.Build(func(scan func(...any) error) error { return scan(TimeOf(&next)) }))
+	oldest := table.NewStatement(s.Dialect).Add("SELECT d.uid FROM delivery d WHERE "+isDue+" ORDER BY d.next_attempt_time, d.event_id LIMIT ?", now, now, int64(limit))
+	following := table.NewStatement(s.Dialect).Add("SELECT d.next_attempt_time FROM delivery d WHERE d.stage = 1 AND d.next_attempt_time > ? ORDER BY d.next_attempt_time LIMIT 1", now)
+	err = s.Conn.Run(ctx, oldest.Build(collectUIDs(&due)), following.Build(func(scan func(...any) error) error { return scan(table.TimeOf(&next)) }))
 	return due, next, err
 }
 
@@ -63,7 +64,7 @@ func (s *Store) DueDeliveries(ctx context.Context, now platform.Time, limit int)
 // all subscriptions, which has another condition.
 func (s *Store) DueDeliveriesInTurn(ctx context.Context, now platform.Time, after platform.UID, subscriptions, share int) (due []platform.UID, last platform.UID, err error) {
 	const next = "SELECT d.parent FROM delivery d WHERE d.stage < 4 AND d.parent > "
-	q := NewStatement(s.Dialect).Add("WITH RECURSIVE line(parent, n) AS (SELECT ("+next+"? ORDER BY d.parent LIMIT 1), 1", after)
+	q := table.NewStatement(s.Dialect).Add("WITH RECURSIVE line(parent, n) AS (SELECT ("+next+"? ORDER BY d.parent LIMIT 1), 1", after)
 	q.Add(" UNION ALL SELECT ("+next+"l.parent ORDER BY d.parent LIMIT 1), l.n + 1 FROM line l WHERE l.parent IS NOT NULL AND l.n < ?)", int64(subscriptions))
 	q.Add(" SELECT l.n, l.parent FROM line l UNION ALL SELECT 0, t.uid FROM ")
 	page := q.Follow()
@@ -73,7 +74,7 @@ func (s *Store) DueDeliveriesInTurn(ctx context.Context, now platform.Time, afte
 	err = s.Conn.Run(ctx, q.Build(func(scan func(...any) error) error {
 		var n int64
 		var uid platform.UID
-		switch err := scan(&n, UIDOf(&uid)); {
+		switch err := scan(&n, table.UIDOf(&uid)); {
 		case err != nil:
 			return err
 		case n == 0:
@@ -98,15 +99,15 @@ func (s *Store) OldestWaiting(ctx context.Context) (event, delivery platform.Tim
 		q := notPassed(newEventStatement(s.Dialect).Add("SELECT e.time FROM event e WHERE e.denied = '' AND "+after), xact)
 		run = append(run, q.Add(" ORDER BY e.xact, e.seq LIMIT 1").Build(func(scan func(...any) error) error {
 			var recorded platform.Time
-			err := scan(TimeOf(&recorded))
+			err := scan(table.TimeOf(&recorded))
 			if event.IsZero() {
 				event = recorded
 			}
 			return err
 		}))
 	}
-	q := NewStatement(s.Dialect).Add("SELECT d.next_attempt_time FROM delivery d WHERE d.stage = 1 ORDER BY d.next_attempt_time LIMIT 1")
-	run = append(run, q.Build(func(scan func(...any) error) error { return scan(TimeOf(&delivery)) }))
+	q := table.NewStatement(s.Dialect).Add("SELECT d.next_attempt_time FROM delivery d WHERE d.stage = 1 ORDER BY d.next_attempt_time LIMIT 1")
+	run = append(run, q.Build(func(scan func(...any) error) error { return scan(table.TimeOf(&delivery)) }))
 	err = s.Conn.Run(ctx, run...)
 	return event, delivery, err
 }
@@ -114,12 +115,12 @@ func (s *Store) OldestWaiting(ctx context.Context) (event, delivery platform.Tim
 // ClaimDeliveries claims deliveries. The inner condition is checked again after a row is locked.
 func (queries) ClaimDeliveries(ctx context.Context, in platform.Tx, deliveries []platform.UID, now, until platform.Time) (claimed []platform.Ticket, err error) {
 	tx := transactionOf(in)
-	keys := UIDKeys(deliveries)
-	q := NewStatement(tx.Dialect).Add("UPDATE delivery SET ticket = ticket + 1, lease_time = ? WHERE stage = 1 AND uid ?", until, keys)
+	keys := table.UIDKeys(deliveries)
+	q := table.NewStatement(tx.Dialect).Add("UPDATE delivery SET ticket = ticket + 1, lease_time = ? WHERE stage = 1 AND uid ?", until, keys)
 	q.Add(" AND uid IN (SELECT d.uid FROM delivery d WHERE "+isDue+" AND d.uid ?"+tx.Dialect.SkipLocked+") RETURNING uid, ticket", now, now, keys)
 	err = tx.Conn.Run(ctx, q.Build(func(scan func(...any) error) error {
 		var t platform.Ticket
-		err := scan(UIDOf(&t.Delivery), &t.Number)
+		err := scan(table.UIDOf(&t.Delivery), &t.Number)
 		claimed = append(claimed, t)
 		return err
 	}))
@@ -131,13 +132,13 @@ func (queries) ClaimDeliveries(ctx context.Context, in platform.Tx, deliveries [
 // is not renewed.
 func (queries) SetLeases(ctx context.Context, in platform.Tx, tickets []platform.Ticket, until platform.Time) error {
 	tx := transactionOf(in)
-	keys := map[int64]UIDKeys{}
+	keys := map[int64]table.UIDKeys{}
 	for _, t := range tickets {
 		keys[t.Number] = append(keys[t.Number], t.Delivery)
 	}
 	var run []*dbconn.Statement
 	for _, number := range slices.Sorted(maps.Keys(keys)) {
-		q := NewStatement(tx.Dialect).Add("UPDATE delivery SET lease_time = ? WHERE stage = 1 AND uid ?", until, keys[number])
+		q := table.NewStatement(tx.Dialect).Add("UPDATE delivery SET lease_time = ? WHERE stage = 1 AND uid ?", until, keys[number])
 		q.Add(" AND uid IN (SELECT d.uid FROM delivery d WHERE d.stage = 1 AND d.lease_time > ? AND d.ticket = ? AND d.uid ?"+tx.Dialect.SkipLocked+")", platform.Time{}, number, keys[number])
 		run = append(run, q.Build(nil))
 	}
@@ -153,7 +154,7 @@ const isPending = "d.state IN ('PENDING', 'RETRYING') AND d.stage < 4"
 // made after somebody enabled the subscription.
 func (queries) FailDeliveries(ctx context.Context, in platform.Tx, subscription platform.UID, reason string, at platform.Time, limit int) (int, error) {
 	tx := transactionOf(in)
-	q := NewStatement(tx.Dialect)
+	q := table.NewStatement(tx.Dialect)
 	q.Add("UPDATE delivery SET state = ?, stage = 4, last_error = ?, next_attempt_time = ?, update_time = ? WHERE stage < 4",
 		string(platform.DeliveryFailed), reason, platform.Time{}, at)
 	q.Add(" AND uid IN (SELECT d.uid FROM delivery d WHERE d.parent = ? AND "+isPending, subscription)
@@ -167,7 +168,7 @@ func (queries) FailDeliveries(ctx context.Context, in platform.Tx, subscription 
 func collectUIDs(into *[]platform.UID) func(scan func(...any) error) error {
 	return func(scan func(...any) error) error {
 		var uid platform.UID
-		err := scan(UIDOf(&uid))
+		err := scan(table.UIDOf(&uid))
 		*into = append(*into, uid)
 		return err
 	}
@@ -182,11 +183,11 @@ func (s *Store) PurgeDeliveries(ctx context.Context, before platform.Time, limit
 			return 0, err
 		}
 	}
-	return s.purge(ctx, NewStatement(s.Dialect).Add("DELETE FROM delivery WHERE stage = 4 AND update_time < ? AND uid IN (SELECT d.uid FROM delivery d WHERE d.stage = 4 AND d.update_time < ? ORDER BY d.update_time LIMIT ?)", before, before, int64(limit)))
+	return s.purge(ctx, table.NewStatement(s.Dialect).Add("DELETE FROM delivery WHERE stage = 4 AND update_time < ? AND uid IN (SELECT d.uid FROM delivery d WHERE d.stage = 4 AND d.update_time < ? ORDER BY d.update_time LIMIT ?)", before, before, int64(limit)))
 }
 
 // purge runs a delete with a limit, and returns the number of removed rows.
-func (s *Store) purge(ctx context.Context, q *Statement) (removed int64, err error) {
+func (s *Store) purge(ctx context.Context, q *table.Statement) (removed int64, err error) {
 	err = s.engine.Write(ctx, func(conn *dbconn.Tx) error {
 		run := q.Build(nil)
 		err := conn.Run(ctx, run)
@@ -203,7 +204,7 @@ func (queries) RelayPosition(ctx context.Context, in platform.Tx) (platform.Even
 }
 
 func readRelayPosition(ctx context.Context, conn dbconn.Conn, dialect *dbconn.Dialect) (at platform.EventPosition, err error) {
-	q := NewStatement(dialect).Add("SELECT r.xact, r.seq FROM relay r WHERE r.id = 1")
+	q := table.NewStatement(dialect).Add("SELECT r.xact, r.seq FROM relay r WHERE r.id = 1")
 	err = conn.Run(ctx, q.Build(func(scan func(...any) error) error { return scan(&at.Transaction, &at.Number) }))
 	return at, err
 }
@@ -211,6 +212,6 @@ func readRelayPosition(ctx context.Context, conn dbconn.Conn, dialect *dbconn.Di
 // SetRelayPosition stores the position of the last relayed event.
 func (queries) SetRelayPosition(ctx context.Context, in platform.Tx, at platform.EventPosition) error {
 	tx := transactionOf(in)
-	q := NewStatement(tx.Dialect).Add("UPDATE relay SET xact = ?, seq = ? WHERE id = 1", at.Transaction, at.Number)
+	q := table.NewStatement(tx.Dialect).Add("UPDATE relay SET xact = ?, seq = ? WHERE id = 1", at.Transaction, at.Number)
 	return tx.Conn.Run(ctx, q.Build(nil))
 }

@@ -7,6 +7,7 @@ import (
 
 	"atrium/platform"
 	"atrium/store/sqlstore/dbconn"
+	"atrium/store/sqlstore/table"
 )
 
 // On PostgreSQL, the table of deliveries consists of partitions by (stage, update_time).
@@ -40,10 +41,10 @@ type deliveryPartition struct {
 // listDeliveryPartitions reads the partitions of ended deliveries, in the order of their
 // times. The last one is delivery_future.
 func (s *Store) listDeliveryPartitions(ctx context.Context, conn dbconn.Conn) (all []deliveryPartition, err error) {
-	list := NewStatement(s.Dialect).Add("SELECT p.name, p.first_time FROM delivery_partition p ORDER BY p.first_time")
+	list := table.NewStatement(s.Dialect).Add("SELECT p.name, p.first_time FROM delivery_partition p ORDER BY p.first_time")
 	err = conn.Run(ctx, list.Build(func(scan func(...any) error) error {
 		var p deliveryPartition
-		err := scan(&p.name, TimeOf(&p.first))
+		err := scan(&p.name, table.TimeOf(&p.first))
 		all = append(all, p)
 		return err
 	}))
@@ -108,11 +109,11 @@ func (s *Store) addDeliveryPartitions(ctx context.Context, conn *dbconn.Tx, firs
 
 // limitDeliveryEnds returns the ends up to which about movedRows deliveries must be moved.
 func (s *Store) limitDeliveryEnds(ctx context.Context, conn *dbconn.Tx, ends []time.Time) ([]time.Time, error) {
-	q := NewStatement(s.Dialect).Add("SELECT d.update_time FROM "+futureDeliveries+" d ORDER BY d.update_time OFFSET ? LIMIT 1", int64(movedRows))
+	q := table.NewStatement(s.Dialect).Add("SELECT d.update_time FROM "+futureDeliveries+" d ORDER BY d.update_time OFFSET ? LIMIT 1", int64(movedRows))
 	var limit time.Time
 	err := conn.Run(ctx, q.Build(func(scan func(...any) error) error {
 		var at platform.Time
-		err := scan(TimeOf(&at))
+		err := scan(table.TimeOf(&at))
 		limit = at.Truncate(time.Second).Add(time.Second)
 		return err
 	}))

@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"atrium/platform"
+	"atrium/store/sqlstore/table"
 )
 
 // A dependent is a column that refers to the rows of a kind, and keeps them from being deleted.
@@ -30,7 +31,7 @@ var dependents = map[string][]dependent{
 // Dependents counts the rows that refer to a row, up to a limit for each kind.
 func (s tables) Dependents(ctx context.Context, kind string, uid platform.UID) ([]platform.Dependents, error) {
 	var found []platform.Dependents
-	q := NewStatement(s.Dialect)
+	q := table.NewStatement(s.Dialect)
 	for i, d := range dependents[kind] {
 		if i > 0 {
 			q.Add(" UNION ALL ")

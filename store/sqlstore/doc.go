@@ -6,19 +6,13 @@
 // only package platform can make.
 //
 // Most kinds have a file of their own with their table and their special reads, such as
-// repo.go. The other files hold what kinds share:
+// repo.go. What all kinds share is in package table, which lists and changes their rows. The other
+// files hold:
 //
-//	store.go       Store and its transactions; tables.go has all tables, operations.go what is done with
-//	               them, source.go the connections that they get; table.go says how a
-//	               kind is stored, statement.go builds statements, condition.go adds the conditions of filters,
-//	               time_column.go reads times
-//	list.go        get and list; each.go lists for many parents with one statement,
-//	               projection.go selects columns, path.go reads by names
-//	search.go      search texts; search_index.go makes their index on PostgreSQL
-//	write.go       insert, update and delete; event.go records what changed, counter.go
-//	               keeps the totals of lists
-//	scope.go       finds the rows of a scope; uid.go stores UIDs as bytes, scope_key.go
-//	               the keys by which rows of large kinds are found
+//	store.go       Store and its transactions; tables.go has all tables
+//	path.go        reads by names
+//	search_index.go makes the index of search texts on PostgreSQL
+//	event.go       records what changed
 //	sign_in.go     who a caller is; authority.go caches it, presumption.go proves it in the
 //	               round trip of the first statements
 //

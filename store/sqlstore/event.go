@@ -7,6 +7,7 @@ import (
 
 	"atrium/platform"
 	"atrium/store/sqlstore/dbconn"
+	"atrium/store/sqlstore/table"
 )
 
 // Record adds events.
@@ -59,11 +60,11 @@ func (tx *transaction) recordEvents(ctx context.Context) ([]*dbconn.Statement, e
 		run = append(run, tx.countDenial(e, row)...)
 	}
 	run = append(run, mentions.insert(tx.Dialect)...)
-	if len(values) >= CopyThreshold {
+	if len(values) >= table.CopyThreshold {
 		return run, tx.Conn.Copy(ctx, "event", eventColumns, values)
 	}
 	for _, v := range values {
-		run = append(run, InsertStatement(tx.Dialect, "event", eventColumns, v))
+		run = append(run, table.InsertStatement(tx.Dialect, "event", eventColumns, v))
 	}
 	return run, nil
 }
@@ -78,7 +79,7 @@ type mentions struct {
 
 func (m *mentions) add(e *platform.Event) {
 	for _, uid := range e.Mentions() {
-		m.roots, m.uids, m.subjects = append(m.roots, PackUID(e.Subject.Root())), append(m.uids, PackUID(uid)), append(m.subjects, PackUID(e.Subject))
+		m.roots, m.uids, m.subjects = append(m.roots, table.PackUID(e.Subject.Root())), append(m.uids, table.PackUID(uid)), append(m.subjects, table.PackUID(e.Subject))
 		m.events = append(m.events, e.ID)
 	}
 }
@@ -88,7 +89,7 @@ func (m *mentions) insert(d *dbconn.Dialect) []*dbconn.Statement {
 	if len(m.events) == 0 {
 		return nil
 	}
-	q := NewStatement(d).Add(insertMentions + "p.root, p.uid, p.subject, p.event_id FROM ")
+	q := table.NewStatement(d).Add(insertMentions + "p.root, p.uid, p.subject, p.event_id FROM ")
 	q.Add(q.Parents(dbconn.ParentColumn{Name: "root", Bytes: m.roots}, dbconn.ParentColumn{Name: "uid", Bytes: m.uids},
 		dbconn.ParentColumn{Name: "subject", Bytes: m.subjects}, dbconn.ParentColumn{Name: "event_id", Texts: m.events}))
 	return []*dbconn.Statement{q.Build(nil)}
@@ -98,14 +99,14 @@ func (m *mentions) insert(d *dbconn.Dialect) []*dbconn.Statement {
 // makes the row if there is none, and waits for a transaction that is making it. A
 // single statement could do both only with a unique index of all partitions.
 func (tx *transaction) countDenial(e *platform.Event, row []any) []*dbconn.Statement {
-	first := InsertStatement(tx.Dialect, "event", append(eventColumns, "times", "denial"), append(row, int64(0), e.Denial))
+	first := table.InsertStatement(tx.Dialect, "event", append(eventColumns, "times", "denial"), append(row, int64(0), e.Denial))
 	first.SQL += " ON CONFLICT DO NOTHING"
 	begin := platform.At(e.Time.Truncate(platform.DenialInterval))
-	count := NewStatement(tx.Dialect).Add("UPDATE event SET times = times + ? WHERE denial = ? AND id >= ? AND id < ?",
+	count := table.NewStatement(tx.Dialect).Add("UPDATE event SET times = times + ? WHERE denial = ? AND id >= ? AND id < ?",
 		int64(e.Count), e.Denial, platform.FirstEventID(begin), platform.FirstEventID(platform.At(begin.Add(platform.DenialInterval))))
 	run := []*dbconn.Statement{first, count.Build(nil)}
 	for _, uid := range e.Mentions() { // the event is not stored if it is equal to an earlier one
-		run = append(run, NewStatement(tx.Dialect).Add(insertMentions+"?, ?, ?, e.id FROM event e WHERE e.id = ?", e.Subject.Root(), uid, e.Subject, e.ID).Build(nil))
+		run = append(run, table.NewStatement(tx.Dialect).Add(insertMentions+"?, ?, ?, e.id FROM event e WHERE e.id = ?", e.Subject.Root(), uid, e.Subject, e.ID).Build(nil))
 	}
 	return run
 }
@@ -150,7 +151,7 @@ func (queries) EventsUpTo(ctx context.Context, on platform.Conn, roots []platfor
 
 // selectEventsAfter begins a statement that selects the events of organisations after a
 // position.
-func (s tables) selectEventsAfter(roots []platform.UID, after platform.EventPosition) *Statement {
+func (s tables) selectEventsAfter(roots []platform.UID, after platform.EventPosition) *table.Statement {
 	q := newEventStatement(s.Dialect)
 	q.Add(selectEvents + " WHERE e.denied = ''")
 	switch len(roots) {
@@ -158,7 +159,7 @@ func (s tables) selectEventsAfter(roots []platform.UID, after platform.EventPosi
 	case 1:
 		q.Add(" AND e.root = ?", string(roots[0])) // an index has the events of one organisation in order
 	default:
-		texts := make(Keys, len(roots))
+		texts := make(table.Keys, len(roots))
 		for i, root := range roots {
 			texts[i] = string(root)
 		}
@@ -174,13 +175,13 @@ const (
 )
 
 // newEventStatement begins a statement that reads events.
-func newEventStatement(d *dbconn.Dialect) *Statement {
-	s := NewStatement(d)
+func newEventStatement(d *dbconn.Dialect) *table.Statement {
+	s := table.NewStatement(d)
 	s.Plan = dbconn.PlanOnceAlways
 	return s
 }
 
-func (s tables) events(ctx context.Context, q *Statement) (events []*platform.Event, err error) {
+func (s tables) events(ctx context.Context, q *table.Statement) (events []*platform.Event, err error) {
 	err = s.Conn.Run(ctx, q.Build(collectEvents(&events)))
 	return events, err
 }
@@ -190,7 +191,7 @@ func collectEvents(into *[]*platform.Event) func(scan func(...any) error) error 
 	return func(scan func(...any) error) error {
 		e, body, changes := new(platform.Event), "", ""
 		var actor actorRow
-		err := scan(&e.Position.Transaction, &e.Position.Number, &e.ID, &e.Type, (*string)(&e.Subject), (*string)(&e.Group), JSONOf(&actor), &body, &changes, TimeOf(&e.Time), &e.Denied, &e.Count)
+		err := scan(&e.Position.Transaction, &e.Position.Number, &e.ID, &e.Type, (*string)(&e.Subject), (*string)(&e.Group), table.JSONOf(&actor), &body, &changes, table.TimeOf(&e.Time), &e.Denied, &e.Count)
 		e.Body, e.Actor, e.Cause = json.RawMessage(body), actor.EventActor, actor.Cause
 		if err == nil && changes != "" {
 			err = json.Unmarshal([]byte(changes), &e.Changes)
@@ -214,7 +215,7 @@ func (s tables) EventPosition(ctx context.Context, id string) (at platform.Event
 	if id != "" {
 		return s.eventPosition(ctx, newEventStatement(s.Dialect).Add("SELECT e.xact, e.seq FROM event e WHERE e.denied = '' AND e.id = ?", id))
 	}
-	selectNewest := func(q *Statement) *Statement {
+	selectNewest := func(q *table.Statement) *table.Statement {
 		return q.Add(" AND " + s.Dialect.NoEarlierWriters + " ORDER BY e.xact DESC, e.seq DESC LIMIT 1")
 	}
 	const selectMade = "SELECT e.xact, e.seq FROM event e WHERE e.denied = ''"
@@ -227,7 +228,7 @@ func (s tables) EventPosition(ctx context.Context, id string) (at platform.Event
 	return at, found, err
 }
 
-func (s tables) eventPosition(ctx context.Context, q *Statement) (at platform.EventPosition, found bool, err error) {
+func (s tables) eventPosition(ctx context.Context, q *table.Statement) (at platform.EventPosition, found bool, err error) {
 	err = s.Conn.Run(ctx, q.Build(func(scan func(...any) error) error {
 		found = true
 		return scan(&at.Transaction, &at.Number)

@@ -9,6 +9,7 @@ import (
 
 	"atrium/platform"
 	"atrium/store/sqlstore/dbconn"
+	"atrium/store/sqlstore/table"
 )
 
 // On PostgreSQL, the table of events consists of partitions by the id of the event, which
@@ -64,7 +65,7 @@ type eventPartition struct {
 
 // notPassed adds the condition that the partition of an event e can have events after a
 // transaction. xact is an argument or an SQL expression.
-func notPassed(s *Statement, xact any) *Statement {
+func notPassed(s *table.Statement, xact any) *table.Statement {
 	if !s.Dialect.Partitions {
 		return s
 	}
@@ -81,7 +82,7 @@ var newestSealed = fmt.Sprintf("(SELECT max(q.last_xact) FROM event_partition q 
 // listEventPartitions reads the partitions, in the order of their ids, and the clock of the
 // database.
 func (s *Store) listEventPartitions(ctx context.Context, conn dbconn.Conn) (all []eventPartition, now time.Time, err error) {
-	list := NewStatement(s.Dialect).Add("SELECT p.name, p.first_id, p.last_xact FROM event_partition p ORDER BY p.first_id").Build(func(scan func(...any) error) error {
+	list := table.NewStatement(s.Dialect).Add("SELECT p.name, p.first_id, p.last_xact FROM event_partition p ORDER BY p.first_id").Build(func(scan func(...any) error) error {
 		var p eventPartition
 		err := scan(&p.name, &p.first, &p.lastXact)
 		if n := len(all); n > 0 {
@@ -90,7 +91,7 @@ func (s *Store) listEventPartitions(ctx context.Context, conn dbconn.Conn) (all 
 		all = append(all, p)
 		return err
 	})
-	clock := NewStatement(s.Dialect).Add("SELECT CAST(EXTRACT(EPOCH FROM now()) AS bigint)").Build(func(scan func(...any) error) error {
+	clock := table.NewStatement(s.Dialect).Add("SELECT CAST(EXTRACT(EPOCH FROM now()) AS bigint)").Build(func(scan func(...any) error) error {
 		var seconds int64
 		err := scan(&seconds)
 		now = time.Unix(seconds, 0)
@@ -163,7 +164,7 @@ func (s *Store) addEventPartitions(ctx context.Context, conn *dbconn.Tx, first s
 
 // limitEventEnds returns the ends up to which about movedRows events must be moved.
 func (s *Store) limitEventEnds(ctx context.Context, conn *dbconn.Tx, ends []time.Time) ([]time.Time, error) {
-	q := NewStatement(s.Dialect).Add("SELECT e.id FROM "+futureEvents+" e ORDER BY e.id OFFSET ? LIMIT 1", int64(movedRows))
+	q := table.NewStatement(s.Dialect).Add("SELECT e.id FROM "+futureEvents+" e ORDER BY e.id OFFSET ? LIMIT 1", int64(movedRows))
 	var limit time.Time
 	err := conn.Run(ctx, q.Build(func(scan func(...any) error) error {
 		var id string

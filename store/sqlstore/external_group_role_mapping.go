@@ -1,19 +1,24 @@
 package sqlstore
 
-import "atrium/platform"
+import (
+	"atrium/platform"
+	"atrium/store/sqlstore/table"
+)
 
-var externalGroupRoleMappings = NewTable(&Definition[*platform.ExternalGroupRoleMapping, *platform.ExternalGroupRoleMappingFilter]{
+var externalGroupRoleMappings = table.New(&table.Definition[*platform.ExternalGroupRoleMapping, *platform.ExternalGroupRoleMappingFilter]{
 	Name:   "external_group_role_mapping",
 	UID:    func(m *platform.ExternalGroupRoleMapping) platform.UID { return m.UID },
 	LiesIn: parentUID,
-	Columns: []Column[*platform.ExternalGroupRoleMapping]{
-		{SQL: "t.uid", To: func(m *platform.ExternalGroupRoleMapping) any { return UIDWithParent(&m.UID, &m.IdentityProviderUID) }},
+	Columns: []table.Column[*platform.ExternalGroupRoleMapping]{
+		{SQL: "t.uid", To: func(m *platform.ExternalGroupRoleMapping) any {
+			return table.UIDWithParent(&m.UID, &m.IdentityProviderUID)
+		}},
 		{SQL: "t.external_group_id", To: func(m *platform.ExternalGroupRoleMapping) any { return &m.ExternalGroupID }},
-		{SQL: "t.role", To: func(m *platform.ExternalGroupRoleMapping) any { return UIDOf(&m.RoleUID) }},
-		{SQL: "t.scope", To: func(m *platform.ExternalGroupRoleMapping) any { return UIDOf(&m.Scope) }},
-		{SQL: "t.create_time", To: func(m *platform.ExternalGroupRoleMapping) any { return TimeOf(&m.CreateTime) }},
+		{SQL: "t.role", To: func(m *platform.ExternalGroupRoleMapping) any { return table.UIDOf(&m.RoleUID) }},
+		{SQL: "t.scope", To: func(m *platform.ExternalGroupRoleMapping) any { return table.UIDOf(&m.Scope) }},
+		{SQL: "t.create_time", To: func(m *platform.ExternalGroupRoleMapping) any { return table.TimeOf(&m.CreateTime) }},
 	},
-	Where: func(f *platform.ExternalGroupRoleMappingFilter, s *Statement) {
+	Where: func(f *platform.ExternalGroupRoleMappingFilter, s *table.Statement) {
 		if f.ExternalGroupID != "" {
 			s.Add(" AND t.external_group_id = ?", f.ExternalGroupID)
 		}
@@ -25,6 +30,6 @@ var externalGroupRoleMappings = NewTable(&Definition[*platform.ExternalGroupRole
 				s.Add(" AND t."+x.column+" = ?", x.uid)
 			}
 		}
-		AddSince(s, "create_time", f.CreatedSince)
+		table.AddSince(s, "create_time", f.CreatedSince)
 	},
 })

@@ -9,9 +9,10 @@ import (
 	"strings"
 
 	"atrium/platform"
+	"atrium/store/sqlstore/table"
 )
 
-var findings = NewTable(&Definition[*platform.Finding, *platform.FindingFilter]{
+var findings = table.New(&table.Definition[*platform.Finding, *platform.FindingFilter]{
 	Name:          "finding",
 	UID:           func(f *platform.Finding) platform.UID { return f.UID },
 	LiesIn:        parentUID,
@@ -23,16 +24,16 @@ var findings = NewTable(&Definition[*platform.Finding, *platform.FindingFilter]{
 	},
 	WalksPrimaryKey: needsAll,
 	Split:           splitFindings,
-	Columns: []Column[*platform.Finding]{
-		{SQL: "t.uid", To: func(f *platform.Finding) any { return UIDWithParent(&f.UID, &f.Repo) }},
+	Columns: []table.Column[*platform.Finding]{
+		{SQL: "t.uid", To: func(f *platform.Finding) any { return table.UIDWithParent(&f.UID, &f.Repo) }},
 		{SQL: "t.digest", To: func(f *platform.Finding) any { return &f.Digest }},
-		{SQL: "t.advisory", To: func(f *platform.Finding) any { return UIDOf(&f.Advisory) }},
+		{SQL: "t.advisory", To: func(f *platform.Finding) any { return table.UIDOf(&f.Advisory) }},
 		{SQL: "t.vulnerability", To: func(f *platform.Finding) any { return &f.VulnerabilityID }},
 		{SQL: "t.package", To: func(f *platform.Finding) any { return &f.Package }},
 		{SQL: "t.ecosystem", To: func(f *platform.Finding) any { return &f.Ecosystem }},
 		{SQL: "t.version", To: func(f *platform.Finding) any { return &f.InstalledVersion }},
-		{SQL: "t.version_uid", To: func(f *platform.Finding) any { return UIDOf(&f.PackageVersion) }},
-		{SQL: "t.fixed_versions", To: func(f *platform.Finding) any { return JSONOf(&f.FixedVersions) }},
+		{SQL: "t.version_uid", To: func(f *platform.Finding) any { return table.UIDOf(&f.PackageVersion) }},
+		{SQL: "t.fixed_versions", To: func(f *platform.Finding) any { return table.JSONOf(&f.FixedVersions) }},
 		{SQL: "t.severity", To: func(f *platform.Finding) any { return severityColumn{&f.Severity} }},
 		{SQL: "t.known_exploited", To: func(f *platform.Finding) any { return &f.KnownExploited }},
 		{SQL: "t.epss", To: func(f *platform.Finding) any { return epssColumn{&f.EPSS} }},
@@ -40,26 +41,26 @@ var findings = NewTable(&Definition[*platform.Finding, *platform.FindingFilter]{
 		{SQL: "t.state", To: func(f *platform.Finding) any { return (*string)(&f.State) }},
 		{SQL: "t.justification", To: func(f *platform.Finding) any { return &f.Justification }},
 		{SQL: "t.note", To: func(f *platform.Finding) any { return &f.Note }},
-		{SQL: "t.assignee", To: func(f *platform.Finding) any { return UIDOf(&f.Assignee) }},
-		{SQL: "t.due_time", To: func(f *platform.Finding) any { return DeadlineOf(&f.DueTime) }},
-		{SQL: "t.expire_time", To: func(f *platform.Finding) any { return TimeOf(&f.ExpireTime) }},
+		{SQL: "t.assignee", To: func(f *platform.Finding) any { return table.UIDOf(&f.Assignee) }},
+		{SQL: "t.due_time", To: func(f *platform.Finding) any { return table.DeadlineOf(&f.DueTime) }},
+		{SQL: "t.expire_time", To: func(f *platform.Finding) any { return table.TimeOf(&f.ExpireTime) }},
 		{SQL: "t.decision", To: func(f *platform.Finding) any { return &f.Decision }},
 		{SQL: "t.live", To: func(f *platform.Finding) any { return &f.IsLive }},
-		{SQL: "t.first_seen_time", To: func(f *platform.Finding) any { return TimeOf(&f.FirstSeenTime) }},
-		{SQL: "t.resolved_time", To: func(f *platform.Finding) any { return TimeOf(&f.ResolvedTime) }},
-		{SQL: "t.update_time", To: func(f *platform.Finding) any { return TimeOf(&f.UpdateTime) }},
+		{SQL: "t.first_seen_time", To: func(f *platform.Finding) any { return table.TimeOf(&f.FirstSeenTime) }},
+		{SQL: "t.resolved_time", To: func(f *platform.Finding) any { return table.TimeOf(&f.ResolvedTime) }},
+		{SQL: "t.update_time", To: func(f *platform.Finding) any { return table.TimeOf(&f.UpdateTime) }},
 	},
-	WriteOnly: []Column[*platform.Finding]{
+	WriteOnly: []table.Column[*platform.Finding]{
 		{SQL: "t.count_class", To: func(f *platform.Finding) any { class := classOfFinding(f); return &class }},
 	},
 	Where:        whereFinding,
 	FindsFewRows: func(f *platform.FindingFilter) bool { return len(f.VulnerabilityIDs) > 0 || len(f.Advisories) > 0 },
-	Relations:    map[platform.Relation]Relation{platform.OfAdvisory: {Column: "advisory", IsRare: true}},
-	Narrow: func(b platform.Branch) Narrowing {
+	Relations:    map[platform.Relation]table.Relation{platform.OfAdvisory: {Column: "advisory", IsRare: true}},
+	Narrow: func(b platform.Branch) table.Narrowing {
 		if b.Digest == "" {
-			return Narrowing{}
+			return table.Narrowing{}
 		}
-		return Narrowing{SQL: " AND t.digest = p.x", Text: b.Digest, ByParent: true}
+		return table.Narrowing{SQL: " AND t.digest = p.x", Text: b.Digest, ByParent: true}
 	},
 	Plan:        planWords,
 	ClassColumn: "count_class", ClassOf: classOfFinding, ClassCounters: findingCounters, FilterCounters: countersOfFindings,
@@ -88,16 +89,16 @@ func (c epssColumn) Scan(src any) error {
 	return nil
 }
 
-func whereFinding(f *platform.FindingFilter, s *Statement) { addFindingConditions(f, s, false) }
+func whereFinding(f *platform.FindingFilter, s *table.Statement) { addFindingConditions(f, s, false) }
 
 // addFindingConditions adds the conditions of a filter. byPairs means that rows are found by the pairs w: see addPairs.
-func addFindingConditions(f *platform.FindingFilter, s *Statement, byPairs bool) {
+func addFindingConditions(f *platform.FindingFilter, s *table.Statement, byPairs bool) {
 	whereWords(f.Query, s, byPairs)
 	whereClass(f, s, byPairs)
 	if f.MinScore != nil {
 		s.Add(" AND substr(t.severity, 2) >= ?", platform.ScoreKey(*f.MinScore))
 	}
-	AddAnyOf(s, "basis", f.Basis)
+	table.AddAnyOf(s, "basis", f.Basis)
 	if f.MinEPSS != nil {
 		s.Add(" AND t.epss >= ?", platform.EPSSKey(f.MinEPSS))
 	}
@@ -105,23 +106,23 @@ func addFindingConditions(f *platform.FindingFilter, s *Statement, byPairs bool)
 		s.Add(" AND t.advisory")
 		addNamedAdvisory(s, f.VulnerabilityIDs)
 	}
-	AddAnyOf(s, "package", f.Packages)
+	table.AddAnyOf(s, "package", f.Packages)
 	addAnyEcosystem(s, f.Ecosystems)
 	if f.Assignee != "" {
 		s.Add(" AND t.assignee = ?", f.Assignee)
 	}
-	AddSince(s, "first_seen_time", f.FirstSeenSince)
+	table.AddSince(s, "first_seen_time", f.FirstSeenSince)
 	if !f.FirstSeenBefore.IsZero() {
 		s.Add(" AND t.first_seen_time < ?", f.FirstSeenBefore)
 	}
-	AddSince(s, "resolved_time", f.ResolvedSince)
-	AddSince(s, "update_time", f.UpdatedSince)
+	table.AddSince(s, "resolved_time", f.ResolvedSince)
+	table.AddSince(s, "update_time", f.UpdatedSince)
 	if !f.DueBefore.IsZero() {
 		s.Add(" AND t.due_time < ?", f.DueBefore)
 	}
-	AddAnyOf(s, "digest", f.Digests)
+	table.AddAnyOf(s, "digest", f.Digests)
 	if len(f.Advisories) > 0 {
-		s.Add(" AND t.advisory ?", UIDValues(f.Advisories))
+		s.Add(" AND t.advisory ?", table.UIDValues(f.Advisories))
 	}
 	addLabels(s, "repo_label", "t.parent", f.Labels)
 	if f.Decided {
@@ -131,7 +132,7 @@ func addFindingConditions(f *platform.FindingFilter, s *Statement, byPairs bool)
 
 // whereClass adds the conditions of which the class of a finding consists. Those on count_class are what partial indexes
 // have, so they are the same texts.
-func whereClass(f *platform.FindingFilter, s *Statement, byPairs bool) {
+func whereClass(f *platform.FindingFilter, s *table.Statement, byPairs bool) {
 	states := f.WantedStates()
 	switch {
 	case f.WithoutLiveTags && len(states) == 0:
@@ -151,7 +152,7 @@ func whereClass(f *platform.FindingFilter, s *Statement, byPairs bool) {
 		return
 	}
 	if len(states) < len(platform.FindingStates()) && (f.WithoutLiveTags || !isOfState(states, platform.FindingResolved)) {
-		AddAnyOf(s, "state", states)
+		table.AddAnyOf(s, "state", states)
 	}
 	if len(f.Severities) > 0 {
 		addRatings(s, f.Severities)
@@ -190,12 +191,12 @@ func splitFindings(f *platform.FindingFilter) []*platform.FindingFilter {
 
 // addAnyEcosystem adds the condition that an ecosystem is one of names, or a release of one. SQLite allows a depth of 1,000 for
 // an expression, so the names are in groups.
-func addAnyEcosystem(s *Statement, names []string) {
+func addAnyEcosystem(s *table.Statement, names []string) {
 	if len(names) == 0 {
 		return
 	}
 	const perGroup = 50
-	s.Add(" AND (t.ecosystem ?", Values(names))
+	s.Add(" AND (t.ecosystem ?", table.Values(names))
 	for group := range slices.Chunk(names, perGroup) {
 		s.Add(" OR (1 = 0")
 		for _, name := range group {
@@ -248,13 +249,13 @@ func findingCounters(class int64) []byte {
 }
 
 // countersOfFindings returns the counters whose sum is the total of a filter.
-func countersOfFindings(f *platform.FindingFilter) CounterSum {
+func countersOfFindings(f *platform.FindingFilter) table.CounterSum {
 	others := *f
 	others.Severities, others.States, others.Fixable, others.KnownExploited = nil, nil, nil, nil
-	if Restricts(&others) {
-		return CounterSum{}
+	if table.Restricts(&others) {
+		return table.CounterSum{}
 	}
-	var sum CounterSum
+	var sum table.CounterSum
 	for _, number := range classNumbers(f) {
 		sum.Added = append(sum.Added, findingCounters(countClass(number))...)
 	}
@@ -296,7 +297,7 @@ func (queries) ReplaceFindings(ctx context.Context, in platform.Tx, old, current
 			uids[i] = f.UID
 			w.Count(f, -1)
 		}
-		tx.Conn.Queue(NewStatement(tx.Dialect).Add("DELETE FROM finding WHERE uid ?", UIDKeys(uids)).Build(nil))
+		tx.Conn.Queue(table.NewStatement(tx.Dialect).Add("DELETE FROM finding WHERE uid ?", table.UIDKeys(uids)).Build(nil))
 	}
 	err := w.Insert(ctx, current...)
 	if errors.Is(err, platform.ErrDuplicate) {
@@ -332,11 +333,11 @@ func (queries) SummarizeImageFindings(ctx context.Context, on platform.Conn, key
 	summaries := make([]*platform.FindingSummary, len(wanted))
 	repos, digests := make([][]byte, len(wanted)), make([]string, len(wanted))
 	for i, k := range wanted {
-		summaries[i], repos[i], digests[i] = &platform.FindingSummary{}, PackUID(k.Repo), k.Digest
+		summaries[i], repos[i], digests[i] = &platform.FindingSummary{}, table.PackUID(k.Repo), k.Digest
 	}
-	q := NewStatement(s.Dialect)
+	q := table.NewStatement(s.Dialect)
 	q.Add("SELECT p.i, t.count_class, COUNT(*) FROM ")
-	q.Add(q.Parents(UIDPairs(repos, digests)...))
+	q.Add(q.Parents(table.UIDPairs(repos, digests)...))
 	q.Add(" CROSS JOIN finding t WHERE t.parent = p.k AND t.digest = p.inside AND t.count_class > 0 GROUP BY p.i, t.count_class")
 	err := s.Reads.Run(ctx, q.Build(func(scan func(...any) error) error {
 		var i, class, n int64
@@ -359,11 +360,11 @@ var findingFacets = []string{"substr(t.severity, 1, 1)", "t.state", "t.ecosystem
 // FacetFindings counts findings by severity, state, ecosystem, repo and group.
 func (queries) FacetFindings(ctx context.Context, on platform.Conn, filter *platform.FindingFilter, scopes []platform.Scope) ([]*platform.FindingFacets, error) {
 	s := tablesOf(on)
-	facets := EmptyEach[platform.FindingFacets](len(scopes))
-	ratings, states, texts, uids := Counting[platform.SeverityRating]{}, Counting[platform.FindingState]{}, Counting[string]{}, Counting[platform.UID]{}
+	facets := table.EmptyEach[platform.FindingFacets](len(scopes))
+	ratings, states, texts, uids := table.Counting[platform.SeverityRating]{}, table.Counting[platform.FindingState]{}, table.Counting[string]{}, table.Counting[platform.UID]{}
 	var rank, state, ecosystem string
 	var repo platform.UID
-	run := findings.Reader(s).CountBy(filter, scopes, "", findingFacets, []any{&rank, &state, &ecosystem, UIDOf(&repo)}, func(i int, n int64) {
+	run := findings.Reader(s).CountBy(filter, scopes, "", findingFacets, []any{&rank, &state, &ecosystem, table.UIDOf(&repo)}, func(i int, n int64) {
 		rating, _ := platform.ParseSeverityKey(rank)
 		f := facets[i]
 		ratings.Add(&f.Severity, rating, n)

@@ -8,6 +8,7 @@ import (
 
 	"atrium/platform"
 	"atrium/store/sqlstore/dbconn"
+	"atrium/store/sqlstore/table"
 )
 
 var taskColumns = []string{"root", "subject", "digest", "advisory"}
@@ -22,13 +23,13 @@ func (tx *transaction) insertTasks(ctx context.Context, tasks []platform.Finding
 	for _, t := range tasks {
 		if !seen[t] {
 			seen[t] = true
-			rows = append(rows, []any{PackUID(t.Subject.Root()), PackUID(t.Subject), t.Digest, OrNull(t.Advisory)})
+			rows = append(rows, []any{table.PackUID(t.Subject.Root()), table.PackUID(t.Subject), t.Digest, table.OrNull(t.Advisory)})
 		}
 	}
-	if len(rows) >= CopyThreshold {
+	if len(rows) >= table.CopyThreshold {
 		return nil, tx.Conn.Copy(ctx, "finding_task", taskColumns, rows)
 	}
-	return InsertStatements(tx.Dialect, "finding_task", taskColumns, rows), nil
+	return table.InsertStatements(tx.Dialect, "finding_task", taskColumns, rows), nil
 }
 
 // AddFindingTasks adds tasks to those of the transaction.
@@ -41,8 +42,8 @@ func (queries) AddFindingTasks(_ context.Context, in platform.Tx, tasks []platfo
 // NextFindingRoot returns the first organisation after another one that has tasks.
 func (queries) NextFindingRoot(ctx context.Context, on platform.Conn, after platform.UID) (root platform.UID, err error) {
 	s := tablesOf(on)
-	q := NewStatement(s.Dialect).Add("SELECT root FROM finding_task WHERE root > ? ORDER BY root LIMIT 1", after)
-	err = s.Conn.Run(ctx, q.Build(func(scan func(...any) error) error { return scan(UIDOf(&root)) }))
+	q := table.NewStatement(s.Dialect).Add("SELECT root FROM finding_task WHERE root > ? ORDER BY root LIMIT 1", after)
+	err = s.Conn.Run(ctx, q.Build(func(scan func(...any) error) error { return scan(table.UIDOf(&root)) }))
 	return root, err
 }
 
@@ -50,10 +51,10 @@ func (queries) NextFindingRoot(ctx context.Context, on platform.Conn, after plat
 func (queries) FindingTasks(ctx context.Context, in platform.Tx, root platform.UID, limit int) ([]platform.FindingTask, error) {
 	tx := transactionOf(in)
 	var tasks []platform.FindingTask
-	q := NewStatement(tx.Dialect).Add("SELECT id, subject, digest, advisory FROM finding_task WHERE root = ? ORDER BY id LIMIT ?", root, int64(limit))
+	q := table.NewStatement(tx.Dialect).Add("SELECT id, subject, digest, advisory FROM finding_task WHERE root = ? ORDER BY id LIMIT ?", root, int64(limit))
 	err := tx.Conn.Run(ctx, q.Build(func(scan func(...any) error) error {
 		var t platform.FindingTask
-		err := scan(&t.ID, UIDOf(&t.Subject), &t.Digest, UIDOf(&t.Advisory))
+		err := scan(&t.ID, table.UIDOf(&t.Subject), &t.Digest, table.UIDOf(&t.Advisory))
 		tasks = append(tasks, t)
 		return err
 	}))
@@ -70,7 +71,7 @@ func (queries) EndFindingTasks(in platform.Tx, tasks []platform.FindingTask) {
 	for i, t := range tasks {
 		ids[i] = fmt.Sprint(t.ID)
 	}
-	q := NewStatement(tx.Dialect).Add("DELETE FROM finding_task WHERE id IN (SELECT CAST(p.k AS BIGINT) FROM ")
+	q := table.NewStatement(tx.Dialect).Add("DELETE FROM finding_task WHERE id IN (SELECT CAST(p.k AS BIGINT) FROM ")
 	q.Add(q.Parents(dbconn.ParentColumn{Name: "k", Texts: ids}))
 	tx.Conn.Queue(q.Add(")").Build(nil))
 }
@@ -78,13 +79,13 @@ func (queries) EndFindingTasks(in platform.Tx, tasks []platform.FindingTask) {
 // AddReviewTasks adds tasks for all repos.
 func (queries) AddReviewTasks(ctx context.Context, in platform.Tx) error {
 	tx := transactionOf(in)
-	return tx.Conn.Run(ctx, NewStatement(tx.Dialect).Add("INSERT INTO finding_task (root, subject, digest) SELECT r.root, r.uid, '' FROM repo r").Build(nil))
+	return tx.Conn.Run(ctx, table.NewStatement(tx.Dialect).Add("INSERT INTO finding_task (root, subject, digest) SELECT r.root, r.uid, '' FROM repo r").Build(nil))
 }
 
 // AddExpiredTasks adds tasks for the images of findings whose exceptions have ended.
 func (queries) AddExpiredTasks(ctx context.Context, in platform.Tx, now platform.Time) error {
 	tx := transactionOf(in)
-	q := NewStatement(tx.Dialect).Add("INSERT INTO finding_task (root, subject, digest) SELECT DISTINCT f.root, f.parent, f.digest FROM finding f")
+	q := table.NewStatement(tx.Dialect).Add("INSERT INTO finding_task (root, subject, digest) SELECT DISTINCT f.root, f.parent, f.digest FROM finding f")
 	q.Add(" WHERE f.state <> 'FINDING_STATE_OPEN' AND f.count_class > 0 AND f.expire_time > ? AND f.expire_time <= ?", platform.Time{}, now)
 	return tx.Conn.Run(ctx, q.Build(nil))
 }
@@ -105,9 +106,9 @@ func (queries) ImageFacts(ctx context.Context, in platform.Tx, repo platform.UID
 		fact(digest)
 	}
 	read := func(selected, from, column string, row func(scan func(...any) error) error) *dbconn.Statement {
-		q := NewStatement(tx.Dialect).Add("SELECT "+selected+" FROM "+from+" t WHERE t."+column+" = ?", repo)
+		q := table.NewStatement(tx.Dialect).Add("SELECT "+selected+" FROM "+from+" t WHERE t."+column+" = ?", repo)
 		if digests != nil {
-			q.Add(" AND t.digest ?", Values(digests))
+			q.Add(" AND t.digest ?", table.Values(digests))
 		}
 		return q.Build(row)
 	}
@@ -125,7 +126,7 @@ func (queries) ImageFacts(ctx context.Context, in platform.Tx, repo platform.UID
 		read("t.digest, t.packages", "image", "repo", func(scan func(...any) error) error {
 			var digest string
 			var names []string
-			err := scan(&digest, JSONOf(&names))
+			err := scan(&digest, table.JSONOf(&names))
 			if f := byDigest[digest]; f != nil {
 				f.Names = names
 			}
@@ -167,7 +168,7 @@ func scanStatus(scan func(...any) error) (*platform.ImageStatus, error) {
 	status := new(platform.ImageStatus)
 	var versions []byte
 	var open string
-	err := scan(UIDOf(&status.Repo), &status.Digest, &status.Number, &status.IsLive, (*string)(&status.Basis), &versions, &open, &status.IsAffected)
+	err := scan(table.UIDOf(&status.Repo), &status.Digest, &status.Number, &status.IsLive, (*string)(&status.Basis), &versions, &open, &status.IsAffected)
 	status.Versions, status.Open = splitEnds(status.Repo.Root(), versions), platform.ParseOpenCounts(open)
 	return status, err
 }
@@ -177,10 +178,10 @@ func (tx *transaction) selectStatuses(images platform.ImageKeys, into *[]*platfo
 	keys := images.Keys()
 	repos, digests := make([][]byte, len(keys)), make([]string, len(keys))
 	for i, k := range keys {
-		repos[i], digests[i] = PackUID(k.Repo), k.Digest
+		repos[i], digests[i] = table.PackUID(k.Repo), k.Digest
 	}
-	q := NewStatement(tx.Dialect)
-	q.Add("SELECT " + statusColumns + " FROM ").Add(q.Parents(UIDPairs(repos, digests)...))
+	q := table.NewStatement(tx.Dialect)
+	q.Add("SELECT " + statusColumns + " FROM ").Add(q.Parents(table.UIDPairs(repos, digests)...))
 	q.Add(" CROSS JOIN image_status t WHERE t.parent = p.k AND t.digest = p.inside ORDER BY t.parent, t.digest")
 	return q.Build(func(scan func(...any) error) error {
 		status, err := scanStatus(scan)
@@ -211,7 +212,7 @@ func (queries) TriageFacts(ctx context.Context, in platform.Tx, images platform.
 // LastImageNumber returns the highest number of an image.
 func (queries) LastImageNumber(ctx context.Context, in platform.Tx, repo platform.UID) (last int64, err error) {
 	tx := transactionOf(in)
-	q := NewStatement(tx.Dialect).Add("SELECT CAST(COALESCE(MAX(t.number), 0) AS BIGINT) FROM image_status t WHERE t.parent = ?", repo)
+	q := table.NewStatement(tx.Dialect).Add("SELECT CAST(COALESCE(MAX(t.number), 0) AS BIGINT) FROM image_status t WHERE t.parent = ?", repo)
 	err = tx.Conn.Run(ctx, q.Build(func(scan func(...any) error) error { return scan(&last) }))
 	return last, err
 }
@@ -229,14 +230,14 @@ func (queries) PutImageStatuses(in platform.Tx, repo platform.UID, statuses []*p
 	for i, status := range statuses {
 		was, is := status.IsAffected, status.Open.Total() > 0
 		digests[i], status.IsAffected = status.Digest, is
-		tx.countAffected(affectedImages, ChildOf(repo), was, is)
-		insert := NewStatement(tx.Dialect).Add("INSERT INTO image_status ("+strings.Join(storedStatusColumns, ", ")+") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-			repo.Root(), repo, status.Digest, status.Number, status.IsLive, string(status.Basis), ends(status.Named()), status.Open.Text(), is, ParentKey(repo))
+		tx.countAffected(affectedImages, table.ChildOf(repo), was, is)
+		insert := table.NewStatement(tx.Dialect).Add("INSERT INTO image_status ("+strings.Join(storedStatusColumns, ", ")+") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+			repo.Root(), repo, status.Digest, status.Number, status.IsLive, string(status.Basis), ends(status.Named()), status.Open.Text(), is, table.ParentKey(repo))
 		tx.Conn.Queue(insert.Add(" ON CONFLICT (parent, digest) DO UPDATE SET live = excluded.live, basis = excluded.basis, versions = excluded.versions," +
 			" open_severity = excluded.open_severity, affected = excluded.affected").Build(nil))
 	}
-	show := NewStatement(tx.Dialect).Add("UPDATE tag AS t SET open_severity = m.open_severity FROM image_status m WHERE m.parent = ?", repo).Add(" AND m.digest ?", Values(digests))
-	show.Add(" AND t.parent_key = ? AND substr(t.digest, 8, 6) = substr(m.digest, 8, 6) AND t.digest = m.digest AND t.open_severity <> m.open_severity", ParentKey(repo))
+	show := table.NewStatement(tx.Dialect).Add("UPDATE tag AS t SET open_severity = m.open_severity FROM image_status m WHERE m.parent = ?", repo).Add(" AND m.digest ?", table.Values(digests))
+	show.Add(" AND t.parent_key = ? AND substr(t.digest, 8, 6) = substr(m.digest, 8, 6) AND t.digest = m.digest AND t.open_severity <> m.open_severity", table.ParentKey(repo))
 	tx.Conn.Queue(show.Build(nil))
 }
 
@@ -257,9 +258,9 @@ func (queries) ShiftOpenFindings(in platform.Tx, repo *platform.Repo, by platfor
 	was := platform.ParseOpenCounts(repo.OpenSeverity)
 	is := was.Plus(by)
 	repo.OpenSeverity = is.Text()
-	tx.countAffected(affectedRepos, ChildOf(repo.UID), was.Total() > 0, is.Total() > 0)
-	show := NewStatement(tx.Dialect).Add("UPDATE repo SET open_severity = ?, affected = ? WHERE uid = ?", is.Text(), is.Total() > 0, repo.UID)
-	change := NewStatement(tx.Dialect).Add("INSERT INTO open_finding_change AS t (scope, quarter, r0, r1, r2, r3, r4, r5) VALUES ")
+	tx.countAffected(affectedRepos, table.ChildOf(repo.UID), was.Total() > 0, is.Total() > 0)
+	show := table.NewStatement(tx.Dialect).Add("UPDATE repo SET open_severity = ?, affected = ? WHERE uid = ?", is.Text(), is.Total() > 0, repo.UID)
+	change := table.NewStatement(tx.Dialect).Add("INSERT INTO open_finding_change AS t (scope, quarter, r0, r1, r2, r3, r4, r5) VALUES ")
 	for i, scope := range append(repo.UID.Ancestors(), repo.UID) {
 		if i > 0 {
 			change.Add(", ")
@@ -275,10 +276,10 @@ func (queries) ShiftOpenFindings(in platform.Tx, repo *platform.Repo, by platfor
 func (queries) Holders(ctx context.Context, in platform.Tx, repo platform.UID, names []string) ([]platform.Holder, error) {
 	tx := transactionOf(in)
 	var holders []platform.Holder
-	packed := PackUID(repo.Root())
-	q := NewStatement(tx.Dialect)
+	packed := table.PackUID(repo.Root())
+	q := table.NewStatement(tx.Dialect)
 	q.Add("SELECT m.digest, u.package, u.version FROM package k CROSS JOIN package_use u CROSS JOIN ").AddElements("u.images").Add(" CROSS JOIN image_status m")
-	q.Add(" WHERE k.root = ?", repo.Root()).Add(" AND k.normal_name ?", Values(names))
+	q.Add(" WHERE k.root = ?", repo.Root()).Add(" AND k.normal_name ?", table.Values(names))
 	q.Add(" AND u.parent = ? AND u.package = substr(k.uid, 21, 8) AND m.parent = u.parent AND m.number = CAST(e.value AS BIGINT)", repo)
 	err := tx.Conn.Run(ctx, q.Build(func(scan func(...any) error) error {
 		var h platform.Holder
@@ -310,22 +311,22 @@ func (queries) ReposOfAdvisories(ctx context.Context, in platform.Tx, root platf
 	}
 	repos, byDigest := map[platform.UID][]platform.UID{}, map[string][]platform.UID{}
 	run := []*dbconn.Statement{
-		NewStatement(tx.Dialect).Add("SELECT DISTINCT f.advisory, f.parent FROM finding f WHERE f.advisory ?", UIDValues(uids)).Build(func(scan func(...any) error) error {
+		table.NewStatement(tx.Dialect).Add("SELECT DISTINCT f.advisory, f.parent FROM finding f WHERE f.advisory ?", table.UIDValues(uids)).Build(func(scan func(...any) error) error {
 			var advisory, repo platform.UID
-			err := scan(UIDOf(&advisory), UIDOf(&repo))
+			err := scan(table.UIDOf(&advisory), table.UIDOf(&repo))
 			repos[advisory] = append(repos[advisory], repo)
 			return err
 		}),
 	}
 	if len(digests) > 0 {
-		q := NewStatement(tx.Dialect).Add("SELECT m.digest, m.parent FROM image_status m WHERE m.digest ?", Values(digests))
+		q := table.NewStatement(tx.Dialect).Add("SELECT m.digest, m.parent FROM image_status m WHERE m.digest ?", table.Values(digests))
 		if root != "" {
 			q.Add(" AND m.root = ?", root)
 		}
 		run = append(run, q.Build(func(scan func(...any) error) error {
 			var digest string
 			var repo platform.UID
-			err := scan(&digest, UIDOf(&repo))
+			err := scan(&digest, table.UIDOf(&repo))
 			byDigest[digest] = append(byDigest[digest], repo)
 			return err
 		}))
@@ -346,29 +347,29 @@ func (tx *transaction) reposHolding(ctx context.Context, root platform.UID, name
 	type key struct{ root, of string }
 	nameOf := map[key]string{}
 	var roots, packages [][]byte
-	q := NewStatement(tx.Dialect).Add("SELECT k.uid, k.normal_name FROM package k WHERE k.normal_name ?", Values(names))
+	q := table.NewStatement(tx.Dialect).Add("SELECT k.uid, k.normal_name FROM package k WHERE k.normal_name ?", table.Values(names))
 	if root != "" {
 		q.Add(" AND k.root = ?", root)
 	}
 	err := tx.Conn.Run(ctx, q.Build(func(scan func(...any) error) error {
 		var uid platform.UID
 		var name string
-		err := scan(UIDOf(&uid), &name)
-		nameOf[key{string(uid.Root()), string(LocalOf(uid))}] = name
-		roots, packages = append(roots, ScopeKey(uid.Root())), append(packages, LocalOf(uid))
+		err := scan(table.UIDOf(&uid), &name)
+		nameOf[key{string(uid.Root()), string(table.LocalOf(uid))}] = name
+		roots, packages = append(roots, table.ScopeKey(uid.Root())), append(packages, table.LocalOf(uid))
 		return err
 	}))
 	if err != nil || len(packages) == 0 {
 		return nil, err
 	}
 	holders := map[string][]platform.UID{}
-	q = NewStatement(tx.Dialect)
+	q = table.NewStatement(tx.Dialect)
 	q.Add("SELECT DISTINCT u.package, u.parent FROM ").Add(q.Parents(dbconn.ParentColumn{Name: "k", Bytes: roots}, dbconn.ParentColumn{Name: "inside", Bytes: packages}))
 	q.Add(" CROSS JOIN package_use u WHERE u.root_key = p.k AND u.package = p.inside")
 	err = tx.Conn.Run(ctx, q.Build(func(scan func(...any) error) error {
 		var of []byte
 		var repo platform.UID
-		err := scan(&of, UIDOf(&repo))
+		err := scan(&of, table.UIDOf(&repo))
 		if name, found := nameOf[key{string(repo.Root()), string(of)}]; found { // another organisation can have the same key
 			holders[name] = append(holders[name], repo)
 		}
@@ -384,10 +385,10 @@ func (queries) AdvisoriesNamed(ctx context.Context, in platform.Tx, repo platfor
 		return nil, nil
 	}
 	p := advisories.ProjectAll()
-	q := NewStatement(tx.Dialect)
+	q := table.NewStatement(tx.Dialect)
 	parents := q.Parents(dbconn.ParentColumn{Name: "k", Texts: names})
 	q.Add("SELECT " + p.Selected + " FROM " + parents + " CROSS JOIN advisory t WHERE t.normal_name = p.k AND t.count_class > 0")
-	q.Add(" AND t.parent ?", UIDValues(append(repo.Ancestors(), platform.FeedGroup)))
+	q.Add(" AND t.parent ?", table.UIDValues(append(repo.Ancestors(), platform.FeedGroup)))
 	var found []*platform.Advisory
 	err := tx.Conn.Run(ctx, q.Build(p.Collect(&found)))
 	return found, err
@@ -398,7 +399,7 @@ func (queries) PutSBOMs(ctx context.Context, in platform.Tx, all []*platform.SBO
 	tx := transactionOf(in)
 	run := make([]*dbconn.Statement, len(all))
 	for i, b := range all {
-		q := NewStatement(tx.Dialect).Add("INSERT INTO sbom (repo, digest, architecture, format, versions, used, create_time) VALUES (?, ?, ?, ?, ?, ?, ?)",
+		q := table.NewStatement(tx.Dialect).Add("INSERT INTO sbom (repo, digest, architecture, format, versions, used, create_time) VALUES (?, ?, ?, ?, ?, ?, ?)",
 			b.Repo, b.Digest, b.Architecture, b.Format, ends(b.Versions), []byte{}, b.CreateTime)
 		q.Add(" ON CONFLICT (repo, digest, architecture) DO UPDATE SET format = excluded.format, versions = excluded.versions,")
 		run[i] = q.Add(" used = COALESCE(sbom.used, sbom.versions), create_time = excluded.create_time").Build(nil)
@@ -412,16 +413,16 @@ func (queries) SBOMs(ctx context.Context, on platform.Conn, keys platform.ImageK
 	wanted := keys.Keys()
 	repos, digests := make([][]byte, len(wanted)), make([]string, len(wanted))
 	for i, k := range wanted {
-		repos[i], digests[i] = PackUID(k.Repo), k.Digest
+		repos[i], digests[i] = table.PackUID(k.Repo), k.Digest
 	}
 	var found []*platform.SBOM
-	q := NewStatement(tx.Dialect)
-	q.Add("SELECT DISTINCT b.repo, b.digest, b.architecture, b.format, b.versions, b.create_time FROM ").Add(q.Parents(UIDPairs(repos, digests)...))
+	q := table.NewStatement(tx.Dialect)
+	q.Add("SELECT DISTINCT b.repo, b.digest, b.architecture, b.format, b.versions, b.create_time FROM ").Add(q.Parents(table.UIDPairs(repos, digests)...))
 	q.Add(" CROSS JOIN sbom b WHERE b.repo = p.k AND b.digest = p.inside")
 	err := tx.Conn.Run(ctx, q.Build(func(scan func(...any) error) error {
 		b := new(platform.SBOM)
 		var versions []byte
-		err := scan(UIDOf(&b.Repo), &b.Digest, &b.Architecture, &b.Format, &versions, TimeOf(&b.CreateTime))
+		err := scan(table.UIDOf(&b.Repo), &b.Digest, &b.Architecture, &b.Format, &versions, table.TimeOf(&b.CreateTime))
 		b.Versions = splitEnds(b.Repo.Root(), versions)
 		found = append(found, b)
 		return err
@@ -432,7 +433,7 @@ func (queries) SBOMs(ctx context.Context, on platform.Conn, keys platform.ImageK
 // forgetOpenFindings takes the past of a repo out of that of the groups above.
 func (tx *transaction) forgetOpenFindings(repo platform.UID) {
 	for _, scope := range repo.Ancestors() {
-		q := NewStatement(tx.Dialect).Add("UPDATE open_finding_change AS t SET r0 = t.r0 - f.r0, r1 = t.r1 - f.r1, r2 = t.r2 - f.r2, r3 = t.r3 - f.r3, r4 = t.r4 - f.r4, r5 = t.r5 - f.r5")
+		q := table.NewStatement(tx.Dialect).Add("UPDATE open_finding_change AS t SET r0 = t.r0 - f.r0, r1 = t.r1 - f.r1, r2 = t.r2 - f.r2, r3 = t.r3 - f.r3, r4 = t.r4 - f.r4, r5 = t.r5 - f.r5")
 		tx.Conn.Queue(q.Add(" FROM open_finding_change f WHERE f.scope = ? AND t.scope = ? AND t.quarter = f.quarter", repo, scope).Build(nil))
 	}
 	queries{}.DeleteOpenCountsOf(tx, repo)
@@ -441,7 +442,7 @@ func (tx *transaction) forgetOpenFindings(repo platform.UID) {
 // DeleteOpenCountsOf deletes how many findings were open in a group or a repo.
 func (queries) DeleteOpenCountsOf(in platform.Tx, scope platform.UID) {
 	tx := transactionOf(in)
-	tx.Conn.Queue(NewStatement(tx.Dialect).Add("DELETE FROM open_finding_change WHERE scope = ?", scope).Build(nil))
+	tx.Conn.Queue(table.NewStatement(tx.Dialect).Add("DELETE FROM open_finding_change WHERE scope = ?", scope).Build(nil))
 }
 
 // ForgetRepo takes a repo, its images and their findings out of the counters.
@@ -451,27 +452,27 @@ func (queries) ForgetRepo(ctx context.Context, in platform.Tx, repo platform.UID
 	images, held := 0, map[string]int{}
 	var open string
 	err := tx.Conn.Run(ctx,
-		NewStatement(tx.Dialect).Add("SELECT t.count_class, COUNT(*) FROM finding t WHERE t.parent = ? GROUP BY t.count_class", repo).Build(func(scan func(...any) error) error {
+		table.NewStatement(tx.Dialect).Add("SELECT t.count_class, COUNT(*) FROM finding t WHERE t.parent = ? GROUP BY t.count_class", repo).Build(func(scan func(...any) error) error {
 			var class, n int64
 			err := scan(&class, &n)
-			tx.Count(w.Number, ChildOf(repo), w.HasFewWriters, -n)
-			w.CountClass(ChildOf(repo), class, -n)
+			tx.Count(w.Number, table.ChildOf(repo), w.HasFewWriters, -n)
+			w.CountClass(table.ChildOf(repo), class, -n)
 			return err
 		}),
-		NewStatement(tx.Dialect).Add("SELECT 1 FROM image_status t WHERE t.parent = ? AND t.affected", repo).Build(func(func(...any) error) error { images++; return nil }),
-		NewStatement(tx.Dialect).Add("SELECT DISTINCT t.package FROM package_use t WHERE t.parent = ?", repo).Build(func(scan func(...any) error) error {
+		table.NewStatement(tx.Dialect).Add("SELECT 1 FROM image_status t WHERE t.parent = ? AND t.affected", repo).Build(func(func(...any) error) error { images++; return nil }),
+		table.NewStatement(tx.Dialect).Add("SELECT DISTINCT t.package FROM package_use t WHERE t.parent = ?", repo).Build(func(scan func(...any) error) error {
 			var of []byte
 			err := scan(&of)
 			held[string(of)] = 1
 			return err
 		}),
-		NewStatement(tx.Dialect).Add("SELECT t.open_severity FROM repo t WHERE t.uid = ?", repo).Build(func(scan func(...any) error) error { return scan(&open) }))
+		table.NewStatement(tx.Dialect).Add("SELECT t.open_severity FROM repo t WHERE t.uid = ?", repo).Build(func(scan func(...any) error) error { return scan(&open) }))
 	if err != nil {
 		return err
 	}
 	tx.forgetOpenFindings(repo)
-	tx.Count(affectedImages, ChildOf(repo), true, int64(-images))
-	tx.countAffected(affectedRepos, ChildOf(repo), platform.ParseOpenCounts(open).Total() > 0, false)
+	tx.Count(affectedImages, table.ChildOf(repo), true, int64(-images))
+	tx.countAffected(affectedRepos, table.ChildOf(repo), platform.ParseOpenCounts(open).Total() > 0, false)
 	gone := map[string]int{}
 	for of := range held {
 		gone[of] = 0

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"atrium/platform"
+	"atrium/store/sqlstore/table"
 )
 
 // The findings of an organisation have few different pairs of a vulnerability and a package, in which a search looks for
@@ -17,14 +18,14 @@ import (
 const manyFound = 5_000
 
 // whereWords adds the condition that a finding has the words of a search.
-func whereWords(query string, s *Statement, byPairs bool) {
+func whereWords(query string, s *table.Statement, byPairs bool) {
 	in := "t.vulnerability || ' ' || t.package"
 	if byPairs {
 		in = "w.vulnerability || ' ' || w.package"
 		s.Add(" AND t.vulnerability = w.vulnerability AND t.package = w.package")
 	}
-	for _, word := range SearchWords(query) {
-		s.AddSlow(" AND lower("+in+") LIKE ? ESCAPE '\\'", LikePattern(strings.TrimSpace(word)))
+	for _, word := range table.SearchWords(query) {
+		s.AddSlow(" AND lower("+in+") LIKE ? ESCAPE '\\'", table.LikePattern(strings.TrimSpace(word)))
 	}
 }
 
@@ -32,18 +33,18 @@ func whereWords(query string, s *Statement, byPairs bool) {
 // the conditions on w out of the select, so that SQLite goes from one pair to the next in the index. PostgreSQL would read
 // all rows to join them with the pairs, since it does not know how few of these have the words: the offset, which is none,
 // makes it find the rows of each pair.
-func addPairs(s *Statement, organisation platform.UID) {
-	s.Add("(SELECT DISTINCT d.vulnerability, d.package FROM finding d WHERE d.root_key = ? LIMIT ?) w CROSS JOIN ", ScopeKey(organisation), int64(math.MaxInt64))
+func addPairs(s *table.Statement, organisation platform.UID) {
+	s.Add("(SELECT DISTINCT d.vulnerability, d.package FROM finding d WHERE d.root_key = ? LIMIT ?) w CROSS JOIN ", table.ScopeKey(organisation), int64(math.MaxInt64))
 	if s.Dialect.Lateral {
-		s.Add("LATERAL (SELECT * FROM finding t WHERE t.root_key = ? AND t.vulnerability = w.vulnerability AND t.package = w.package OFFSET 0) t", ScopeKey(organisation))
+		s.Add("LATERAL (SELECT * FROM finding t WHERE t.root_key = ? AND t.vulnerability = w.vulnerability AND t.package = w.package OFFSET 0) t", table.ScopeKey(organisation))
 		return
 	}
 	s.Add("finding t")
 }
 
 // planWords returns a reader of a list that finds the words of its filter in the best way.
-func planWords(ctx context.Context, r *Reader[*platform.Finding, *platform.FindingFilter], q platform.Query[*platform.FindingFilter]) (*Reader[*platform.Finding, *platform.FindingFilter], error) {
-	if len(SearchWords(q.Filter.Query)) == 0 {
+func planWords(ctx context.Context, r *table.Reader[*platform.Finding, *platform.FindingFilter], q platform.Query[*platform.FindingFilter]) (*table.Reader[*platform.Finding, *platform.FindingFilter], error) {
+	if len(table.SearchWords(q.Filter.Query)) == 0 {
 		return r, nil
 	}
 	for _, b := range q.Scope.Branches() {
@@ -52,9 +53,9 @@ func planWords(ctx context.Context, r *Reader[*platform.Finding, *platform.Findi
 		}
 	}
 	by := *r
-	by.Finder = &Finder[*platform.FindingFilter]{
+	by.Finder = &table.Finder[*platform.FindingFilter]{
 		AddRows: addPairs,
-		Where:   func(f *platform.FindingFilter, s *Statement) { addFindingConditions(f, s, true) },
+		Where:   func(f *platform.FindingFilter, s *table.Statement) { addFindingConditions(f, s, true) },
 	}
 	if len(q.Scope.Branches()) == 0 || !q.Parts.Has(platform.PartItems) {
 		return &by, nil

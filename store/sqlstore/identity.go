@@ -9,38 +9,39 @@ import (
 
 	"atrium/platform"
 	"atrium/store/sqlstore/dbconn"
+	"atrium/store/sqlstore/table"
 )
 
-var identities = NewTable(&Definition[*platform.Identity, *platform.IdentityFilter]{
+var identities = table.New(&table.Definition[*platform.Identity, *platform.IdentityFilter]{
 	Name:          "identity",
 	UID:           func(i *platform.Identity) platform.UID { return i.UID },
 	LiesIn:        parentUID,
 	HasScopeKeys:  true,
 	FoundByParent: func(order string, f *platform.IdentityFilter) bool { return order == "name" || f.Name != "" },
-	Columns: []Column[*platform.Identity]{
-		{SQL: "t.uid", To: func(i *platform.Identity) any { return UIDOf(&i.UID) }},
+	Columns: []table.Column[*platform.Identity]{
+		{SQL: "t.uid", To: func(i *platform.Identity) any { return table.UIDOf(&i.UID) }},
 		{SQL: "t.name", Field: "name", To: func(i *platform.Identity) any { return &i.Name }},
 		{SQL: "t.description", Field: "description", To: func(i *platform.Identity) any { return &i.Description }},
 		{SQL: "t.email", To: func(i *platform.Identity) any { return &i.Email }},
 		{SQL: "t.email_unverified", To: func(i *platform.Identity) any { return &i.EmailUnverified }},
 		{SQL: "t.company", Field: "company", To: func(i *platform.Identity) any { return &i.Company }},
-		{SQL: "t.claim_match", Field: "claimMatch", To: func(i *platform.Identity) any { return JSONOf(&storedRule{&i.ClaimMatch}) }},
-		{SQL: "t.static_keys", Field: "staticKeys", To: func(i *platform.Identity) any { return JSONOf(&i.StaticKeys) }},
-		{SQL: "t.last_seen_time", To: func(i *platform.Identity) any { return TimeOf(&i.LastSeenTime) }},
-		{SQL: "t.create_time", To: func(i *platform.Identity) any { return TimeOf(&i.CreateTime) }},
-		{SQL: "t.update_time", To: func(i *platform.Identity) any { return TimeOf(&i.UpdateTime) }},
+		{SQL: "t.claim_match", Field: "claimMatch", To: func(i *platform.Identity) any { return table.JSONOf(&storedRule{&i.ClaimMatch}) }},
+		{SQL: "t.static_keys", Field: "staticKeys", To: func(i *platform.Identity) any { return table.JSONOf(&i.StaticKeys) }},
+		{SQL: "t.last_seen_time", To: func(i *platform.Identity) any { return table.TimeOf(&i.LastSeenTime) }},
+		{SQL: "t.create_time", To: func(i *platform.Identity) any { return table.TimeOf(&i.CreateTime) }},
+		{SQL: "t.update_time", To: func(i *platform.Identity) any { return table.TimeOf(&i.UpdateTime) }},
 	},
-	CostlyColumns: map[string]CostlyColumn{"t.claim_match": {Field: platform.IdentityRules}, "t.static_keys": {Field: platform.IdentityRules}},
-	WriteOnly: []Column[*platform.Identity]{
+	CostlyColumns: map[string]table.CostlyColumn{"t.claim_match": {Field: platform.IdentityRules}, "t.static_keys": {Field: platform.IdentityRules}},
+	WriteOnly: []table.Column[*platform.Identity]{
 		{SQL: "t.match_rule", Field: "claimMatch", To: func(i *platform.Identity) any { rule := ruleOf(i); return &rule }},
 		{SQL: "t.static_rule", Field: "staticKeys", To: func(i *platform.Identity) any { rule := staticRuleOf(i); return &rule }},
 		{SQL: "t.external_id", To: func(i *platform.Identity) any { rule := externalRuleOf(i); return &rule }},
-		{SQL: "t.provider", To: func(i *platform.Identity) any { return UIDReference(i.Provider) }},
-		SearchColumn((*platform.Identity).SearchText),
+		{SQL: "t.provider", To: func(i *platform.Identity) any { return table.UIDReference(i.Provider) }},
+		table.SearchColumn((*platform.Identity).SearchText),
 	},
 	SearchText: "t.search", SearchQuery: func(f *platform.IdentityFilter) string { return f.Query },
 	SearchTextOf: (*platform.Identity).SearchText, SearchFields: []string{"name", "description"},
-	Where: func(f *platform.IdentityFilter, s *Statement) {
+	Where: func(f *platform.IdentityFilter, s *table.Statement) {
 		s.AddName(f.Name)
 		switch f.RelationshipType {
 		case platform.RelationshipTypeClaimMatch:
@@ -142,7 +143,7 @@ func (queries) StaticIdentities(ctx context.Context, on platform.Conn, issuer, s
 		return nil, nil
 	}
 	var found []*platform.Identity
-	q := NewStatement(s.Dialect)
+	q := table.NewStatement(s.Dialect)
 	q.Add("SELECT "+identities.ProjectAll().Selected+" FROM (SELECT uid, create_time, row_number() OVER (PARTITION BY root ORDER BY create_time, uid) AS share"+
 		" FROM (SELECT uid, root, create_time FROM identity WHERE static_rule = ? AND static_rule <> '' ORDER BY create_time, uid LIMIT ?) known"+
 		" ORDER BY share, create_time, uid LIMIT ?) s JOIN identity t ON t.uid = s.uid ORDER BY s.share, s.create_time, s.uid", rule(issuer, subject), int64(platform.MaxExactRules), maxStatic)
@@ -153,13 +154,13 @@ func (queries) StaticIdentities(ctx context.Context, on platform.Conn, issuer, s
 // Grants reads the roles that are bound to identities.
 func (queries) Grants(ctx context.Context, on platform.Conn, uids []platform.UID) ([]platform.Grant, error) {
 	s := tablesOf(on)
-	q := NewStatement(s.Dialect)
-	q.Add("SELECT b.identity, b.parent, b.role, r.capabilities, b.expire_time FROM role_binding b JOIN role r ON r.uid = b.role WHERE b.identity ? AND ", UIDKeys(uids))
+	q := table.NewStatement(s.Dialect)
+	q.Add("SELECT b.identity, b.parent, b.role, r.capabilities, b.expire_time FROM role_binding b JOIN role r ON r.uid = b.role WHERE b.identity ? AND ", table.UIDKeys(uids))
 	addUnexpired(q, "b")
 	var grants []platform.Grant
 	err := s.Conn.Run(ctx, q.Build(func(scan func(...any) error) error {
 		var g platform.Grant
-		err := scan(UIDOf(&g.Identity), UIDOf(&g.Group), UIDOf(&g.Role), capabilityColumn{&g.Capabilities}, TimeOf(&g.ExpireTime))
+		err := scan(table.UIDOf(&g.Identity), table.UIDOf(&g.Group), table.UIDOf(&g.Role), capabilityColumn{&g.Capabilities}, table.TimeOf(&g.ExpireTime))
 		grants = append(grants, g)
 		return err
 	}))
@@ -173,7 +174,7 @@ func (queries) KnowsIssuer(ctx context.Context, on platform.Conn, issuer string)
 		return false, nil
 	}
 	known := false
-	q := NewStatement(s.Dialect)
+	q := table.NewStatement(s.Dialect)
 	q.Add("SELECT 1 WHERE EXISTS (SELECT 1 FROM identity WHERE match_rule >= ? AND match_rule < ?)", issuer+ruleBreak, issuer+ruleEnd)
 	q.Add(" OR EXISTS (SELECT 1 FROM identity_provider WHERE issuer = ?)", issuer)
 	err := s.Conn.Run(ctx, q.Build(func(func(...any) error) error { known = true; return nil }))
@@ -186,14 +187,14 @@ func (queries) LookupIdentities(ctx context.Context, on platform.Conn, issuer, s
 	if strings.ContainsFunc(issuer+subject, unicode.IsControl) {
 		return nil, nil
 	}
-	q := NewStatement(s.Dialect)
-	exactly, roots := rule(issuer, subject), UIDKeys(organisations)
+	q := table.NewStatement(s.Dialect)
+	exactly, roots := rule(issuer, subject), table.UIDKeys(organisations)
 	q.Add("SELECT uid, create_time FROM identity WHERE match_rule = ? AND root ?", exactly, roots)
 	q.AddUnion().Add("SELECT uid, create_time FROM identity WHERE static_rule = ? AND static_rule <> '' AND root ?", exactly, roots)
 	q.AddUnion().Add("SELECT uid, create_time FROM identity WHERE external_id = ? AND provider IS NOT NULL AND root ? ORDER BY 2, 1", exactly, roots)
 	err = s.Conn.Run(ctx, q.Build(func(scan func(...any) error) error {
 		var uid platform.UID
-		err := scan(UIDOf(&uid), TimeOf(new(platform.Time)))
+		err := scan(table.UIDOf(&uid), table.TimeOf(new(platform.Time)))
 		found = append(found, uid)
 		return err
 	}))
@@ -203,7 +204,7 @@ func (queries) LookupIdentities(ctx context.Context, on platform.Conn, issuer, s
 // MarkSeen sets the last seen time of identities.
 func (s *Store) MarkSeen(ctx context.Context, uids []platform.UID, at platform.Time) error {
 	return s.engine.Write(ctx, func(tx *dbconn.Tx) error {
-		return tx.Run(ctx, NewStatement(s.Dialect).Add("UPDATE identity SET last_seen_time = ? WHERE uid ?", at, UIDKeys(uids)).Build(nil))
+		return tx.Run(ctx, table.NewStatement(s.Dialect).Add("UPDATE identity SET last_seen_time = ? WHERE uid ?", at, table.UIDKeys(uids)).Build(nil))
 	})
 }
 
@@ -231,11 +232,11 @@ var kindOfIdentity = func() string {
 // FacetIdentities counts identities by kind and group.
 func (queries) FacetIdentities(ctx context.Context, on platform.Conn, filter *platform.IdentityFilter, scopes []platform.Scope) ([]*platform.IdentityFacets, error) {
 	s := tablesOf(on)
-	facets := EmptyEach[platform.IdentityFacets](len(scopes))
-	kinds, groups := Counting[platform.IdentityKind]{}, Counting[platform.UID]{}
+	facets := table.EmptyEach[platform.IdentityFacets](len(scopes))
+	kinds, groups := table.Counting[platform.IdentityKind]{}, table.Counting[platform.UID]{}
 	var kind string
 	var group platform.UID
-	run := identities.Reader(s).CountBy(filter, scopes, "", []string{kindOfIdentity, "t.parent"}, []any{&kind, UIDOf(&group)}, func(i int, n int64) {
+	run := identities.Reader(s).CountBy(filter, scopes, "", []string{kindOfIdentity, "t.parent"}, []any{&kind, table.UIDOf(&group)}, func(i int, n int64) {
 		kinds.Add(&facets[i].Kind, platform.IdentityKind(kind), n)
 		groups.Add(&facets[i].Group, group, n)
 	})

@@ -6,30 +6,31 @@ import (
 	"fmt"
 
 	"atrium/platform"
+	"atrium/store/sqlstore/table"
 )
 
-var identityProviders = NewTable(&Definition[*platform.IdentityProvider, *platform.IdentityProviderFilter]{
+var identityProviders = table.New(&table.Definition[*platform.IdentityProvider, *platform.IdentityProviderFilter]{
 	Name:           "identity_provider",
 	HasUniqueNames: true,
 	UID:            func(p *platform.IdentityProvider) platform.UID { return p.UID },
 	LiesIn:         parentUID,
-	Joins:          []Join{{SQL: " LEFT JOIN issuer_proof v ON v.issuer = ", Column: "issuer"}, {SQL: " AND v.root = ", Column: "root"}},
-	Columns: []Column[*platform.IdentityProvider]{
-		{SQL: "t.uid", To: func(p *platform.IdentityProvider) any { return UIDOf(&p.UID) }},
+	Joins:          []table.Join{{SQL: " LEFT JOIN issuer_proof v ON v.issuer = ", Column: "issuer"}, {SQL: " AND v.root = ", Column: "root"}},
+	Columns: []table.Column[*platform.IdentityProvider]{
+		{SQL: "t.uid", To: func(p *platform.IdentityProvider) any { return table.UIDOf(&p.UID) }},
 		{SQL: "t.name", Field: "name", To: func(p *platform.IdentityProvider) any { return &p.Name }},
 		{SQL: "t.description", Field: "description", To: func(p *platform.IdentityProvider) any { return &p.Description }},
-		{SQL: "t.default_role", Field: "defaultRole", To: func(p *platform.IdentityProvider) any { return UIDOf(&p.DefaultRole) }},
-		{SQL: "t.oidc", Field: "oidc", To: func(p *platform.IdentityProvider) any { return JSONOf((*storedProvider)(p)) }},
+		{SQL: "t.default_role", Field: "defaultRole", To: func(p *platform.IdentityProvider) any { return table.UIDOf(&p.DefaultRole) }},
+		{SQL: "t.oidc", Field: "oidc", To: func(p *platform.IdentityProvider) any { return table.JSONOf((*storedProvider)(p)) }},
 		{SQL: "t.client_secret", Field: "clientSecret", To: func(p *platform.IdentityProvider) any { return &p.EncryptedSecret }},
-		{SQL: "t.create_time", To: func(p *platform.IdentityProvider) any { return TimeOf(&p.CreateTime) }},
-		{SQL: "t.update_time", To: func(p *platform.IdentityProvider) any { return TimeOf(&p.UpdateTime) }},
+		{SQL: "t.create_time", To: func(p *platform.IdentityProvider) any { return table.TimeOf(&p.CreateTime) }},
+		{SQL: "t.update_time", To: func(p *platform.IdentityProvider) any { return table.TimeOf(&p.UpdateTime) }},
 		{SQL: "COALESCE(v.method, '')", To: func(p *platform.IdentityProvider) any { return verifiedColumn{&p.IssuerVerified} }},
-		{SQL: "v.verify_time", To: func(p *platform.IdentityProvider) any { return TimeOf(&p.IssuerVerifyTime) }},
+		{SQL: "v.verify_time", To: func(p *platform.IdentityProvider) any { return table.TimeOf(&p.IssuerVerifyTime) }},
 	},
-	WriteOnly: []Column[*platform.IdentityProvider]{
+	WriteOnly: []table.Column[*platform.IdentityProvider]{
 		{SQL: "t.issuer", Field: "oidc", To: func(p *platform.IdentityProvider) any { issuer := issuerOf(p); return &issuer }},
 	},
-	Where: func(f *platform.IdentityProviderFilter, s *Statement) {
+	Where: func(f *platform.IdentityProviderFilter, s *table.Statement) {
 		s.AddName(f.Name)
 		s.AddChanged(&f.ChangeFilter)
 	},
@@ -88,13 +89,13 @@ func (p *storedProvider) UnmarshalJSON(text []byte) error {
 // ProvisionedGrants reads the roles that are bound to the identities of a provider.
 func (queries) ProvisionedGrants(ctx context.Context, on platform.Conn, provider platform.UID) ([]platform.Grant, error) {
 	s := tablesOf(on)
-	q := NewStatement(s.Dialect)
+	q := table.NewStatement(s.Dialect)
 	q.Add("SELECT DISTINCT b.parent, b.role, r.capabilities, b.expire_time FROM identity i JOIN role_binding b ON b.identity = i.uid JOIN role r ON r.uid = b.role WHERE i.provider = ? AND ", provider)
 	addUnexpired(q, "b")
 	var grants []platform.Grant
 	err := s.Conn.Run(ctx, q.Build(func(scan func(...any) error) error {
 		g := platform.Grant{Identity: provider}
-		err := scan(UIDOf(&g.Group), UIDOf(&g.Role), capabilityColumn{&g.Capabilities}, TimeOf(&g.ExpireTime))
+		err := scan(table.UIDOf(&g.Group), table.UIDOf(&g.Role), capabilityColumn{&g.Capabilities}, table.TimeOf(&g.ExpireTime))
 		grants = append(grants, g)
 		return err
 	}))
@@ -104,15 +105,15 @@ func (queries) ProvisionedGrants(ctx context.Context, on platform.Conn, provider
 // MappedGrants reads the roles that a provider maps external groups to.
 func (queries) MappedGrants(ctx context.Context, on platform.Conn, provider platform.UID, externalGroups ...string) ([]platform.Grant, error) {
 	s := tablesOf(on)
-	q := NewStatement(s.Dialect)
+	q := table.NewStatement(s.Dialect)
 	q.Add("SELECT m.scope, m.role, m.external_group_id, r.capabilities FROM external_group_role_mapping m JOIN role r ON r.uid = m.role WHERE m.parent = ?", provider)
 	if len(externalGroups) > 0 {
-		q.Add(" AND m.external_group_id ?", Values(externalGroups))
+		q.Add(" AND m.external_group_id ?", table.Values(externalGroups))
 	}
 	var grants []platform.Grant
 	err := s.Conn.Run(ctx, q.Build(func(scan func(...any) error) error {
 		g := platform.Grant{Identity: provider}
-		err := scan(UIDOf(&g.Group), UIDOf(&g.Role), &g.ExternalGroup, capabilityColumn{&g.Capabilities})
+		err := scan(table.UIDOf(&g.Group), table.UIDOf(&g.Role), &g.ExternalGroup, capabilityColumn{&g.Capabilities})
 		grants = append(grants, g)
 		return err
 	}))

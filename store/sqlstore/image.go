@@ -9,6 +9,7 @@ import (
 
 	"atrium/platform"
 	"atrium/store/sqlstore/dbconn"
+	"atrium/store/sqlstore/table"
 )
 
 // Images reads images by repo and digest.
@@ -17,18 +18,18 @@ func (queries) Images(ctx context.Context, on platform.Conn, keys platform.Image
 	wanted := keys.Keys()
 	repos, digests := make([][]byte, len(wanted)), make([]string, len(wanted))
 	for i, k := range wanted {
-		repos[i], digests[i] = PackUID(k.Repo), k.Digest
+		repos[i], digests[i] = table.PackUID(k.Repo), k.Digest
 	}
-	q := NewStatement(s.Dialect)
+	q := table.NewStatement(s.Dialect)
 	q.Add("SELECT DISTINCT m.repo, m.digest, m.architectures, m.packages FROM ")
-	q.Add(q.Parents(UIDPairs(repos, digests)...))
+	q.Add(q.Parents(table.UIDPairs(repos, digests)...))
 	// CROSS JOIN makes SQLite look up each image instead of reading all of them.
 	q.Add(" CROSS JOIN image m WHERE m.repo = p.k AND m.digest = p.inside")
 	var images []*platform.Image
 	err := s.Reads.Run(ctx, q.Build(func(scan func(...any) error) error {
 		i := new(platform.Image)
 		images = append(images, i)
-		return scan(UIDOf(&i.Repo), &i.Digest, JSONOf(&i.Architectures), JSONOf(&i.Packages))
+		return scan(table.UIDOf(&i.Repo), &i.Digest, table.JSONOf(&i.Architectures), table.JSONOf(&i.Packages))
 	}))
 	return images, err
 }
@@ -110,8 +111,8 @@ func newUseList(scopes []platform.Scope) *useList {
 			if b.Holds == "" || b.UID != "" && b.UID.Root() != b.Holds.Root() {
 				continue
 			}
-			l.scopes, l.versions = append(l.scopes, i), append(l.versions, LocalOf(b.Holds))
-			l.roots, l.low, l.past = append(l.roots, ScopeKey(b.Holds.Root())), append(l.low, RestOf(b.UID)), append(l.past, PastRest(b.UID))
+			l.scopes, l.versions = append(l.scopes, i), append(l.versions, table.LocalOf(b.Holds))
+			l.roots, l.low, l.past = append(l.roots, table.ScopeKey(b.Holds.Root())), append(l.low, table.RestOf(b.UID)), append(l.past, table.PastRest(b.UID))
 		}
 	}
 	return l
@@ -146,7 +147,7 @@ func (r imageLists) ListEach(ctx context.Context, q platform.Query[*platform.Ima
 
 // pageOfUses builds a statement that reads the images of the uses in which a page begins.
 func (r imageLists) pageOfUses(q platform.Query[*platform.ImageFilter], uses *useList, into [][]imagePlace) *dbconn.Statement {
-	s := NewStatement(r.Dialect)
+	s := table.NewStatement(r.Dialect)
 	s.Add("SELECT p.i, t.parent, t.images FROM ")
 	page := s.Follow()
 	parents := page.Parents(uses.columns()...)
@@ -157,7 +158,7 @@ func (r imageLists) pageOfUses(q platform.Query[*platform.ImageFilter], uses *us
 	}
 	if q.From != nil {
 		from := placeAt(q.From)
-		page.Add(" AND (t.rest, t.part) "+sign+" (?, ?)", RestOf(from.repo), from.number/imagesPerUse)
+		page.Add(" AND (t.rest, t.part) "+sign+" (?, ?)", table.RestOf(from.repo), from.number/imagesPerUse)
 	}
 	page.Add(" ORDER BY t.rest"+direction+", t.part"+direction+" LIMIT ?", int64(q.MaxRows()+q.Skip+1)) // one may be all before the page
 	s.AddPerParent(parents, "package_use", "t.parent, t.images", page)
@@ -165,7 +166,7 @@ func (r imageLists) pageOfUses(q platform.Query[*platform.ImageFilter], uses *us
 		var i int64
 		var repo platform.UID
 		var numbers []int64
-		if err := scan(&i, UIDOf(&repo), JSONOf(&numbers)); err != nil {
+		if err := scan(&i, table.UIDOf(&repo), table.JSONOf(&numbers)); err != nil {
 			return err
 		}
 		to := uses.scopes[i-1]
@@ -181,7 +182,7 @@ func (r imageLists) pageOfUses(q platform.Query[*platform.ImageFilter], uses *us
 
 // countUses builds a statement that counts the images of each list.
 func (r imageLists) countUses(uses *useList, into []platform.Rows[*platform.Image]) *dbconn.Statement {
-	s := NewStatement(r.Dialect)
+	s := table.NewStatement(r.Dialect)
 	s.AddSlow("SELECT p.i, CAST(SUM(t.n) AS BIGINT) FROM ").Add(s.Parents(uses.columns()...)).Add(" CROSS JOIN package_use t WHERE " + usesOfVersion + " GROUP BY p.i")
 	return s.Build(func(scan func(...any) error) error {
 		var i, n int64
@@ -203,21 +204,21 @@ func (r imageLists) describe(ctx context.Context, q platform.Query[*platform.Ima
 			return a.compare(b)
 		})
 		places[i] = places[i][min(q.Skip, len(places[i])):]
-		places[i], found[i].More = TrimPage(places[i], q.Limit, q.Backward)
+		places[i], found[i].More = table.TrimPage(places[i], q.Limit, q.Backward)
 		for _, at := range places[i] {
-			repos, numbers = append(repos, PackUID(at.repo)), append(numbers, strconv.FormatInt(at.number, 10))
+			repos, numbers = append(repos, table.PackUID(at.repo)), append(numbers, strconv.FormatInt(at.number, 10))
 		}
 	}
 	if len(repos) == 0 {
 		return nil
 	}
 	byPlace := map[imagePlace]*platform.Image{}
-	s := NewStatement(r.Dialect)
-	s.Add("SELECT m.parent, m.digest, m.number, COALESCE(i.architectures, ''), COALESCE(i.packages, '') FROM ").Add(s.Parents(UIDPairs(repos, numbers)...))
+	s := table.NewStatement(r.Dialect)
+	s.Add("SELECT m.parent, m.digest, m.number, COALESCE(i.architectures, ''), COALESCE(i.packages, '') FROM ").Add(s.Parents(table.UIDPairs(repos, numbers)...))
 	s.Add(" CROSS JOIN image_status m LEFT JOIN image i ON i.repo = m.parent AND i.digest = m.digest WHERE m.parent = p.k AND m.number = CAST(p.inside AS BIGINT)")
 	err := r.Reads.Run(ctx, s.Build(func(scan func(...any) error) error {
 		i := new(platform.Image)
-		err := scan(UIDOf(&i.Repo), &i.Digest, &i.Number, JSONOf(&i.Architectures), JSONOf(&i.Packages))
+		err := scan(table.UIDOf(&i.Repo), &i.Digest, &i.Number, table.JSONOf(&i.Architectures), table.JSONOf(&i.Packages))
 		byPlace[placeOf(i)] = i
 		return err
 	}))
@@ -239,7 +240,7 @@ func (r imageLists) listAffected(ctx context.Context, q platform.Query[*platform
 		run = append(run, r.pageOfAffected(q, &places[0]))
 	}
 	if q.Parts.Has(platform.PartTotal) {
-		s := NewStatement(r.Dialect)
+		s := table.NewStatement(r.Dialect)
 		s.AddSlow("SELECT COUNT(*) FROM (SELECT DISTINCT f.parent, f.digest FROM finding f WHERE ")
 		addAffected(s, q)
 		run = append(run, s.Add(") d").Build(func(scan func(...any) error) error { return scan(&found[0].Total) }))
@@ -254,7 +255,7 @@ func (r imageLists) listAffected(ctx context.Context, q platform.Query[*platform
 // pageOfAffected builds a statement that reads the places of images with open findings of a vulnerability, up to the
 // end of a page.
 func (r imageLists) pageOfAffected(q platform.Query[*platform.ImageFilter], into *[]imagePlace) *dbconn.Statement {
-	s := NewStatement(r.Dialect)
+	s := table.NewStatement(r.Dialect)
 	s.AddSlow("SELECT DISTINCT f.parent, m.number FROM finding f CROSS JOIN image_status m WHERE m.parent = f.parent AND m.digest = f.digest AND ")
 	addAffected(s, q)
 	sign, direction := ">", ""
@@ -268,21 +269,21 @@ func (r imageLists) pageOfAffected(q platform.Query[*platform.ImageFilter], into
 	s.Add(" ORDER BY f.parent"+direction+", m.number"+direction+" LIMIT ?", int64(q.MaxRows()+q.Skip))
 	return s.Build(func(scan func(...any) error) error {
 		var at imagePlace
-		err := scan(UIDOf(&at.repo), &at.number)
+		err := scan(table.UIDOf(&at.repo), &at.number)
 		*into = append(*into, at)
 		return err
 	})
 }
 
 // addAffected adds the condition that a finding f is an open one of the vulnerabilities of a query, and in its scope.
-func addAffected(s *Statement, q platform.Query[*platform.ImageFilter]) {
+func addAffected(s *table.Statement, q platform.Query[*platform.ImageFilter]) {
 	addOpenVulnerability(s, q.Filter.VulnerabilityIDs)
 	s.Add(" AND (")
 	for i, b := range q.Scope.Branches() {
 		if i > 0 {
 			s.Add(" OR ")
 		}
-		s.Add("f.root_key = ? AND f.rest >= ? AND f.rest < ?", ScopeKey(b.UID.Root()), RestOf(b.UID), PastRest(b.UID))
+		s.Add("f.root_key = ? AND f.rest >= ? AND f.rest < ?", table.ScopeKey(b.UID.Root()), table.RestOf(b.UID), table.PastRest(b.UID))
 	}
 	s.Add(")")
 }
@@ -292,9 +293,9 @@ func (queries) PutImages(ctx context.Context, in platform.Tx, images []*platform
 	tx := transactionOf(in)
 	run := make([]*dbconn.Statement, len(images))
 	for n, i := range images {
-		q := NewStatement(tx.Dialect)
+		q := table.NewStatement(tx.Dialect)
 		q.Add("INSERT INTO image (repo, digest, architectures, packages) VALUES (?, ?, ?, ?)",
-			i.Repo, i.Digest, JSONText(&i.Architectures), JSONText(&i.Packages))
+			i.Repo, i.Digest, table.JSONText(&i.Architectures), table.JSONText(&i.Packages))
 		q.Add(" ON CONFLICT (repo, digest) DO UPDATE SET architectures = excluded.architectures, packages = excluded.packages")
 		run[n] = q.Build(nil)
 		tx.tasks = append(tx.tasks, platform.FindingTask{Subject: i.Repo, Digest: i.Digest})

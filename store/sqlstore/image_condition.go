@@ -5,6 +5,7 @@ import (
 
 	"atrium/platform"
 	"atrium/store/sqlstore/dbconn"
+	"atrium/store/sqlstore/table"
 )
 
 // The conditions on images are those of repos and of tags alike: a repo meets them if one of its live
@@ -15,18 +16,18 @@ const (
 	repoHolds = " AND t.uid IN (SELECT u.parent FROM package_use u WHERE u.root_key = p.xroot AND u.version = p.x)"
 	tagHolds  = " AND t.uid IN (" + tagsOfUses + " u.root_key = p.xroot AND u.version = p.x AND " + tagOfUse + ")"
 
-	tagsOfUses = "SELECT g.uid FROM package_use u CROSS JOIN " + ElementsOf + "u.images" + "} CROSS JOIN image_status m CROSS JOIN tag g WHERE"
+	tagsOfUses = "SELECT g.uid FROM package_use u CROSS JOIN " + table.ElementsOf + "u.images" + "} CROSS JOIN image_status m CROSS JOIN tag g WHERE"
 	tagOfUse   = "m.parent = u.parent AND m.number = CAST(e.value AS BIGINT) AND g.parent_key = m.parent_key AND substr(g.digest, 8, 6) = substr(m.digest, 8, 6)" +
 		" AND g.parent = m.parent AND g.digest = m.digest"
 )
 
 // holding returns the condition that images of a row of t hold a version.
-func holding(sql string, version platform.UID) Narrowing {
-	return Narrowing{SQL: sql, Bytes: LocalOf(version), Root: ScopeKey(version.Root())}
+func holding(sql string, version platform.UID) table.Narrowing {
+	return table.Narrowing{SQL: sql, Bytes: table.LocalOf(version), Root: table.ScopeKey(version.Root())}
 }
 
 // addHolds adds the condition that images of a row of t hold a version; "" means any.
-func addHolds(s *Statement, sql string, version platform.UID) {
+func addHolds(s *table.Statement, sql string, version platform.UID) {
 	if version != "" {
 		s.AddNarrowing(holding(sql, version))
 	}
@@ -34,7 +35,7 @@ func addHolds(s *Statement, sql string, version platform.UID) {
 
 // addOpenSeverities adds the condition that a repo, or a tag, whose table has the alias, has open findings
 // with one of ratings: see platform.OpenCounts.Text.
-func addOpenSeverities(s *Statement, alias string, ratings []platform.SeverityRating) {
+func addOpenSeverities(s *table.Statement, alias string, ratings []platform.SeverityRating) {
 	for i, rating := range ratings {
 		s.Add(map[bool]string{true: " AND (", false: " OR "}[i == 0])
 		switch at := 6 * (5 - max(rating.Rank(), 0)); at {
@@ -50,22 +51,22 @@ func addOpenSeverities(s *Statement, alias string, ratings []platform.SeverityRa
 }
 
 // addOpenVulnerability adds the condition that a finding f is open and of an advisory with one of names.
-func addOpenVulnerability(s *Statement, names []string) {
+func addOpenVulnerability(s *table.Statement, names []string) {
 	s.Add(fmt.Sprintf("f.count_class > 0 AND f.count_class <= %d AND f.advisory", openClasses))
 	addNamedAdvisory(s, names)
 }
 
 // addNamedAdvisory adds the condition that the UID of an advisory is of one with one of names.
-func addNamedAdvisory(s *Statement, names []string) {
-	s.Add(" IN (SELECT a.uid FROM advisory_alias a WHERE a.alias ?", Values(names))
-	s.Add(" UNION SELECT v.uid FROM advisory v WHERE v.advisory_id ?)", Values(names))
+func addNamedAdvisory(s *table.Statement, names []string) {
+	s.Add(" IN (SELECT a.uid FROM advisory_alias a WHERE a.alias ?", table.Values(names))
+	s.Add(" UNION SELECT v.uid FROM advisory v WHERE v.advisory_id ?)", table.Values(names))
 }
 
 // openClasses is the last class of open findings.
 var openClasses = 1 + platform.FindingClass{State: platform.FindingInTriage, Rating: platform.SeverityCritical, Fixable: true, KnownExploited: true}.Number()
 
 // whereRepoImages adds the conditions on the images of repos.
-func whereRepoImages(f *platform.ImageConditions, s *Statement) {
+func whereRepoImages(f *platform.ImageConditions, s *table.Statement) {
 	addOpenSeverities(s, "t", f.OpenSeverities)
 	if len(f.VulnerabilityIDs) > 0 {
 		s.Add(" AND t.affected AND t.uid IN (SELECT f.parent FROM finding f WHERE ")
@@ -81,7 +82,7 @@ func whereRepoImages(f *platform.ImageConditions, s *Statement) {
 }
 
 // whereTagImages adds the conditions on the images of tags.
-func whereTagImages(f *platform.ImageConditions, s *Statement) {
+func whereTagImages(f *platform.ImageConditions, s *table.Statement) {
 	if len(f.OpenSeverities) > 0 {
 		s.Add(" AND t.open_severity <> ''") // indexes have no other tags
 		addOpenSeverities(s, "t", f.OpenSeverities)
@@ -100,10 +101,10 @@ func whereTagImages(f *platform.ImageConditions, s *Statement) {
 }
 
 // addVersions adds the condition that a use is of one of versions.
-func addVersions(s *Statement, versions []platform.UID) {
+func addVersions(s *table.Statement, versions []platform.UID) {
 	roots, packages, locals := [][]byte{}, [][]byte{}, [][]byte{}
 	for _, v := range versions {
-		roots, packages, locals = append(roots, ScopeKey(v.Root())), append(packages, LocalOf(v.Parent())), append(locals, LocalOf(v))
+		roots, packages, locals = append(roots, table.ScopeKey(v.Root())), append(packages, table.LocalOf(v.Parent())), append(locals, table.LocalOf(v))
 	}
 	s.Add("u.root_key IN (SELECT p.k FROM ").Add(s.Parents(dbconn.ParentColumn{Name: "k", Bytes: compactBytes(roots)}))
 	s.Add(") AND u.package IN (SELECT p.k FROM ").Add(s.Parents(dbconn.ParentColumn{Name: "k", Bytes: compactBytes(packages)}))

@@ -6,12 +6,13 @@ import (
 
 	"atrium/platform"
 	"atrium/store/sqlstore/dbconn"
+	"atrium/store/sqlstore/table"
 )
 
 const proofColumns = "v.root, v.issuer, v.method, v.verify_time, v.check_time"
 
 func proofScan(p *platform.IssuerProof) []any {
-	return []any{UIDOf(&p.Organisation), &p.Issuer, (*string)(&p.Method), TimeOf(&p.VerifyTime), TimeOf(&p.CheckTime)}
+	return []any{table.UIDOf(&p.Organisation), &p.Issuer, (*string)(&p.Method), table.TimeOf(&p.VerifyTime), table.TimeOf(&p.CheckTime)}
 }
 
 func collectProofs(into *[]*platform.IssuerProof) func(scan func(...any) error) error {
@@ -27,7 +28,7 @@ func collectProofs(into *[]*platform.IssuerProof) func(scan func(...any) error) 
 func (queries) IssuerProof(ctx context.Context, on platform.Conn, root platform.UID, issuer string) (*platform.IssuerProof, error) {
 	s := tablesOf(on)
 	found := &platform.IssuerProof{}
-	q := NewStatement(s.Dialect).Add("SELECT "+proofColumns+" FROM issuer_proof v WHERE v.issuer = ? AND v.root = ?", issuer, root)
+	q := table.NewStatement(s.Dialect).Add("SELECT "+proofColumns+" FROM issuer_proof v WHERE v.issuer = ? AND v.root = ?", issuer, root)
 	err := s.Conn.Run(ctx, q.Build(func(scan func(...any) error) error { return scan(proofScan(found)...) }))
 	return found, err
 }
@@ -36,7 +37,7 @@ func (queries) IssuerProof(ctx context.Context, on platform.Conn, root platform.
 func (queries) DueIssuerProofs(ctx context.Context, on platform.Conn, before platform.Time, limit int) ([]*platform.IssuerProof, error) {
 	s := tablesOf(on)
 	var due []*platform.IssuerProof
-	q := NewStatement(s.Dialect).Add("SELECT "+proofColumns+" FROM issuer_proof v WHERE v.method = 'file' AND v.check_time < ? ORDER BY v.check_time LIMIT ?", before, int64(limit))
+	q := table.NewStatement(s.Dialect).Add("SELECT "+proofColumns+" FROM issuer_proof v WHERE v.method = 'file' AND v.check_time < ? ORDER BY v.check_time LIMIT ?", before, int64(limit))
 	err := s.Conn.Run(ctx, q.Build(collectProofs(&due)))
 	return due, err
 }
@@ -46,7 +47,7 @@ func (queries) DueIssuerProofs(ctx context.Context, on platform.Conn, before pla
 func (queries) IssuerProofs(ctx context.Context, on platform.Conn) ([]*platform.IssuerProof, error) {
 	s := tablesOf(on)
 	var all []*platform.IssuerProof
-	q := NewStatement(s.Dialect).Add("SELECT " + proofColumns + " FROM issuer_proof v ORDER BY v.root, v.issuer")
+	q := table.NewStatement(s.Dialect).Add("SELECT " + proofColumns + " FROM issuer_proof v ORDER BY v.root, v.issuer")
 	if err := s.Conn.Run(ctx, q.Build(collectProofs(&all))); err != nil {
 		return nil, err
 	}
@@ -58,11 +59,11 @@ func (queries) IssuerProofs(ctx context.Context, on platform.Conn) ([]*platform.
 	for _, p := range all {
 		known[decision{p.Organisation, p.Issuer}] = true
 	}
-	q = NewStatement(s.Dialect).AddSlow("SELECT p.root, p.issuer FROM identity_provider p WHERE p.issuer <> '' UNION SELECT i.root, i.match_rule FROM identity i WHERE i.match_rule LIKE ? ORDER BY 1, 2", "%"+platform.PatternMark+"%")
+	q = table.NewStatement(s.Dialect).AddSlow("SELECT p.root, p.issuer FROM identity_provider p WHERE p.issuer <> '' UNION SELECT i.root, i.match_rule FROM identity i WHERE i.match_rule LIKE ? ORDER BY 1, 2", "%"+platform.PatternMark+"%")
 	err := s.Conn.Run(ctx, q.Build(func(scan func(...any) error) error {
 		var root platform.UID
 		var rule string
-		if err := scan(UIDOf(&root), &rule); err != nil {
+		if err := scan(table.UIDOf(&root), &rule); err != nil {
 			return err
 		}
 		issuer, _, _ := strings.Cut(rule, ruleBreak)
@@ -80,7 +81,7 @@ func (queries) IssuerProofs(ctx context.Context, on platform.Conn) ([]*platform.
 func (queries) ProvidersOfIssuer(ctx context.Context, on platform.Conn, root platform.UID, issuer string) ([]platform.UID, error) {
 	s := tablesOf(on)
 	var uids []platform.UID
-	q := NewStatement(s.Dialect).Add("SELECT uid FROM identity_provider WHERE issuer = ? AND root = ? ORDER BY uid", issuer, root)
+	q := table.NewStatement(s.Dialect).Add("SELECT uid FROM identity_provider WHERE issuer = ? AND root = ? ORDER BY uid", issuer, root)
 	err := s.Conn.Run(ctx, q.Build(collectUIDs(&uids)))
 	return uids, err
 }
@@ -89,7 +90,7 @@ func (queries) ProvidersOfIssuer(ctx context.Context, on platform.Conn, root pla
 // keys never looks like a pattern.
 func (queries) CountRules(ctx context.Context, on platform.Conn, keys map[platform.UID]platform.RuleKey) (map[platform.UID]int, error) {
 	s := tablesOf(on)
-	return s.countByIdentity(ctx, keys, func(q *Statement, identity platform.UID, key string) {
+	return s.countByIdentity(ctx, keys, func(q *table.Statement, identity platform.UID, key string) {
 		q.AddSlow("SELECT (SELECT COUNT(*) FROM identity WHERE match_rule = ? AND root = ? AND uid <> ?)", key, identity.Root(), identity)
 		q.Add(" + (SELECT COUNT(*) FROM identity WHERE static_rule = ? AND static_rule <> '' AND root = ? AND uid <> ?)", key, identity.Root(), identity)
 	})
@@ -98,7 +99,7 @@ func (queries) CountRules(ctx context.Context, on platform.Conn, keys map[platfo
 // CountBindings counts the role bindings of each identity, and of those with its key.
 func (queries) CountBindings(ctx context.Context, on platform.Conn, keys map[platform.UID]platform.RuleKey, most int) (map[platform.UID]int, error) {
 	s := tablesOf(on)
-	return s.countByIdentity(ctx, keys, func(q *Statement, identity platform.UID, key string) {
+	return s.countByIdentity(ctx, keys, func(q *table.Statement, identity platform.UID, key string) {
 		q.AddSlow("SELECT COUNT(*) FROM (SELECT 1 FROM (SELECT uid FROM identity WHERE match_rule = ? AND root = ?", key, identity.Root())
 		q.Add(" UNION SELECT uid FROM identity WHERE static_rule = ? AND static_rule <> '' AND root = ? UNION SELECT uid FROM identity WHERE uid = ?) i", key, identity.Root(), identity)
 		q.Add(" JOIN role_binding b ON b.identity = i.uid LIMIT ?) bound", int64(most))
@@ -106,11 +107,11 @@ func (queries) CountBindings(ctx context.Context, on platform.Conn, keys map[pla
 }
 
 // countByIdentity runs a statement that counts for each identity and its rule.
-func (s tables) countByIdentity(ctx context.Context, keys map[platform.UID]platform.RuleKey, add func(q *Statement, identity platform.UID, key string)) (map[platform.UID]int, error) {
+func (s tables) countByIdentity(ctx context.Context, keys map[platform.UID]platform.RuleKey, add func(q *table.Statement, identity platform.UID, key string)) (map[platform.UID]int, error) {
 	counts := make(map[platform.UID]int, len(keys))
 	var run []*dbconn.Statement
 	for identity, key := range keys {
-		q := NewStatement(s.Dialect)
+		q := table.NewStatement(s.Dialect)
 		add(q, identity, ruleText(key))
 		run = append(run, q.Build(func(scan func(...any) error) error {
 			var n int64
@@ -130,10 +131,10 @@ func (s tables) countByIdentity(ctx context.Context, keys map[platform.UID]platf
 func (queries) HasOwner(ctx context.Context, on platform.Conn, root, without platform.UID, identities ...platform.UID) (bool, error) {
 	s := tablesOf(on)
 	has := false
-	q := NewStatement(s.Dialect).Add("SELECT 1 FROM role_binding b JOIN identity i ON i.uid = b.identity WHERE b.parent = ? AND b.role = ? AND b.uid <> ? AND b.expire_time IS NULL", root, platform.OwnerRole, without)
+	q := table.NewStatement(s.Dialect).Add("SELECT 1 FROM role_binding b JOIN identity i ON i.uid = b.identity WHERE b.parent = ? AND b.role = ? AND b.uid <> ? AND b.expire_time IS NULL", root, platform.OwnerRole, without)
 	q.Add(" AND (i.provider IS NOT NULL OR i.uid <> ? AND (i.match_rule <> '' OR i.static_rule <> ''))", without)
 	if len(identities) > 0 {
-		q.Add(" AND NOT (i.uid ?)", UIDKeys(identities))
+		q.Add(" AND NOT (i.uid ?)", table.UIDKeys(identities))
 	}
 	q.Add(" LIMIT 1")
 	err := s.Conn.Run(ctx, q.Build(func(func(...any) error) error { has = true; return nil }))
@@ -143,7 +144,7 @@ func (queries) HasOwner(ctx context.Context, on platform.Conn, root, without pla
 // PutIssuerProof stores a proof.
 func (queries) PutIssuerProof(ctx context.Context, in platform.Tx, p *platform.IssuerProof) error {
 	tx := transactionOf(in)
-	q := NewStatement(tx.Dialect).Add("INSERT INTO issuer_proof (root, issuer, method, verify_time, check_time) VALUES (?, ?, ?, ?, ?)", p.Organisation, p.Issuer, string(p.Method), p.VerifyTime, p.CheckTime)
+	q := table.NewStatement(tx.Dialect).Add("INSERT INTO issuer_proof (root, issuer, method, verify_time, check_time) VALUES (?, ?, ?, ?, ?)", p.Organisation, p.Issuer, string(p.Method), p.VerifyTime, p.CheckTime)
 	q.Add(" ON CONFLICT (issuer, root) DO UPDATE SET method = excluded.method, verify_time = excluded.verify_time, check_time = excluded.check_time")
 	return tx.Conn.Run(ctx, q.Build(nil))
 }
@@ -151,5 +152,5 @@ func (queries) PutIssuerProof(ctx context.Context, in platform.Tx, p *platform.I
 // DeleteIssuerProof removes a proof.
 func (queries) DeleteIssuerProof(ctx context.Context, in platform.Tx, root platform.UID, issuer string) error {
 	tx := transactionOf(in)
-	return tx.Conn.Run(ctx, NewStatement(tx.Dialect).Add("DELETE FROM issuer_proof WHERE issuer = ? AND root = ?", issuer, root).Build(nil))
+	return tx.Conn.Run(ctx, table.NewStatement(tx.Dialect).Add("DELETE FROM issuer_proof WHERE issuer = ? AND root = ?", issuer, root).Build(nil))
 }

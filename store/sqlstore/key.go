@@ -5,17 +5,18 @@ import (
 
 	"atrium/platform"
 	"atrium/store/sqlstore/dbconn"
+	"atrium/store/sqlstore/table"
 )
 
 // Keys returns the keys of a purpose, the oldest first.
 func (queries) Keys(ctx context.Context, on platform.Conn, purpose string) ([]platform.Key, error) {
 	s := tablesOf(on)
 	var keys []platform.Key
-	q := NewStatement(s.Dialect).Add("SELECT id, material, sealed, create_time FROM shared_key WHERE purpose = ? ORDER BY id", purpose)
+	q := table.NewStatement(s.Dialect).Add("SELECT id, material, sealed, create_time FROM shared_key WHERE purpose = ? ORDER BY id", purpose)
 	err := s.Conn.Run(ctx, q.Build(func(scan func(...any) error) error {
 		k := platform.Key{Purpose: purpose}
 		var id int64
-		err := scan(&id, &k.Material, &k.Sealed, TimeOf(&k.CreateTime))
+		err := scan(&id, &k.Material, &k.Sealed, table.TimeOf(&k.CreateTime))
 		k.ID = int(id)
 		keys = append(keys, k)
 		return err
@@ -26,7 +27,7 @@ func (queries) Keys(ctx context.Context, on platform.Conn, purpose string) ([]pl
 // PutKey adds or replaces a key.
 func (queries) PutKey(ctx context.Context, in platform.Tx, k platform.Key) error {
 	tx := transactionOf(in)
-	q := NewStatement(tx.Dialect).Add("INSERT INTO shared_key (purpose, id, material, sealed, create_time) VALUES (?, ?, ?, ?, ?)",
+	q := table.NewStatement(tx.Dialect).Add("INSERT INTO shared_key (purpose, id, material, sealed, create_time) VALUES (?, ?, ?, ?, ?)",
 		k.Purpose, int64(k.ID), k.Material, k.Sealed, k.CreateTime)
 	q.Add(" ON CONFLICT (purpose, id) DO UPDATE SET material = excluded.material, sealed = excluded.sealed")
 	return tx.Conn.Run(ctx, q.Build(nil))
@@ -35,7 +36,7 @@ func (queries) PutKey(ctx context.Context, in platform.Tx, k platform.Key) error
 // DeleteKey removes a key if it exists.
 func (queries) DeleteKey(ctx context.Context, in platform.Tx, purpose string, id int) error {
 	tx := transactionOf(in)
-	q := NewStatement(tx.Dialect).Add("DELETE FROM shared_key WHERE purpose = ? AND id = ?", purpose, int64(id))
+	q := table.NewStatement(tx.Dialect).Add("DELETE FROM shared_key WHERE purpose = ? AND id = ?", purpose, int64(id))
 	return tx.Conn.Run(ctx, q.Build(nil))
 }
 
@@ -49,10 +50,10 @@ func (queries) Secrets(ctx context.Context, in platform.Tx) ([]platform.StoredSe
 	tx := transactionOf(in)
 	var found []platform.StoredSecret
 	for place, c := range secretColumns {
-		q := NewStatement(tx.Dialect).Add("SELECT uid, " + c.column + " FROM " + c.table + " WHERE length(" + c.column + ") > 0")
+		q := table.NewStatement(tx.Dialect).Add("SELECT uid, " + c.column + " FROM " + c.table + " WHERE length(" + c.column + ") > 0")
 		err := tx.Conn.Run(ctx, q.Build(func(scan func(...any) error) error {
 			s := platform.StoredSecret{Place: place}
-			err := scan(UIDOf(&s.Owner), &s.Encrypted)
+			err := scan(table.UIDOf(&s.Owner), &s.Encrypted)
 			found = append(found, s)
 			return err
 		}))
@@ -69,7 +70,7 @@ func (queries) PutSecrets(ctx context.Context, in platform.Tx, secrets []platfor
 	run := make([]*dbconn.Statement, len(secrets))
 	for i, s := range secrets {
 		c := secretColumns[s.Place]
-		run[i] = NewStatement(tx.Dialect).Add("UPDATE "+c.table+" SET "+c.column+" = ? WHERE uid = ?", s.Encrypted, s.Owner).Build(nil)
+		run[i] = table.NewStatement(tx.Dialect).Add("UPDATE "+c.table+" SET "+c.column+" = ? WHERE uid = ?", s.Encrypted, s.Owner).Build(nil)
 	}
 	if len(run) == 0 {
 		return nil

@@ -11,31 +11,32 @@ import (
 	"atrium/platform"
 	"atrium/platform/ecosystem"
 	"atrium/store/sqlstore/dbconn"
+	"atrium/store/sqlstore/table"
 )
 
-var packages = NewTable(&Definition[*platform.Package, *platform.PackageFilter]{
+var packages = table.New(&table.Definition[*platform.Package, *platform.PackageFilter]{
 	Name:        "package",
 	UID:         func(p *platform.Package) platform.UID { return p.UID },
 	LiesIn:      parentUID,
 	IsUncounted: true,
-	Columns: []Column[*platform.Package]{
-		{SQL: "t.uid", To: func(p *platform.Package) any { return UIDOf(&p.UID) }},
+	Columns: []table.Column[*platform.Package]{
+		{SQL: "t.uid", To: func(p *platform.Package) any { return table.UIDOf(&p.UID) }},
 		{SQL: "t.ecosystem", To: func(p *platform.Package) any { return &p.Ecosystem }},
 		{SQL: "t.name", To: func(p *platform.Package) any { return &p.Name }},
-		{SQL: "t.create_time", To: func(p *platform.Package) any { return TimeOf(&p.CreateTime) }},
+		{SQL: "t.create_time", To: func(p *platform.Package) any { return table.TimeOf(&p.CreateTime) }},
 	},
-	WriteOnly: []Column[*platform.Package]{
+	WriteOnly: []table.Column[*platform.Package]{
 		{SQL: "t.normal_name", To: func(p *platform.Package) any { name := p.NormalName(); return &name }},
-		{SQL: "t.search", To: func(p *platform.Package) any { text := Fold(platform.SearchText(p.Name)); return &text }},
+		{SQL: "t.search", To: func(p *platform.Package) any { text := table.Fold(platform.SearchText(p.Name)); return &text }},
 	},
 	Plan: planHeld,
-	Where: func(f *platform.PackageFilter, s *Statement) {
+	Where: func(f *platform.PackageFilter, s *table.Statement) {
 		if len(f.Names) > 0 {
-			s.Add(" AND t.normal_name ?", Values(normalNames(f.Names)))
+			s.Add(" AND t.normal_name ?", table.Values(normalNames(f.Names)))
 		}
 		addAnyEcosystem(s, f.Ecosystems)
-		for _, word := range SearchWords(f.Query) {
-			s.AddSlow(" AND t.search LIKE ? ESCAPE '\\'", LikePattern(word))
+		for _, word := range table.SearchWords(f.Query) {
+			s.AddSlow(" AND t.search LIKE ? ESCAPE '\\'", table.LikePattern(word))
 		}
 		addHeld(s, f.Held, "package", "substr(t.uid, 21, 8)")
 	},
@@ -55,19 +56,19 @@ func normalNames(names []string) []string {
 const fewPackages = 2000
 
 // planHeld returns a reader of a list which knows the few packages that images in a scope hold.
-func planHeld(ctx context.Context, r *Reader[*platform.Package, *platform.PackageFilter], q platform.Query[*platform.PackageFilter]) (*Reader[*platform.Package, *platform.PackageFilter], error) {
+func planHeld(ctx context.Context, r *table.Reader[*platform.Package, *platform.PackageFilter], q platform.Query[*platform.PackageFilter]) (*table.Reader[*platform.Package, *platform.PackageFilter], error) {
 	within := q.Filter.Held.Branches()
 	if len(within) != 1 || within[0].UID.IsRoot() || len(q.Scope.Branches()) == 0 || q.Scope.Branches()[0].Relation == platform.Listed {
 		return r, nil
 	}
 	by, uid := *r, within[0].UID
-	by.Among = UIDKeys{}
-	s := NewStatement(r.Dialect)
-	s.Add("SELECT DISTINCT u.package FROM package_use u WHERE u.parent >= ? AND u.parent < ? LIMIT ?", PackUID(uid), PastSubtree(uid), int64(fewPackages+1))
+	by.Among = table.UIDKeys{}
+	s := table.NewStatement(r.Dialect)
+	s.Add("SELECT DISTINCT u.package FROM package_use u WHERE u.parent >= ? AND u.parent < ? LIMIT ?", table.PackUID(uid), table.PastSubtree(uid), int64(fewPackages+1))
 	err := r.Conn.Run(ctx, s.Build(func(scan func(...any) error) error {
 		var end []byte
 		err := scan(&end)
-		of, _ := platform.UnpackUID(append(PackUID(uid.Root()), end...))
+		of, _ := platform.UnpackUID(append(table.PackUID(uid.Root()), end...))
 		by.Among = append(by.Among, of)
 		return err
 	}))
@@ -79,7 +80,7 @@ func planHeld(ctx context.Context, r *Reader[*platform.Package, *platform.Packag
 
 // addHeld adds the condition that images in a scope hold a row: that there are uses whose column
 // has the value.
-func addHeld(s *Statement, held platform.Scope, column, value string) {
+func addHeld(s *table.Statement, held platform.Scope, column, value string) {
 	if len(held.Branches()) == 0 {
 		return
 	}
@@ -92,7 +93,7 @@ func addHeld(s *Statement, held platform.Scope, column, value string) {
 			s.Add("t.uses > 0 AND t.root = ?", b.UID)
 			continue
 		}
-		s.Add("EXISTS (SELECT 1 FROM package_use u WHERE u.root_key = ? AND u."+column+" = "+value, ScopeKey(b.UID.Root()))
+		s.Add("EXISTS (SELECT 1 FROM package_use u WHERE u.root_key = ? AND u."+column+" = "+value, table.ScopeKey(b.UID.Root()))
 		addUseWithin(s, b.UID)
 		s.Add(")")
 	}
@@ -100,27 +101,27 @@ func addHeld(s *Statement, held platform.Scope, column, value string) {
 }
 
 // addUseWithin adds the condition that a use u is one of repos within a UID.
-func addUseWithin(s *Statement, within platform.UID) {
+func addUseWithin(s *table.Statement, within platform.UID) {
 	if !within.IsRoot() {
-		s.Add(" AND u.rest >= ? AND u.rest < ?", RestOf(within), PastRest(within))
+		s.Add(" AND u.rest >= ? AND u.rest < ?", table.RestOf(within), table.PastRest(within))
 	}
 }
 
 // ends returns the part of the UIDs of versions that identifies them in their organisation: those
 // of the package and of the version.
 func ends(uids []platform.UID) []byte {
-	b := make([]byte, 0, len(uids)*2*SegmentLength)
+	b := make([]byte, 0, len(uids)*2*table.SegmentLength)
 	for _, u := range uids {
-		b = append(b, RestOf(u)...)
+		b = append(b, table.RestOf(u)...)
 	}
 	return b
 }
 
 // splitEnds returns the UIDs whose ends were put together.
 func splitEnds(root platform.UID, b []byte) []platform.UID {
-	uids := make([]platform.UID, 0, len(b)/(2*SegmentLength))
-	packed := PackUID(root)
-	for end := range slices.Chunk(b, 2*SegmentLength) {
+	uids := make([]platform.UID, 0, len(b)/(2*table.SegmentLength))
+	packed := table.PackUID(root)
+	for end := range slices.Chunk(b, 2*table.SegmentLength) {
 		uid, _ := platform.UnpackUID(slices.Concat(packed, end))
 		uids = append(uids, uid)
 	}
@@ -131,7 +132,7 @@ func splitEnds(root platform.UID, b []byte) []platform.UID {
 func (queries) StoredVersions(ctx context.Context, in platform.Tx, uids []platform.UID) ([]platform.UID, error) {
 	tx := transactionOf(in)
 	var found []platform.UID
-	q := NewStatement(tx.Dialect).Add("SELECT t.uid FROM package_version t WHERE t.uid ?", UIDKeys(uids))
+	q := table.NewStatement(tx.Dialect).Add("SELECT t.uid FROM package_version t WHERE t.uid ?", table.UIDKeys(uids))
 	err := tx.Conn.Run(ctx, q.Build(collectUIDs(&found)))
 	return found, err
 }
@@ -141,7 +142,7 @@ func (queries) VersionsOfPackages(ctx context.Context, in platform.Tx, of []plat
 	tx := transactionOf(in)
 	var found []*platform.PackageVersion
 	p := packageVersions.Reader(tx.tables).ProjectAll()
-	q := NewStatement(tx.Dialect).Add("SELECT "+p.Selected+" FROM package_version t"+p.Joins+" WHERE t.parent ?", UIDValues(of))
+	q := table.NewStatement(tx.Dialect).Add("SELECT "+p.Selected+" FROM package_version t"+p.Joins+" WHERE t.parent ?", table.UIDValues(of))
 	err := tx.Conn.Run(ctx, q.Build(p.Collect(&found)))
 	return found, err
 }
@@ -168,7 +169,7 @@ func (tx *transaction) insertNew(ctx context.Context, into string, columns []str
 	const perStatement = 50
 	var run []*dbconn.Statement
 	for part := range slices.Chunk(rows, perStatement) {
-		s := NewStatement(tx.Dialect).Add("INSERT INTO " + into + " (" + strings.Join(columns, ", ") + ") VALUES ")
+		s := table.NewStatement(tx.Dialect).Add("INSERT INTO " + into + " (" + strings.Join(columns, ", ") + ") VALUES ")
 		for i, row := range part {
 			if i > 0 {
 				s.Add(", ")
@@ -191,10 +192,10 @@ func (queries) SetRanks(ctx context.Context, in platform.Tx, versions []*platfor
 	}
 	uids, ranks := make([][]byte, len(versions)), make([]string, len(versions))
 	for i, v := range versions {
-		uids[i], ranks[i] = PackUID(v.UID), v.Rank
+		uids[i], ranks[i] = table.PackUID(v.UID), v.Rank
 	}
-	q := NewStatement(tx.Dialect).Add("UPDATE package_version SET rank = p.inside FROM ")
-	q.Add(q.Parents(UIDPairs(uids, ranks)...))
+	q := table.NewStatement(tx.Dialect).Add("UPDATE package_version SET rank = p.inside FROM ")
+	q.Add(q.Parents(table.UIDPairs(uids, ranks)...))
 	return tx.Conn.Run(ctx, q.Add(" WHERE package_version.uid = p.k").Build(nil))
 }
 
@@ -205,7 +206,7 @@ type useKey struct {
 }
 
 // packageEnd returns the end of the UID of the package.
-func (k useKey) packageEnd() string { return k.version[:SegmentLength] }
+func (k useKey) packageEnd() string { return k.version[:table.SegmentLength] }
 
 // imagesPerUse is how many images one row of uses can name. The rows stay small, because each new
 // image changes one row for each of its packages.
@@ -214,7 +215,7 @@ const imagesPerUse = 256
 // ChangeUses changes the uses of a repo, and how many repos hold its packages.
 func (queries) ChangeUses(ctx context.Context, in platform.Tx, repo platform.UID, digests []string, uses []platform.PackageUse) error {
 	tx := transactionOf(in)
-	used := NewStatement(tx.Dialect).Add("UPDATE sbom SET used = NULL WHERE used IS NOT NULL AND repo = ?", repo).Add(" AND digest ?", Values(digests))
+	used := table.NewStatement(tx.Dialect).Add("UPDATE sbom SET used = NULL WHERE used IS NOT NULL AND repo = ?", repo).Add(" AND digest ?", table.Values(digests))
 	run := []*dbconn.Statement{used.Build(nil)}
 	if len(uses) == 0 {
 		return tx.Conn.Run(ctx, run...)
@@ -222,9 +223,9 @@ func (queries) ChangeUses(ctx context.Context, in platform.Tx, repo platform.UID
 	changed := map[useKey][]platform.PackageUse{}
 	var held [][]byte // packages
 	for _, u := range uses {
-		end := RestOf(u.Version)
+		end := table.RestOf(u.Version)
 		k := useKey{string(end), u.Image / imagesPerUse}
-		changed[k], held = append(changed[k], u), append(held, end[:SegmentLength])
+		changed[k], held = append(changed[k], u), append(held, end[:table.SegmentLength])
 	}
 	stored, before, err := tx.readUses(ctx, repo, compactBytes(held))
 	if err != nil {
@@ -260,7 +261,7 @@ func (queries) ChangeUses(ctx context.Context, in platform.Tx, repo platform.UID
 // readUses reads the uses of packages in a repo, and the number of rows of each package.
 func (tx *transaction) readUses(ctx context.Context, repo platform.UID, packages [][]byte) (stored map[useKey][]int64, rows map[string]int, err error) {
 	stored, rows = map[useKey][]int64{}, map[string]int{}
-	q := NewStatement(tx.Dialect)
+	q := table.NewStatement(tx.Dialect)
 	q.Add("SELECT u.package, u.version, u.part, u.images FROM ")
 	q.Add(q.Parents(dbconn.ParentColumn{Name: "k", Bytes: packages}))
 	q.Add(" JOIN package_use u ON u.parent = ? AND u.package = p.k", repo)
@@ -268,7 +269,7 @@ func (tx *transaction) readUses(ctx context.Context, repo platform.UID, packages
 		var of, version []byte
 		var part int64
 		var images []int64
-		if err := scan(&of, &version, &part, JSONOf(&images)); err != nil {
+		if err := scan(&of, &version, &part, table.JSONOf(&images)); err != nil {
 			return err
 		}
 		stored[useKey{string(of) + string(version), part}] = images
@@ -297,7 +298,7 @@ var useColumns = []string{"root_key", "rest", "parent", "package", "version", "p
 func useValues(repo platform.UID, k useKey, images []int64) []any {
 	list, _ := json.Marshal(images) // cannot fail for numbers
 	return []any{
-		ScopeKey(repo.Root()), RestOf(repo), PackUID(repo), []byte(k.packageEnd()), []byte(k.version[SegmentLength:]), k.part, string(list), int64(len(images)),
+		table.ScopeKey(repo.Root()), table.RestOf(repo), table.PackUID(repo), []byte(k.packageEnd()), []byte(k.version[table.SegmentLength:]), k.part, string(list), int64(len(images)),
 	}
 }
 
@@ -305,11 +306,11 @@ const findUse = " WHERE parent = ? AND package = ? AND version = ? AND part = ?"
 
 func (tx *transaction) updateUse(repo platform.UID, k useKey, images []int64) *dbconn.Statement {
 	values := useValues(repo, k, images)
-	return NewStatement(tx.Dialect).Add("UPDATE package_use SET images = ?, n = ?"+findUse, slices.Concat(values[6:], values[2:6])...).Build(nil)
+	return table.NewStatement(tx.Dialect).Add("UPDATE package_use SET images = ?, n = ?"+findUse, slices.Concat(values[6:], values[2:6])...).Build(nil)
 }
 
 func (tx *transaction) deleteUse(repo platform.UID, k useKey) *dbconn.Statement {
-	return NewStatement(tx.Dialect).Add("DELETE FROM package_use"+findUse, useValues(repo, k, nil)[2:6]...).Build(nil)
+	return table.NewStatement(tx.Dialect).Add("DELETE FROM package_use"+findUse, useValues(repo, k, nil)[2:6]...).Build(nil)
 }
 
 // countHolders changes how many repos hold the packages that a repo holds now and did not hold
@@ -319,14 +320,14 @@ func (tx *transaction) countHolders(ctx context.Context, root platform.UID, befo
 		var uids []platform.UID
 		for of, n := range after {
 			if n > 0 && before[of] == 0 && by > 0 || n == 0 && before[of] > 0 && by < 0 {
-				uid, _ := platform.UnpackUID(append(PackUID(root), of...))
+				uid, _ := platform.UnpackUID(append(table.PackUID(root), of...))
 				uids = append(uids, uid)
 			}
 		}
 		if len(uids) == 0 {
 			continue
 		}
-		if err := tx.Conn.Run(ctx, NewStatement(tx.Dialect).Add("UPDATE package SET uses = uses + ? WHERE uid ?", by, UIDKeys(uids)).Build(nil)); err != nil {
+		if err := tx.Conn.Run(ctx, table.NewStatement(tx.Dialect).Add("UPDATE package SET uses = uses + ? WHERE uid ?", by, table.UIDKeys(uids)).Build(nil)); err != nil {
 			return err
 		}
 	}
@@ -354,7 +355,7 @@ func (queries) ImagePackages(ctx context.Context, on platform.Conn, keys platfor
 	wanted := keys.Keys()
 	repos, digests := make([][]byte, len(wanted)), make([]string, len(wanted))
 	for i, k := range wanted {
-		repos[i], digests[i] = PackUID(k.Repo), k.Digest
+		repos[i], digests[i] = table.PackUID(k.Repo), k.Digest
 	}
 	type held struct {
 		architecture string
@@ -367,11 +368,11 @@ func (queries) ImagePackages(ctx context.Context, on platform.Conn, keys platfor
 		byImage[k] = append(byImage[k], held{architecture, versions})
 		uids = append(uids, versions...)
 	}
-	q := NewStatement(s.Dialect)
-	q.Add("SELECT b.repo, b.digest, b.architecture, b.versions FROM ").Add(q.Parents(UIDPairs(repos, digests)...))
+	q := table.NewStatement(s.Dialect)
+	q.Add("SELECT b.repo, b.digest, b.architecture, b.versions FROM ").Add(q.Parents(table.UIDPairs(repos, digests)...))
 	q.Add(" CROSS JOIN sbom b WHERE b.repo = p.k AND b.digest = p.inside ORDER BY b.architecture")
-	named := NewStatement(s.Dialect)
-	named.Add("SELECT t.parent, t.digest, '', t.versions FROM ").Add(named.Parents(UIDPairs(repos, digests)...))
+	named := table.NewStatement(s.Dialect)
+	named.Add("SELECT t.parent, t.digest, '', t.versions FROM ").Add(named.Parents(table.UIDPairs(repos, digests)...))
 	named.Add(" CROSS JOIN image_status t WHERE t.parent = p.k AND t.digest = p.inside AND t.basis = ?", string(platform.BasisName))
 	hasSBOM := map[platform.ImageKey]bool{}
 	read := func(isSBOM bool) func(scan func(...any) error) error {
@@ -379,7 +380,7 @@ func (queries) ImagePackages(ctx context.Context, on platform.Conn, keys platfor
 			var k platform.ImageKey
 			var architecture string
 			var list []byte
-			if err := scan(UIDOf(&k.Repo), &k.Digest, &architecture, &list); err != nil {
+			if err := scan(table.UIDOf(&k.Repo), &k.Digest, &architecture, &list); err != nil {
 				return err
 			}
 			if isSBOM {
@@ -399,7 +400,7 @@ func (queries) ImagePackages(ctx context.Context, on platform.Conn, keys platfor
 		slices.Sort(uids)
 		versions := packageVersions.Reader(s)
 		p := versions.ProjectAll()
-		v := NewStatement(s.Dialect).Add("SELECT "+p.Selected+" FROM package_version t"+p.Joins+" WHERE t.uid ?", UIDKeys(slices.Compact(uids)))
+		v := table.NewStatement(s.Dialect).Add("SELECT "+p.Selected+" FROM package_version t"+p.Joins+" WHERE t.uid ?", table.UIDKeys(slices.Compact(uids)))
 		var found []*platform.PackageVersion
 		if err := s.Reads.Run(ctx, v.Build(p.Collect(&found))); err != nil {
 			return nil, err

@@ -6,31 +6,32 @@ import (
 
 	"atrium/platform"
 	"atrium/store/sqlstore/dbconn"
+	"atrium/store/sqlstore/table"
 )
 
-var packageVersions = NewTable(&Definition[*platform.PackageVersion, *platform.PackageVersionFilter]{
+var packageVersions = table.New(&table.Definition[*platform.PackageVersion, *platform.PackageVersionFilter]{
 	Name:         "package_version",
 	UID:          func(v *platform.PackageVersion) platform.UID { return v.UID },
 	LiesIn:       parentUID,
 	IsUncounted:  true,
-	JoinedOrders: map[string]JoinedOrder{"version": {Column: "t.rank", Value: "t.rank"}},
-	Joins:        []Join{{SQL: " JOIN package k ON k.uid = ", Column: "parent"}},
-	Columns: []Column[*platform.PackageVersion]{
-		{SQL: "t.uid", To: func(v *platform.PackageVersion) any { return UIDOf(&v.UID) }},
+	JoinedOrders: map[string]table.JoinedOrder{"version": {Column: "t.rank", Value: "t.rank"}},
+	Joins:        []table.Join{{SQL: " JOIN package k ON k.uid = ", Column: "parent"}},
+	Columns: []table.Column[*platform.PackageVersion]{
+		{SQL: "t.uid", To: func(v *platform.PackageVersion) any { return table.UIDOf(&v.UID) }},
 		{SQL: "t.version", To: func(v *platform.PackageVersion) any { return &v.Version }},
 		{SQL: "t.rank", To: func(v *platform.PackageVersion) any { return &v.Rank }},
 		{SQL: "t.purl", To: func(v *platform.PackageVersion) any { return &v.PURL }},
-		{SQL: "t.licenses", To: func(v *platform.PackageVersion) any { return JSONOf(&v.Licenses) }},
-		{SQL: "t.source", To: func(v *platform.PackageVersion) any { return UIDOf(&v.Source) }},
-		{SQL: "t.create_time", To: func(v *platform.PackageVersion) any { return TimeOf(&v.CreateTime) }},
-		{SQL: "k.uid", To: func(v *platform.PackageVersion) any { return UIDOf(&v.Package.UID) }},
+		{SQL: "t.licenses", To: func(v *platform.PackageVersion) any { return table.JSONOf(&v.Licenses) }},
+		{SQL: "t.source", To: func(v *platform.PackageVersion) any { return table.UIDOf(&v.Source) }},
+		{SQL: "t.create_time", To: func(v *platform.PackageVersion) any { return table.TimeOf(&v.CreateTime) }},
+		{SQL: "k.uid", To: func(v *platform.PackageVersion) any { return table.UIDOf(&v.Package.UID) }},
 		{SQL: "k.name", To: func(v *platform.PackageVersion) any { return &v.Package.Name }},
 		{SQL: "k.ecosystem", To: func(v *platform.PackageVersion) any { return &v.Package.Ecosystem }},
 	},
-	Where: func(f *platform.PackageVersionFilter, s *Statement) {
-		AddAnyOf(s, "version", f.Versions)
+	Where: func(f *platform.PackageVersionFilter, s *table.Statement) {
+		table.AddAnyOf(s, "version", f.Versions)
 		if within := f.Within(); len(within) > 0 {
-			s.Add(" AND t.uid ?", UIDKeys(within))
+			s.Add(" AND t.uid ?", table.UIDKeys(within))
 		}
 		addHeld(s, f.Held, "version", "substr(t.uid, 29, 8)")
 	},
@@ -47,14 +48,14 @@ func (queries) AdvisoriesOfVersions(ctx context.Context, on platform.Conn, versi
 			if b.UID != "" && b.UID.Root() != v.UID.Root() {
 				continue
 			}
-			uids, roots, names = append(uids, PackUID(v.UID)), append(roots, ScopeKey(v.UID.Root())), append(names, v.Package.Name)
-			low, past, places = append(low, RestOf(b.UID)), append(past, PastRest(b.UID)), append(places, fmt.Sprint(i))
+			uids, roots, names = append(uids, table.PackUID(v.UID)), append(roots, table.ScopeKey(v.UID.Root())), append(names, v.Package.Name)
+			low, past, places = append(low, table.RestOf(b.UID)), append(past, table.PastRest(b.UID)), append(places, fmt.Sprint(i))
 		}
 	}
 	if len(uids) == 0 {
 		return found, nil
 	}
-	q := NewStatement(s.Dialect)
+	q := table.NewStatement(s.Dialect)
 	q.Add("SELECT DISTINCT p.place, f.advisory FROM ").Add(q.Parents(
 		dbconn.ParentColumn{Name: "k", Bytes: uids}, dbconn.ParentColumn{Name: "root", Bytes: roots}, dbconn.ParentColumn{Name: "name", Texts: names},
 		dbconn.ParentColumn{Name: "low", Bytes: low}, dbconn.ParentColumn{Name: "past", Bytes: past}, dbconn.ParentColumn{Name: "place", Texts: places}))
@@ -62,7 +63,7 @@ func (queries) AdvisoriesOfVersions(ctx context.Context, on platform.Conn, versi
 	err := s.Reads.Run(ctx, q.Build(func(scan func(...any) error) error {
 		var place string
 		var advisory platform.UID
-		if err := scan(&place, UIDOf(&advisory)); err != nil {
+		if err := scan(&place, table.UIDOf(&advisory)); err != nil {
 			return err
 		}
 		var i int

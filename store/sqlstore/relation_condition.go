@@ -1,6 +1,9 @@
 package sqlstore
 
-import "atrium/platform"
+import (
+	"atrium/platform"
+	"atrium/store/sqlstore/table"
+)
 
 // The conditions on relations look into an index of the parent for each row of t, or for the rows that meet them in the
 // organisation of the list. So they read what belongs to the organisations of a list, and a page with enough matches
@@ -9,7 +12,7 @@ import "atrium/platform"
 // addTagCondition adds the condition that a repo has such a tag. Few tags have a digest, or are deprecated or new: where
 // the organisation is known, an index of it finds them. For each of many scopes it would find all that are deprecated or new
 // again.
-func addTagCondition(s *Statement, c *platform.TagCondition) {
+func addTagCondition(s *table.Statement, c *platform.TagCondition) {
 	if c == nil {
 		return
 	}
@@ -17,7 +20,7 @@ func addTagCondition(s *Statement, c *platform.TagCondition) {
 	end := ")"
 	switch {
 	case isRare && c.Name == "" && s.Organisation != "":
-		s.AddSlow(" AND t.uid IN (SELECT g.parent FROM tag g WHERE g.root_key = ?", ScopeKey(s.Organisation))
+		s.AddSlow(" AND t.uid IN (SELECT g.parent FROM tag g WHERE g.root_key = ?", table.ScopeKey(s.Organisation))
 	case s.IsOfMany: // CASE keeps PostgreSQL from joining all such tags with the repos of each scope.
 		s.AddSlow(" AND CASE WHEN EXISTS (SELECT 1 FROM tag g WHERE g.parent = t.uid")
 		end = ") THEN 1 END IS NOT NULL"
@@ -37,20 +40,20 @@ func addTagCondition(s *Statement, c *platform.TagCondition) {
 	default:
 		s.Add(" AND NOT g.deprecated")
 	}
-	AddSinceIn(s, "g.update_time", c.UpdatedSince)
+	table.AddSinceIn(s, "g.update_time", c.UpdatedSince)
 	s.Add(end)
 }
 
 // addLabels adds the condition that the group or repo of a column has all of these labels, each of which from holds as it
 // is asked for.
-func addLabels(s *Statement, from, column string, labels []string) {
+func addLabels(s *table.Statement, from, column string, labels []string) {
 	for _, label := range labels {
 		s.AddSlow(" AND EXISTS (SELECT 1 FROM "+from+" l WHERE l.alias = ? AND l.uid = "+column+")", label)
 	}
 }
 
 // addRepoCondition adds the condition that a group holds such a repo.
-func addRepoCondition(s *Statement, c *platform.RepoCondition) {
+func addRepoCondition(s *table.Statement, c *platform.RepoCondition) {
 	if c == nil {
 		return
 	}
@@ -58,8 +61,8 @@ func addRepoCondition(s *Statement, c *platform.RepoCondition) {
 	if c.Name != "" {
 		s.Add(" AND g.name = ?", c.Name)
 	}
-	AddAnyIn(s, "g.catalog_tier", c.Tiers)
+	table.AddAnyIn(s, "g.catalog_tier", c.Tiers)
 	addOpenSeverities(s, "g", c.OpenSeverities)
-	AddSinceIn(s, "g.update_time", c.UpdatedSince)
+	table.AddSinceIn(s, "g.update_time", c.UpdatedSince)
 	s.Add(")")
 }

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"atrium/store/sqlstore/dbconn"
+	"atrium/store/sqlstore/table"
 )
 
 // MoveEvents repairs the order of events in a database that was restored into
@@ -27,7 +28,7 @@ func (s *Store) MoveEvents(ctx context.Context) (moved bool, err error) {
 		if moved = err == nil && newest >= next; !moved {
 			return err
 		}
-		q := func() *Statement { return NewStatement(s.Dialect) }
+		q := func() *table.Statement { return table.NewStatement(s.Dialect) }
 		if s.Dialect.Partitions { // the transactions of sealed partitions are wrong now
 			if err := tx.Run(ctx, q().Add("UPDATE event_partition SET last_xact = ?", int64(openPartition)).Build(nil)); err != nil {
 				return err

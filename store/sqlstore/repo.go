@@ -4,9 +4,10 @@ import (
 	"context"
 
 	"atrium/platform"
+	"atrium/store/sqlstore/table"
 )
 
-var repos = NewTable(&Definition[*platform.Repo, *platform.RepoFilter]{
+var repos = table.New(&table.Definition[*platform.Repo, *platform.RepoFilter]{
 	Name:           "repo",
 	HasUniqueNames: true,
 	UID:            func(r *platform.Repo) platform.UID { return r.UID },
@@ -15,46 +16,46 @@ var repos = NewTable(&Definition[*platform.Repo, *platform.RepoFilter]{
 	FoundByParent: func(order string, f *platform.RepoFilter) bool {
 		return order == "name" || f.Name != "" || len(f.Names) > 0
 	},
-	Columns: []Column[*platform.Repo]{
-		{SQL: "t.uid", To: func(r *platform.Repo) any { return UIDOf(&r.UID) }},
+	Columns: []table.Column[*platform.Repo]{
+		{SQL: "t.uid", To: func(r *platform.Repo) any { return table.UIDOf(&r.UID) }},
 		{SQL: "t.name", Field: "name", To: func(r *platform.Repo) any { return &r.Name }},
 		{SQL: "t.description", Field: "description", To: func(r *platform.Repo) any { return &r.Description }},
 		{SQL: "t.catalog_tier", Field: "catalogTier", To: func(r *platform.Repo) any { return (*string)(&r.CatalogTier) }},
-		{SQL: "t.bundles", Field: "bundles", To: func(r *platform.Repo) any { return JSONOf(&r.Bundles) }},
-		{SQL: "t.aliases", Field: "aliases", To: func(r *platform.Repo) any { return JSONOf(&r.Aliases) }},
-		{SQL: "t.active_tags", Field: "activeTags", To: func(r *platform.Repo) any { return JSONOf(&r.ActiveTags) }},
-		{SQL: "t.sync_config", Field: "sync_config", To: func(r *platform.Repo) any { return JSONOf(&r.SyncConfig) }},
-		{SQL: "t.create_time", To: func(r *platform.Repo) any { return TimeOf(&r.CreateTime) }},
-		{SQL: "t.update_time", To: func(r *platform.Repo) any { return TimeOf(&r.UpdateTime) }},
-		{SQL: "t.labels", Field: "labels", To: func(r *platform.Repo) any { return JSONOf(&r.Labels) }},
+		{SQL: "t.bundles", Field: "bundles", To: func(r *platform.Repo) any { return table.JSONOf(&r.Bundles) }},
+		{SQL: "t.aliases", Field: "aliases", To: func(r *platform.Repo) any { return table.JSONOf(&r.Aliases) }},
+		{SQL: "t.active_tags", Field: "activeTags", To: func(r *platform.Repo) any { return table.JSONOf(&r.ActiveTags) }},
+		{SQL: "t.sync_config", Field: "sync_config", To: func(r *platform.Repo) any { return table.JSONOf(&r.SyncConfig) }},
+		{SQL: "t.create_time", To: func(r *platform.Repo) any { return table.TimeOf(&r.CreateTime) }},
+		{SQL: "t.update_time", To: func(r *platform.Repo) any { return table.TimeOf(&r.UpdateTime) }},
+		{SQL: "t.labels", Field: "labels", To: func(r *platform.Repo) any { return table.JSONOf(&r.Labels) }},
 		{SQL: "t.open_severity", To: func(r *platform.Repo) any { return &r.OpenSeverity }},
 	},
-	CostlyColumns: map[string]CostlyColumn{
+	CostlyColumns: map[string]table.CostlyColumn{
 		"t.bundles": {Field: platform.RepoLists}, "t.aliases": {Field: platform.RepoLists},
 		"t.active_tags": {Field: platform.RepoLists}, "t.sync_config": {Field: platform.RepoLists},
 		"t.labels": {Field: platform.RepoLists},
 	},
-	WriteOnly: []Column[*platform.Repo]{
-		SearchColumn((*platform.Repo).SearchText),
+	WriteOnly: []table.Column[*platform.Repo]{
+		table.SearchColumn((*platform.Repo).SearchText),
 	},
 	AliasTable: "repo_label", AliasField: "labels",
 	AliasesOf:  func(r *platform.Repo) []string { return r.Labels.Conditions() },
 	SearchText: "t.search", SearchQuery: func(f *platform.RepoFilter) string { return f.Query },
 	SearchTextOf: (*platform.Repo).SearchText, SearchFields: []string{"name", "description", "aliases"},
-	Narrow: func(b platform.Branch) Narrowing {
+	Narrow: func(b platform.Branch) table.Narrowing {
 		if b.Holds == "" {
-			return Narrowing{}
+			return table.Narrowing{}
 		}
 		return holding(repoHolds, b.Holds)
 	},
 	OnChange:   addTask(func(r *platform.Repo) platform.FindingTask { return platform.FindingTask{Subject: r.UID} }),
 	OnChangeOf: []string{"name"}, // which stands for packages that are not known
-	Where: func(f *platform.RepoFilter, s *Statement) {
+	Where: func(f *platform.RepoFilter, s *table.Statement) {
 		s.AddName(f.Name)
-		AddAnyOf(s, "name", f.Names)
-		AddAnyOf(s, "catalog_tier", f.Tiers)
-		AddAnyElement(s, "t.bundles", f.Bundles)
-		AddAnyElement(s, "t.aliases", f.Aliases)
+		table.AddAnyOf(s, "name", f.Names)
+		table.AddAnyOf(s, "catalog_tier", f.Tiers)
+		table.AddAnyElement(s, "t.bundles", f.Bundles)
+		table.AddAnyElement(s, "t.aliases", f.Aliases)
 		s.AddWords("t.search", f.Query)
 		addHolds(s, repoHolds, f.Holds)
 		whereRepoImages(&f.ImageConditions, s)
@@ -68,11 +69,11 @@ var repos = NewTable(&Definition[*platform.Repo, *platform.RepoFilter]{
 func (queries) Readmes(ctx context.Context, on platform.Conn, keys platform.Keys) ([]*platform.Readme, error) {
 	s := tablesOf(on)
 	var readmes []*platform.Readme
-	q := NewStatement(s.Dialect).Add("SELECT uid, readme FROM repo WHERE uid ?", UIDKeys(keys.UIDs()))
+	q := table.NewStatement(s.Dialect).Add("SELECT uid, readme FROM repo WHERE uid ?", table.UIDKeys(keys.UIDs()))
 	err := s.Reads.Run(ctx, q.Build(func(scan func(...any) error) error {
 		r := new(platform.Readme)
 		readmes = append(readmes, r)
-		return scan(UIDOf(&r.UID), &r.Content)
+		return scan(table.UIDOf(&r.UID), &r.Content)
 	}))
 	return readmes, err
 }
@@ -80,5 +81,5 @@ func (queries) Readmes(ctx context.Context, on platform.Conn, keys platform.Keys
 // SetReadme changes the readme of a repo.
 func (queries) SetReadme(ctx context.Context, in platform.Tx, repo platform.UID, content string) error {
 	tx := transactionOf(in)
-	return tx.Conn.Run(ctx, NewStatement(tx.Dialect).Add("UPDATE repo SET readme = ? WHERE uid = ?", content, repo).Build(nil))
+	return tx.Conn.Run(ctx, table.NewStatement(tx.Dialect).Add("UPDATE repo SET readme = ? WHERE uid = ?", content, repo).Build(nil))
 }

@@ -4,17 +4,18 @@ import (
 	"context"
 
 	"atrium/platform"
+	"atrium/store/sqlstore/table"
 )
 
 // FacetRepos counts repos by their parts of the catalogue, groups, bundles and labels.
 func (queries) FacetRepos(ctx context.Context, on platform.Conn, filter *platform.RepoFilter, scopes []platform.Scope) ([]*platform.RepoFacets, error) {
 	s := tablesOf(on)
-	facets := EmptyEach[platform.RepoFacets](len(scopes))
+	facets := table.EmptyEach[platform.RepoFacets](len(scopes))
 	r := repos.Reader(s)
-	tiers, texts, groups := Counting[platform.CatalogTier]{}, Counting[string]{}, Counting[platform.UID]{}
+	tiers, texts, groups := table.Counting[platform.CatalogTier]{}, table.Counting[string]{}, table.Counting[platform.UID]{}
 	var tier, bundle, label string
 	var group platform.UID
-	run := r.CountBy(filter, scopes, "", []string{"t.catalog_tier", "t.parent"}, []any{&tier, UIDOf(&group)}, func(i int, n int64) {
+	run := r.CountBy(filter, scopes, "", []string{"t.catalog_tier", "t.parent"}, []any{&tier, table.UIDOf(&group)}, func(i int, n int64) {
 		tiers.Add(&facets[i].Tier, platform.CatalogTier(tier), n)
 		groups.Add(&facets[i].Group, group, n)
 	})
@@ -22,7 +23,7 @@ func (queries) FacetRepos(ctx context.Context, on platform.Conn, filter *platfor
 		texts.Add(&facets[i].Bundle, bundle, n)
 	})...)
 	// Without an index of the other side, SQLite cannot begin with the labels of all organisations.
-	run = append(run, r.CountBy(filter, scopes, " JOIN repo_label v ON v.uid = "+WithoutIndex("t.uid")+" AND v.alias LIKE '%=%'", []string{"v.alias"}, []any{&label}, func(i int, n int64) {
+	run = append(run, r.CountBy(filter, scopes, " JOIN repo_label v ON v.uid = "+table.WithoutIndex("t.uid")+" AND v.alias LIKE '%=%'", []string{"v.alias"}, []any{&label}, func(i int, n int64) {
 		texts.Add(&facets[i].Label, label, n)
 	})...)
 	return facets, s.RunAll(ctx, run)

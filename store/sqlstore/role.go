@@ -6,31 +6,32 @@ import (
 
 	"atrium/platform"
 	"atrium/store/sqlstore/dbconn"
+	"atrium/store/sqlstore/table"
 )
 
-var roles = NewTable(&Definition[*platform.Role, *platform.RoleFilter]{
+var roles = table.New(&table.Definition[*platform.Role, *platform.RoleFilter]{
 	Name:           "role",
 	HasUniqueNames: true,
 	UID:            func(r *platform.Role) platform.UID { return r.UID },
 	LiesIn:         parentUID,
 	IsRootless:     platform.IsBuiltInRole,
-	Columns: []Column[*platform.Role]{
-		{SQL: "t.uid", To: func(r *platform.Role) any { return UIDOf(&r.UID) }},
+	Columns: []table.Column[*platform.Role]{
+		{SQL: "t.uid", To: func(r *platform.Role) any { return table.UIDOf(&r.UID) }},
 		{SQL: "t.name", Field: "name", To: func(r *platform.Role) any { return &r.Name }},
 		{SQL: "t.description", Field: "description", To: func(r *platform.Role) any { return &r.Description }},
-		{SQL: "t.capabilities", Field: "capabilities", To: func(r *platform.Role) any { return JSONOf(&r.Capabilities) }},
-		{SQL: "t.create_time", To: func(r *platform.Role) any { return TimeOf(&r.CreateTime) }},
-		{SQL: "t.update_time", To: func(r *platform.Role) any { return TimeOf(&r.UpdateTime) }},
+		{SQL: "t.capabilities", Field: "capabilities", To: func(r *platform.Role) any { return table.JSONOf(&r.Capabilities) }},
+		{SQL: "t.create_time", To: func(r *platform.Role) any { return table.TimeOf(&r.CreateTime) }},
+		{SQL: "t.update_time", To: func(r *platform.Role) any { return table.TimeOf(&r.UpdateTime) }},
 	},
-	WriteOnly: []Column[*platform.Role]{
-		SearchColumn((*platform.Role).SearchText),
+	WriteOnly: []table.Column[*platform.Role]{
+		table.SearchColumn((*platform.Role).SearchText),
 	},
 	SearchText: "t.search", SearchQuery: func(f *platform.RoleFilter) string { return f.Query },
 	SearchTextOf: (*platform.Role).SearchText, SearchFields: []string{"name", "description"},
-	Where: func(f *platform.RoleFilter, s *Statement) {
+	Where: func(f *platform.RoleFilter, s *table.Statement) {
 		s.AddName(f.Name)
 		for _, c := range slices.Compact(slices.Sorted(slices.Values(f.Capabilities))) { // So their number has a limit.
-			s.Add(" AND "+Confirm("t.capabilities LIKE ? ESCAPE '\\'"), LikePattern(`"`+c.WireName()+`"`))
+			s.Add(" AND "+table.Confirm("t.capabilities LIKE ? ESCAPE '\\'"), table.LikePattern(`"`+c.WireName()+`"`))
 		}
 		s.AddWords("t.search", f.Query)
 		s.AddChanged(&f.ChangeFilter)
@@ -43,9 +44,9 @@ func (s *Store) SyncBuiltInRoles(ctx context.Context, builtIn []*platform.Role) 
 	return s.engine.Write(ctx, func(tx *dbconn.Tx) error {
 		var run []*dbconn.Statement
 		for _, r := range builtIn {
-			q := NewStatement(s.Dialect)
+			q := table.NewStatement(s.Dialect)
 			q.Add("INSERT INTO role (uid, root, name, description, capabilities, create_time, update_time, search) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-				r.UID, platform.UID(""), r.Name, r.Description, JSONText(&r.Capabilities), platform.Time{}, platform.Time{}, Fold(r.SearchText()))
+				r.UID, platform.UID(""), r.Name, r.Description, table.JSONText(&r.Capabilities), platform.Time{}, platform.Time{}, table.Fold(r.SearchText()))
 			q.Add(" ON CONFLICT (uid) DO UPDATE SET name = excluded.name, description = excluded.description, capabilities = excluded.capabilities, search = excluded.search")
 			run = append(run, q.Build(nil))
 		}

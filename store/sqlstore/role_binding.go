@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"atrium/platform"
+	"atrium/store/sqlstore/table"
 )
 
 // bindingText and bindingRule are left out together with the identity, the group and the
@@ -14,53 +15,53 @@ const (
 	bindingRule = platform.BindingObjects | platform.BindingRules
 )
 
-var roleBindings = NewTable(&Definition[*platform.RoleBinding, *platform.RoleBindingFilter]{
+var roleBindings = table.New(&table.Definition[*platform.RoleBinding, *platform.RoleBindingFilter]{
 	Name:         "role_binding",
 	UID:          func(b *platform.RoleBinding) platform.UID { return b.UID },
 	LiesIn:       parentUID,
 	HasScopeKeys: true,
-	Relations: map[platform.Relation]Relation{
+	Relations: map[platform.Relation]table.Relation{
 		platform.OfIdentity: {Column: "identity", IsNear: true},
 		platform.OfRole:     {Column: "role"}, // a built-in role belongs to all organisations
 	},
 	FoundByParent: func(_ string, f *platform.RoleBindingFilter) bool { return f.Identity != "" },
-	Joins:         []Join{{SQL: " JOIN identity i ON i.uid = ", Column: "identity"}, {SQL: " JOIN grp g ON g.uid = ", Column: "parent"}, {SQL: " JOIN role r ON r.uid = ", Column: "role"}},
+	Joins:         []table.Join{{SQL: " JOIN identity i ON i.uid = ", Column: "identity"}, {SQL: " JOIN grp g ON g.uid = ", Column: "parent"}, {SQL: " JOIN role r ON r.uid = ", Column: "role"}},
 	// The columns that are read instead are in no index of an order: see projection.
-	CostlyColumns: map[string]CostlyColumn{
+	CostlyColumns: map[string]table.CostlyColumn{
 		"i.uid": {Field: platform.BindingObjects, Instead: "t.identity"}, "g.uid": {Field: platform.BindingObjects, Instead: "t.parent"}, "r.uid": {Field: platform.BindingObjects, Instead: "t.role"},
 		"i.name": {Field: platform.BindingObjects}, "g.name": {Field: platform.BindingObjects}, "r.name": {Field: platform.BindingObjects},
 		"i.description": {Field: bindingText}, "g.description": {Field: bindingText}, "r.description": {Field: bindingText},
 		"i.email": {Field: bindingRule}, "i.match_rule": {Field: bindingRule}, "i.static_rule": {Field: bindingRule}, "i.external_id": {Field: bindingRule},
 	},
-	JoinedOrders: map[string]JoinedOrder{
-		"identity_name": OrderByName("i.name", "identity", "identity"), "group_name": OrderByName("g.name", "grp", "parent"), "role_name": OrderByName("r.name", "role", "role"),
+	JoinedOrders: map[string]table.JoinedOrder{
+		"identity_name": table.OrderByName("i.name", "identity", "identity"), "group_name": table.OrderByName("g.name", "grp", "parent"), "role_name": table.OrderByName("r.name", "role", "role"),
 	},
-	Columns: []Column[*platform.RoleBinding]{
-		{SQL: "t.uid", To: func(b *platform.RoleBinding) any { return UIDOf(&b.UID) }},
-		{SQL: "t.create_time", To: func(b *platform.RoleBinding) any { return TimeOf(&b.CreateTime) }},
-		{SQL: "t.expire_time", Field: "expireTime", To: func(b *platform.RoleBinding) any { return TimeOrNullOf(&b.ExpireTime) }},
-		{SQL: "t.review_time", Field: "reviewTime", To: func(b *platform.RoleBinding) any { return TimeOrNullOf(&b.ReviewTime) }},
+	Columns: []table.Column[*platform.RoleBinding]{
+		{SQL: "t.uid", To: func(b *platform.RoleBinding) any { return table.UIDOf(&b.UID) }},
+		{SQL: "t.create_time", To: func(b *platform.RoleBinding) any { return table.TimeOf(&b.CreateTime) }},
+		{SQL: "t.expire_time", Field: "expireTime", To: func(b *platform.RoleBinding) any { return table.TimeOrNullOf(&b.ExpireTime) }},
+		{SQL: "t.review_time", Field: "reviewTime", To: func(b *platform.RoleBinding) any { return table.TimeOrNullOf(&b.ReviewTime) }},
 		{SQL: "t.reviewer", Field: "reviewer", To: func(b *platform.RoleBinding) any { return &b.Reviewer }},
 		{SQL: "t.review_note", Field: "reviewNote", To: func(b *platform.RoleBinding) any { return &b.ReviewNote }},
-		{SQL: "i.uid", To: func(b *platform.RoleBinding) any { return UIDOf(&b.Identity.UID) }},
+		{SQL: "i.uid", To: func(b *platform.RoleBinding) any { return table.UIDOf(&b.Identity.UID) }},
 		{SQL: "i.name", To: func(b *platform.RoleBinding) any { return &b.Identity.Name }},
 		{SQL: "i.description", To: func(b *platform.RoleBinding) any { return &b.Identity.Description }},
 		{SQL: "i.email", To: func(b *platform.RoleBinding) any { return &b.Identity.Email }},
 		{SQL: "i.match_rule", To: func(b *platform.RoleBinding) any { return ruleColumn{&b.Identity} }},
 		{SQL: "i.static_rule", To: func(b *platform.RoleBinding) any { return ruleColumn{&b.Identity} }},
 		{SQL: "i.external_id", To: func(b *platform.RoleBinding) any { return ruleColumn{&b.Identity} }},
-		{SQL: "g.uid", To: func(b *platform.RoleBinding) any { return UIDOf(&b.Group.UID) }},
+		{SQL: "g.uid", To: func(b *platform.RoleBinding) any { return table.UIDOf(&b.Group.UID) }},
 		{SQL: "g.name", To: func(b *platform.RoleBinding) any { return &b.Group.Name }},
 		{SQL: "g.description", To: func(b *platform.RoleBinding) any { return &b.Group.Description }},
-		{SQL: "r.uid", To: func(b *platform.RoleBinding) any { return UIDOf(&b.Role.UID) }},
+		{SQL: "r.uid", To: func(b *platform.RoleBinding) any { return table.UIDOf(&b.Role.UID) }},
 		{SQL: "r.name", To: func(b *platform.RoleBinding) any { return &b.Role.Name }},
 		{SQL: "r.description", To: func(b *platform.RoleBinding) any { return &b.Role.Description }},
 	},
-	WriteOnly: []Column[*platform.RoleBinding]{
-		{SQL: "t.identity", Field: "identityUid", To: func(b *platform.RoleBinding) any { return UIDOf(&b.IdentityUID) }},
-		{SQL: "t.role", Field: "roleUid", To: func(b *platform.RoleBinding) any { return UIDOf(&b.RoleUID) }},
+	WriteOnly: []table.Column[*platform.RoleBinding]{
+		{SQL: "t.identity", Field: "identityUid", To: func(b *platform.RoleBinding) any { return table.UIDOf(&b.IdentityUID) }},
+		{SQL: "t.role", Field: "roleUid", To: func(b *platform.RoleBinding) any { return table.UIDOf(&b.RoleUID) }},
 	},
-	Where: func(f *platform.RoleBindingFilter, s *Statement) {
+	Where: func(f *platform.RoleBindingFilter, s *table.Statement) {
 		if f.Identity != "" {
 			s.Add(" AND t.identity = ?", f.Identity)
 		}
@@ -73,21 +74,21 @@ var roleBindings = NewTable(&Definition[*platform.RoleBinding, *platform.RoleBin
 		if f.Capability != "" {
 			// PostgreSQL expects that few roles match. As a join, it would compare each binding with
 			// each role. Bindings have roles of their organisation, and built-in ones.
-			pattern := LikePattern(`"` + f.Capability.WireName() + `"`)
+			pattern := table.LikePattern(`"` + f.Capability.WireName() + `"`)
 			if s.Organisation == "" {
-				s.AddSlow(" AND "+Confirm("t.role IN (SELECT h.uid FROM role h WHERE h.capabilities LIKE ? ESCAPE '\\')"), pattern)
+				s.AddSlow(" AND "+table.Confirm("t.role IN (SELECT h.uid FROM role h WHERE h.capabilities LIKE ? ESCAPE '\\')"), pattern)
 			} else {
-				s.AddSlow(" AND "+Confirm("t.role IN (SELECT h.uid FROM role h WHERE (h.root = ? OR h.root = ?) AND h.capabilities LIKE ? ESCAPE '\\')"), s.Organisation, platform.UID(""), pattern)
+				s.AddSlow(" AND "+table.Confirm("t.role IN (SELECT h.uid FROM role h WHERE (h.root = ? OR h.root = ?) AND h.capabilities LIKE ? ESCAPE '\\')"), s.Organisation, platform.UID(""), pattern)
 			}
 		}
 		if f.Capability != "" || f.Expiring != nil {
 			addUnexpired(s.Add(" AND "), "t")
 		}
 		if len(f.IdentityKinds) > 0 {
-			s.AddSlow(" AND " + Confirm("EXISTS (SELECT 1 FROM identity h WHERE h.uid = t.identity AND "+isOfKind(f.IdentityKinds)+")"))
+			s.AddSlow(" AND " + table.Confirm("EXISTS (SELECT 1 FROM identity h WHERE h.uid = t.identity AND "+isOfKind(f.IdentityKinds)+")"))
 		}
 		if !f.IdentityLastSeenBefore.IsZero() {
-			s.AddSlow(" AND "+Confirm("EXISTS (SELECT 1 FROM identity h WHERE h.uid = t.identity AND h.last_seen_time < ?)"), f.IdentityLastSeenBefore)
+			s.AddSlow(" AND "+table.Confirm("EXISTS (SELECT 1 FROM identity h WHERE h.uid = t.identity AND h.last_seen_time < ?)"), f.IdentityLastSeenBefore)
 		}
 		if !f.UnreviewedSince.IsZero() {
 			s.Add(" AND t.create_time < ? AND (t.review_time IS NULL OR t.review_time < ?)", f.UnreviewedSince, f.UnreviewedSince)
@@ -98,7 +99,7 @@ var roleBindings = NewTable(&Definition[*platform.RoleBinding, *platform.RoleBin
 				s.Add(" AND t.expire_time < ?", before)
 			}
 		}
-		AddSince(s, "create_time", f.CreatedSince)
+		table.AddSince(s, "create_time", f.CreatedSince)
 		if !f.CreatedBefore.IsZero() {
 			s.Add(" AND t.create_time < ?", f.CreatedBefore)
 		}
@@ -110,7 +111,7 @@ var roleBindings = NewTable(&Definition[*platform.RoleBinding, *platform.RoleBin
 
 // addUnexpired adds the condition that a role binding, whose table has the alias, gives its role
 // at this moment. Each statement that finds out what somebody may do has it.
-func addUnexpired(s *Statement, alias string) *Statement {
+func addUnexpired(s *table.Statement, alias string) *table.Statement {
 	return s.Add("(" + alias + ".expire_time IS NULL OR " + alias + ".expire_time > ").AddNow().Add(")")
 }
 
@@ -124,7 +125,7 @@ func (queries) Bindable(ctx context.Context, in platform.Tx, holders, given []pl
 // EndReviews removes the reviews of the role bindings of an identity or of a role.
 func (queries) EndReviews(in platform.Tx, of platform.UID) {
 	tx := transactionOf(in)
-	q := NewStatement(tx.Dialect).Add("UPDATE role_binding SET review_time = NULL, reviewer = '', review_note = '' WHERE (identity = ? OR role = ?) AND review_time IS NOT NULL", of, of)
+	q := table.NewStatement(tx.Dialect).Add("UPDATE role_binding SET review_time = NULL, reviewer = '', review_note = '' WHERE (identity = ? OR role = ?) AND review_time IS NOT NULL", of, of)
 	tx.Conn.Queue(q.Build(nil))
 }
 
@@ -132,7 +133,7 @@ func (queries) EndReviews(in platform.Tx, of platform.UID) {
 func (queries) ExpiredBindings(ctx context.Context, on platform.Conn, limit int) ([]platform.UID, error) {
 	s := tablesOf(on)
 	var expired []platform.UID
-	q := NewStatement(s.Dialect)
+	q := table.NewStatement(s.Dialect)
 	q.Add("SELECT b.uid FROM role_binding b WHERE b.expire_time <= (SELECT "+s.Dialect.Now+") ORDER BY b.expire_time LIMIT ?", int64(limit))
 	err := s.Conn.Run(ctx, q.Build(collectUIDs(&expired)))
 	return expired, err
@@ -163,10 +164,10 @@ func (c ruleColumn) SetText(text string) {
 // FacetRoleBindings counts role bindings by role and group.
 func (queries) FacetRoleBindings(ctx context.Context, on platform.Conn, filter *platform.RoleBindingFilter, scopes []platform.Scope) ([]*platform.RoleBindingFacets, error) {
 	s := tablesOf(on)
-	facets := EmptyEach[platform.RoleBindingFacets](len(scopes))
-	uids := Counting[platform.UID]{}
+	facets := table.EmptyEach[platform.RoleBindingFacets](len(scopes))
+	uids := table.Counting[platform.UID]{}
 	var role, group platform.UID
-	run := roleBindings.Reader(s).CountBy(filter, scopes, "", []string{"t.role", "t.parent"}, []any{UIDOf(&role), UIDOf(&group)}, func(i int, n int64) {
+	run := roleBindings.Reader(s).CountBy(filter, scopes, "", []string{"t.role", "t.parent"}, []any{table.UIDOf(&role), table.UIDOf(&group)}, func(i int, n int64) {
 		uids.Add(&facets[i].Role, role, n)
 		uids.Add(&facets[i].Group, group, n)
 	})

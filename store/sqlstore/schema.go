@@ -9,6 +9,7 @@ import (
 	"github.com/pressly/goose/v3"
 
 	"atrium/platform"
+	"atrium/store/sqlstore/table"
 )
 
 // knownMigrations lists the numbers of the migrations that this program knows, in order. The
@@ -79,12 +80,12 @@ func schemaError(format string, versions ...any) error {
 // can create the table between two statements, and nobody ever drops it.
 func (s tables) appliedMigrations(ctx context.Context) ([]int64, error) {
 	applied, exists := []int64{0}, false
-	q := NewStatement(s.Dialect).Add(s.Dialect.TableExists, "goose_db_version")
+	q := table.NewStatement(s.Dialect).Add(s.Dialect.TableExists, "goose_db_version")
 	err := s.Conn.Run(ctx, q.Build(func(func(...any) error) error { exists = true; return nil }))
 	if err != nil || !exists {
 		return applied, err
 	}
-	q = NewStatement(s.Dialect).Add("SELECT version_id FROM goose_db_version WHERE is_applied AND version_id > 0 ORDER BY version_id")
+	q = table.NewStatement(s.Dialect).Add("SELECT version_id FROM goose_db_version WHERE is_applied AND version_id > 0 ORDER BY version_id")
 	err = s.Conn.Run(ctx, q.Build(func(scan func(...any) error) error {
 		var version int64
 		err := scan(&version)

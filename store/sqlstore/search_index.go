@@ -3,6 +3,8 @@ package sqlstore
 import (
 	"context"
 	"strings"
+
+	"atrium/store/sqlstore/table"
 )
 
 // On PostgreSQL the search index needs two extensions from contrib, which not every
@@ -65,7 +67,7 @@ func (s tables) IsSearchIndexed(ctx context.Context) (indexed bool, err error) {
 	if s.Dialect.Trigrams {
 		return true, nil
 	}
-	q := NewStatement(s.Dialect).Add("SELECT 1 WHERE to_regclass('tag_search') IS NOT NULL")
+	q := table.NewStatement(s.Dialect).Add("SELECT 1 WHERE to_regclass('tag_search') IS NOT NULL")
 	err = s.Conn.Run(ctx, q.Build(func(func(...any) error) error { indexed = true; return nil }))
 	return indexed, err
 }

@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"atrium/platform"
+	"atrium/store/sqlstore/table"
 )
 
 // A severityColumn stores rating and score as their sort key.
@@ -30,7 +31,7 @@ func (c severityColumn) Scan(src any) error {
 
 // addRatings adds the condition that an advisory has one of ratings, as ranges of
 // the indexed sort key. Neighbouring ratings form one range, which is read in order.
-func addRatings(s *Statement, ratings []platform.SeverityRating) {
+func addRatings(s *table.Statement, ratings []platform.SeverityRating) {
 	ranks := make([]int, len(ratings))
 	for i, r := range ratings {
 		ranks[i] = r.Rank()
@@ -54,7 +55,7 @@ func addRatings(s *Statement, ratings []platform.SeverityRating) {
 
 // addStates adds the condition that an advisory is in one of states. The open ones
 // are all that no event has settled. Those that are not withdrawn have indexes.
-func addStates(s *Statement, wanted []platform.AdvisoryState, withdrawn bool) {
+func addStates(s *table.Statement, wanted []platform.AdvisoryState, withdrawn bool) {
 	wanted = slices.Compact(slices.Sorted(slices.Values(wanted)))
 	if !withdrawn && len(wanted) == 1 && wanted[0] == platform.AdvisoryOpen {
 		s.Add(" AND t.count_class % 3 = 1") // the indexes have this condition, without an argument
@@ -71,7 +72,7 @@ func addStates(s *Statement, wanted []platform.AdvisoryState, withdrawn bool) {
 		}
 	}
 	if !slices.Contains(wanted, platform.AdvisoryOpen) {
-		AddAnyOf(s, "latest_event_type", settled)
+		table.AddAnyOf(s, "latest_event_type", settled)
 		return
 	}
 	for _, settling := range others {
@@ -109,17 +110,17 @@ func advisoryCounters(class int64) []byte {
 func classCounter(class int64) byte { return byte(firstClass + class - 1) }
 
 // countersOfAdvisories returns the counters whose sum is the total of a filter.
-func countersOfAdvisories(f *platform.AdvisoryFilter) CounterSum {
+func countersOfAdvisories(f *platform.AdvisoryFilter) table.CounterSum {
 	severities, wanted, withdrawn := f.Severities, f.States, f.Withdrawn
 	others := *f
 	others.Severities, others.States, others.Withdrawn = nil, nil, false
 	switch {
-	case Restricts(&others), withdrawn && len(severities)+len(wanted) > 0:
-		return CounterSum{}
+	case table.Restricts(&others), withdrawn && len(severities)+len(wanted) > 0:
+		return table.CounterSum{}
 	case withdrawn:
-		return CounterSum{Added: []byte{allAdvisories}}
+		return table.CounterSum{Added: []byte{allAdvisories}}
 	case len(severities)+len(wanted) == 0:
-		return CounterSum{Added: []byte{standing}}
+		return table.CounterSum{Added: []byte{standing}}
 	case len(severities) == 0:
 		severities = platform.SeverityRatings()
 	case len(wanted) == 0:
@@ -132,7 +133,7 @@ func countersOfAdvisories(f *platform.AdvisoryFilter) CounterSum {
 		}
 	}
 	slices.Sort(counters)
-	return CounterSum{Added: slices.Compact(counters)}
+	return table.CounterSum{Added: slices.Compact(counters)}
 }
 
 // AdvisoriesInheriting reads the advisories that have one of names as id or alias,
@@ -140,10 +141,10 @@ func countersOfAdvisories(f *platform.AdvisoryFilter) CounterSum {
 func (queries) AdvisoriesInheriting(ctx context.Context, on platform.Conn, names []string) ([]*platform.Advisory, error) {
 	s := tablesOf(on)
 	var found []*platform.Advisory
-	q := NewStatement(s.Dialect)
+	q := table.NewStatement(s.Dialect)
 	q.Add("SELECT "+advisories.ProjectAll().Selected+" FROM advisory t WHERE t.severity_source <> ?", string(platform.SeverityOfAdvisory))
-	q.Add(" AND t.uid IN (SELECT a.uid FROM advisory_alias a WHERE a.alias ?", Values(names))
-	q.Add(" UNION SELECT n.uid FROM advisory n WHERE n.advisory_id ?) ORDER BY t.uid", Values(names))
+	q.Add(" AND t.uid IN (SELECT a.uid FROM advisory_alias a WHERE a.alias ?", table.Values(names))
+	q.Add(" UNION SELECT n.uid FROM advisory n WHERE n.advisory_id ?) ORDER BY t.uid", table.Values(names))
 	err := s.Reads.Run(ctx, q.Build(advisories.ProjectAll().Collect(&found)))
 	return found, err
 }

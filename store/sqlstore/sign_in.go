@@ -9,6 +9,7 @@ import (
 
 	"atrium/platform"
 	"atrium/store/sqlstore/dbconn"
+	"atrium/store/sqlstore/table"
 )
 
 // Candidates reads, with one statement of three parts, the identities whose rule may
@@ -29,10 +30,10 @@ func (queries) Candidates(ctx context.Context, on platform.Conn, b platform.Bear
 // results of two reads can be compared. It also reads the versions of scopes, in the same
 // snapshot.
 func signInStatement(d *dbconn.Dialect, b platform.Bearer, scopes []string) *dbconn.Statement {
-	q := NewStatement(d)
+	q := table.NewStatement(d)
 	if len(b.Static) > 0 {
 		q.Add("SELECT 0, '', '', '', '', i.uid, i.claim_match, i.static_keys, '', i.last_seen_time, " + boundColumns + " FROM identity i")
-		addBound(q).Add(" WHERE i.uid ?", UIDKeys(b.Static))
+		addBound(q).Add(" WHERE i.uid ?", table.UIDKeys(b.Static))
 	} else {
 		q.Add("SELECT 0, CASE c.place WHEN 2 THEN i.uid ELSE ? END, '', '', '', i.uid, i.claim_match, i.static_keys, '', i.last_seen_time, "+boundColumns+" FROM (", platform.UID(""))
 		addCandidates(q, b)
@@ -50,7 +51,7 @@ func signInStatement(d *dbconn.Dialect, b platform.Bearer, scopes []string) *dbc
 // addCandidates selects the candidates, with a limit per organisation and a limit in
 // total. Each part stops reading its index at the limit, so the cost does not depend
 // on the number of other rules.
-func addCandidates(q *Statement, b platform.Bearer) {
+func addCandidates(q *table.Statement, b platform.Bearer) {
 	q.Add("SELECT uid, place FROM (SELECT uid, place, create_time, row_number() OVER (PARTITION BY root ORDER BY place, create_time, uid) AS share FROM (")
 	withKey := func(place, limit int, key string) {
 		q.Add(fmt.Sprintf("SELECT * FROM (SELECT uid, root, create_time, %d AS place FROM identity WHERE match_rule = ? ORDER BY create_time, uid LIMIT %d) k%d", place, limit, len(q.Args)), key)
@@ -60,8 +61,8 @@ func addCandidates(q *Statement, b platform.Bearer) {
 		q.AddUnion()
 		withKey(1, platform.MaxCandidates, rule(b.Issuer, subject))
 	}
-	q.AddUnion().Add("SELECT * FROM (SELECT i.uid, i.root, i.create_time, 2 AS place FROM issuer_proof v CROSS JOIN " + q.Parents(TextPairs(b.Subjects, b.Subjects)...))
-	q.Add(" JOIN identity i ON i.match_rule = v.issuer || ? || p.k AND i.root = v.root WHERE v.issuer ? AND v.method <> ? AND i.match_rule <> ? ORDER BY i.create_time, i.uid", ruleBreak, Values(b.Issuers), string(platform.ProofUpgrade), rule(b.Issuer, b.Subject))
+	q.AddUnion().Add("SELECT * FROM (SELECT i.uid, i.root, i.create_time, 2 AS place FROM issuer_proof v CROSS JOIN " + q.Parents(table.TextPairs(b.Subjects, b.Subjects)...))
+	q.Add(" JOIN identity i ON i.match_rule = v.issuer || ? || p.k AND i.root = v.root WHERE v.issuer ? AND v.method <> ? AND i.match_rule <> ? ORDER BY i.create_time, i.uid", ruleBreak, table.Values(b.Issuers), string(platform.ProofUpgrade), rule(b.Issuer, b.Subject))
 	q.Add(fmt.Sprintf(" LIMIT %d) proven) found) ranked WHERE share <= %d ORDER BY place, share, create_time, uid LIMIT %d",
 		platform.MaxCandidates, platform.MaxCandidatesOfRoot, platform.MaxCandidates))
 }
@@ -71,14 +72,14 @@ func addCandidates(q *Statement, b platform.Bearer) {
 const boundColumns = "b.parent, b.role, COALESCE(r.capabilities, ''), b.expire_time"
 
 // addBound joins the grants of an identity i that have not expired.
-func addBound(s *Statement) *Statement {
+func addBound(s *table.Statement) *table.Statement {
 	return addUnexpired(s.Add(" LEFT JOIN role_binding b ON b.identity = i.uid AND "), "b").Add(" LEFT JOIN role r ON r.uid = b.role")
 }
 
 // addSignInOptions adds the identity providers of the issuer with the identities that they
 // provisioned, and the mappings of external groups.
-func addSignInOptions(q *Statement, b platform.Bearer) {
-	external := make(Values, len(b.ExternalIDs))
+func addSignInOptions(q *table.Statement, b platform.Bearer) {
+	external := make(table.Values, len(b.ExternalIDs))
 	for i, id := range b.ExternalIDs {
 		external[i] = rule(b.Issuer, id)
 	}
@@ -90,7 +91,7 @@ func addSignInOptions(q *Statement, b platform.Bearer) {
 	}
 	q.AddUnion().Add("SELECT 2, p.uid, '', '', m.external_group_id, '', '', '', '', NULL, m.scope, m.role, r.capabilities, NULL"+
 		" FROM issuer_proof v JOIN identity_provider p ON p.issuer = v.issuer AND p.root = v.root JOIN external_group_role_mapping m ON m.parent = p.uid AND m.external_group_id ?"+
-		" JOIN role r ON r.uid = m.role WHERE v.issuer = ?", Values(b.Groups), b.Issuer)
+		" JOIN role r ON r.uid = m.role WHERE v.issuer = ?", table.Values(b.Groups), b.Issuer)
 }
 
 // signIns collects the rows, and decodes them only if they are not the ones that were
@@ -161,7 +162,7 @@ func (c *rawColumn) Scan(src any) (err error) {
 func (found *signIns) add(scan func(...any) error) error {
 	if found.to[0] == nil {
 		found.text = make([]byte, 0, 1<<10)
-		found.to[0], found.to[9], found.to[13] = &found.row.part, TimeOf(&found.row.seen), TimeOf(&found.row.ends)
+		found.to[0], found.to[9], found.to[13] = &found.row.part, table.TimeOf(&found.row.seen), table.TimeOf(&found.row.ends)
 		for i := range found.columns {
 			at := i + 1
 			if at >= 9 {
@@ -212,9 +213,9 @@ func (found *signIns) decode(row signInRow) error {
 	var text, external string
 	i.LastSeenTime, g.ExpireTime = row.seen, row.ends
 	for n, to := range [signInTexts]sql.Scanner{
-		UIDOf(&provider.UID), UIDOf(&provider.DefaultRole), JSONOf(&provider.OIDC), textColumn{&text},
-		UIDOf(&i.UID), JSONOf(&storedRule{&i.ClaimMatch}), JSONOf(&i.StaticKeys), textColumn{&external},
-		UIDOf(&g.Group), UIDOf(&g.Role), capabilityColumn{&g.Capabilities},
+		table.UIDOf(&provider.UID), table.UIDOf(&provider.DefaultRole), table.JSONOf(&provider.OIDC), textColumn{&text},
+		table.UIDOf(&i.UID), table.JSONOf(&storedRule{&i.ClaimMatch}), table.JSONOf(&i.StaticKeys), textColumn{&external},
+		table.UIDOf(&g.Group), table.UIDOf(&g.Role), capabilityColumn{&g.Capabilities},
 	} {
 		if err := to.Scan(found.text[row.texts[n].start:row.texts[n].end]); err != nil {
 			return err

@@ -6,6 +6,7 @@ import (
 
 	"atrium/platform"
 	"atrium/store/sqlstore/dbconn"
+	"atrium/store/sqlstore/table"
 )
 
 // RaiseAdvisoryTimes replaces the source times of advisories by later ones.
@@ -13,7 +14,7 @@ func (queries) RaiseAdvisoryTimes(ctx context.Context, in platform.Tx, times []p
 	tx := transactionOf(in)
 	uids := make([][]byte, len(times))
 	for i, t := range times {
-		uids[i] = PackUID(t.UID)
+		uids[i] = table.PackUID(t.UID)
 	}
 	return tx.raiseTimes(ctx, "advisory", "source_time", dbconn.ParentColumn{Name: "k", Bytes: uids}, times)
 }
@@ -35,7 +36,7 @@ func (tx *transaction) raiseTimes(ctx context.Context, of, column string, keys d
 		texts[i] = strconv.FormatInt(dbconn.StoredTime(t.Time).UnixMilli(), 10)
 	}
 	later := tx.Dialect.ReadTime("p.inside")
-	q := NewStatement(tx.Dialect)
+	q := table.NewStatement(tx.Dialect)
 	q.Add("UPDATE " + of + " SET " + column + " = " + later + " FROM ")
 	q.Add(q.Parents(keys, dbconn.ParentColumn{Name: "inside", Texts: texts}))
 	q.Add(" WHERE " + of + ".uid = p.k AND " + of + "." + column + " < " + later)

@@ -5,6 +5,7 @@ import (
 
 	"atrium/platform"
 	"atrium/store/sqlstore/dbconn"
+	"atrium/store/sqlstore/table"
 )
 
 // A Status is the state of the database, for its operator. It shows all organisations.
@@ -54,17 +55,17 @@ func (s *Store) Status(ctx context.Context, most int) (*Status, error) {
 	const unwell = " FROM subscription s WHERE s.failing_since > ? OR s.disable_time > ?"
 	never := platform.Time{}
 	one := func(into *int64, sql string, args ...any) *dbconn.Statement {
-		return NewStatement(s.Dialect).AddSlow(sql, args...).Build(func(scan func(...any) error) error { return scan(into) })
+		return table.NewStatement(s.Dialect).AddSlow(sql, args...).Build(func(scan func(...any) error) error { return scan(into) })
 	}
 	run := []*dbconn.Statement{
 		one(&found.Size, "SELECT "+s.Dialect.Size),
 		one(&found.Queued, "SELECT COUNT(*) FROM delivery d WHERE d.stage = 1"),
 		one(&found.Failing, "SELECT COUNT(*)"+unwell, never, never),
 		s.largestTenants(most, &found.Tenants),
-		NewStatement(s.Dialect).AddSlow("SELECT s.uid, s.sink, s.failing_since, s.disable_time, s.disable_reason"+unwell+" ORDER BY CASE WHEN s.failing_since > ? THEN s.failing_since ELSE s.disable_time END, s.uid LIMIT ?", never, never, never, int64(most)).
+		table.NewStatement(s.Dialect).AddSlow("SELECT s.uid, s.sink, s.failing_since, s.disable_time, s.disable_reason"+unwell+" ORDER BY CASE WHEN s.failing_since > ? THEN s.failing_since ELSE s.disable_time END, s.uid LIMIT ?", never, never, never, int64(most)).
 			Build(func(scan func(...any) error) error {
 				var f FailingSink
-				err := scan(UIDOf(&f.Subscription), &f.Sink, TimeOf(&f.FailingSince), TimeOf(&f.Disabled), &f.DisableReason)
+				err := scan(table.UIDOf(&f.Subscription), &f.Sink, table.TimeOf(&f.FailingSince), table.TimeOf(&f.Disabled), &f.DisableReason)
 				found.Sinks = append(found.Sinks, f)
 				return err
 			}),
@@ -85,7 +86,7 @@ func (s *Store) nameTenants(ctx context.Context, tenants []Tenant) error {
 	}
 	run := make([]*dbconn.Statement, len(tenants))
 	for i := range tenants {
-		run[i] = NewStatement(s.Dialect).Add("SELECT t.name FROM grp t WHERE t.uid = ?", tenants[i].Organisation).
+		run[i] = table.NewStatement(s.Dialect).Add("SELECT t.name FROM grp t WHERE t.uid = ?", tenants[i].Organisation).
 			Build(func(scan func(...any) error) error { return scan(&tenants[i].Name) })
 	}
 	return s.Conn.Run(ctx, run...)
@@ -94,7 +95,7 @@ func (s *Store) nameTenants(ctx context.Context, tenants []Tenant) error {
 // largestTenants reads the organisations that have most rows. The scope of an organisation
 // is its UID in hex digits; such a UID without an organisation is a library, which has only versions.
 func (s *Store) largestTenants(most int, into *[]Tenant) *dbconn.Statement {
-	q := NewStatement(s.Dialect).AddSlow("SELECT c.scope, CAST(SUM(c.n) AS BIGINT) FROM counter c WHERE LENGTH(c.scope) = ? AND c.kind <> ? GROUP BY c.scope ORDER BY 2 DESC, 1 LIMIT ?", int64(2*RootLength), int64(artifactVersions.Number), int64(most))
+	q := table.NewStatement(s.Dialect).AddSlow("SELECT c.scope, CAST(SUM(c.n) AS BIGINT) FROM counter c WHERE LENGTH(c.scope) = ? AND c.kind <> ? GROUP BY c.scope ORDER BY 2 DESC, 1 LIMIT ?", int64(2*table.RootLength), int64(artifactVersions.Number), int64(most))
 	return q.Build(func(scan func(...any) error) error {
 		var scope string
 		var t Tenant
@@ -106,16 +107,16 @@ func (s *Store) largestTenants(most int, into *[]Tenant) *dbconn.Statement {
 }
 
 func (s *Store) clients(into *[]Client) *dbconn.Statement {
-	return NewStatement(s.Dialect).Add(s.Dialect.Clients).Build(func(scan func(...any) error) error {
+	return table.NewStatement(s.Dialect).Add(s.Dialect.Clients).Build(func(scan func(...any) error) error {
 		var c Client
-		err := scan(&c.Name, &c.Address, &c.Connections, TimeOf(&c.Since))
+		err := scan(&c.Name, &c.Address, &c.Connections, table.TimeOf(&c.Since))
 		*into = append(*into, c)
 		return err
 	})
 }
 
 func (s *Store) standbys(into *[]Standby) *dbconn.Statement {
-	return NewStatement(s.Dialect).Add(s.Dialect.Replication).Build(func(scan func(...any) error) error {
+	return table.NewStatement(s.Dialect).Add(s.Dialect.Replication).Build(func(scan func(...any) error) error {
 		var b Standby
 		err := scan(&b.Name, &b.Address, &b.State, &b.Lag)
 		*into = append(*into, b)

@@ -6,6 +6,7 @@ import (
 
 	"atrium/platform"
 	"atrium/store/sqlstore/dbconn"
+	"atrium/store/sqlstore/table"
 )
 
 // Store is a platform.Store over an engine.
@@ -31,7 +32,7 @@ func NewWithout(engine dbconn.Engine, wrapper string) *Store {
 }
 
 func newStore(d *dbconn.Database) *Store {
-	return &Store{tables: tables{Source{Conn: d, Reads: d.Reads(), Dialect: d.Dialect()}}, engine: d, stored: make(chan struct{}, 1)}
+	return &Store{tables: tables{table.Source{Conn: d, Reads: d.Reads(), Dialect: d.Dialect()}}, engine: d, stored: make(chan struct{}, 1)}
 }
 
 // Follow exchanges notifications of stored events with other processes.
@@ -70,7 +71,7 @@ func (s *Store) Standbys() ([]dbconn.StandbyState, map[string]int64) {
 func (s *Store) Close() error { return s.engine.Close() }
 
 // tables reads every kind, from a database or in a transaction.
-type tables struct{ Source }
+type tables struct{ table.Source }
 
 // Session makes a store a platform.Conn.
 func (s *Store) Session() any { return s }
@@ -82,7 +83,7 @@ func (s tables) Session() any { return s }
 func (tx *transaction) Session() any { return tx }
 
 // tablesOf returns what reads through a store or a transaction.
-func tablesOf(on platform.Conn) tables { return tables{SourceOf(on)} }
+func tablesOf(on platform.Conn) tables { return tables{table.SourceOf(on)} }
 
 // transactionOf returns the transaction of a platform.Tx.
 func transactionOf(in platform.Tx) *transaction {
@@ -94,23 +95,23 @@ func transactionOf(in platform.Tx) *transaction {
 
 // Now reads the clock that all processes share.
 func (s tables) Now(ctx context.Context) (now platform.Time, err error) {
-	q := NewStatement(s.Dialect).Add("SELECT " + s.Dialect.Now)
-	err = s.Conn.Run(ctx, q.Build(func(scan func(...any) error) error { return scan(TimeOf(&now)) }))
+	q := table.NewStatement(s.Dialect).Add("SELECT " + s.Dialect.Now)
+	err = s.Conn.Run(ctx, q.Build(func(scan func(...any) error) error { return scan(table.TimeOf(&now)) }))
 	return now, err
 }
 
 // Exists looks for a UID in every kind.
 func (s tables) Exists(ctx context.Context, uid platform.UID) (bool, error) {
-	return Exists(ctx, s.Source, kinds, uid)
+	return table.Exists(ctx, s.Source, kinds, uid)
 }
 
 // FoldText returns the form in which searches compare texts.
-func (tables) FoldText(text string) string { return Fold(text) }
+func (tables) FoldText(text string) string { return table.Fold(text) }
 
 // Recount corrects the counters from the rows and returns how many were wrong.
 func (s *Store) Recount(ctx context.Context) (wrong int64, err error) {
 	err = s.engine.Write(ctx, func(tx *dbconn.Tx) error {
-		wrong, err = Recount(ctx, tx, s.Dialect, kinds)
+		wrong, err = table.Recount(ctx, tx, s.Dialect, kinds)
 		return err
 	})
 	return wrong, err
@@ -119,7 +120,7 @@ func (s *Store) Recount(ctx context.Context) (wrong int64, err error) {
 // A transaction collects the counters and events, which are written last.
 type transaction struct {
 	tables
-	Tx
+	table.Tx
 	events []*platform.Event
 	tasks  []platform.FindingTask
 }
@@ -132,7 +133,7 @@ func (s *Store) WritesAtOnce() bool { return s.Dialect.Slots > 1 }
 func (s *Store) Write(ctx context.Context, unit func(platform.Tx) error) error {
 	recorded := 0
 	err := s.engine.Write(ctx, func(conn *dbconn.Tx) error {
-		tx := &transaction{tables: tables{Source{Conn: conn, Reads: conn, Dialect: s.Dialect}}, Tx: NewTx(conn, s.Dialect)}
+		tx := &transaction{tables: tables{table.Source{Conn: conn, Reads: conn, Dialect: s.Dialect}}, Tx: table.NewTx(conn, s.Dialect)}
 		if err := unit(tx); err != nil {
 			return err
 		}

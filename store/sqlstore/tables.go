@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"atrium/platform"
+	"atrium/store/sqlstore/table"
 )
 
 // queries reads and writes in other ways than the tables do.
@@ -38,7 +39,7 @@ func Tables() platform.Tables {
 func (*Store) Tables() platform.Tables { return Tables() }
 
 // kinds are the tables of all kinds.
-var kinds = []Kind{
+var kinds = []table.Kind{
 	groups, identities, roles, roleBindings, repos, tags, advisories, vulnerabilities, subscriptions, deliveries,
 	artifacts, artifactVersions, identityProviders, accountAssociations, groupInvites, externalGroupRoleMappings, terms,
 	findings, packages, packageVersions,
@@ -46,5 +47,5 @@ var kinds = []Kind{
 
 // Search finds rows of several kinds, with one statement.
 func (queries) Search(ctx context.Context, on platform.Conn, q platform.SearchQuery) ([]platform.SearchPlace, error) {
-	return Search(ctx, SourceOf(on), kinds, q)
+	return table.Search(ctx, table.SourceOf(on), kinds, q)
 }

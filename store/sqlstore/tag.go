@@ -4,9 +4,10 @@ import (
 	"context"
 
 	"atrium/platform"
+	"atrium/store/sqlstore/table"
 )
 
-var tags = NewTable(&Definition[*platform.Tag, *platform.TagFilter]{
+var tags = table.New(&table.Definition[*platform.Tag, *platform.TagFilter]{
 	Name:           "tag",
 	HasUniqueNames: true,
 	UID:            func(t *platform.Tag) platform.UID { return t.UID },
@@ -16,21 +17,21 @@ var tags = NewTable(&Definition[*platform.Tag, *platform.TagFilter]{
 	FoundByParent: func(order string, f *platform.TagFilter) bool {
 		return f.Digest == "" && (order == "name" || f.Name != "" || len(f.Names) > 0)
 	},
-	Columns: []Column[*platform.Tag]{
-		{SQL: "t.uid", To: func(t *platform.Tag) any { return UIDOf(&t.UID) }},
+	Columns: []table.Column[*platform.Tag]{
+		{SQL: "t.uid", To: func(t *platform.Tag) any { return table.UIDOf(&t.UID) }},
 		{SQL: "t.name", To: func(t *platform.Tag) any { return &t.Name }},
 		{SQL: "t.digest", Field: "digest", To: func(t *platform.Tag) any { return &t.Digest }},
 		{SQL: "t.deprecated", Field: "deprecated", To: func(t *platform.Tag) any { return &t.Deprecated }},
-		{SQL: "t.bundles", Field: "bundles", To: func(t *platform.Tag) any { return JSONOf(&t.Bundles) }},
+		{SQL: "t.bundles", Field: "bundles", To: func(t *platform.Tag) any { return table.JSONOf(&t.Bundles) }},
 		{SQL: "t.class", To: func(t *platform.Tag) any { return (*string)(&t.Class) }},
-		{SQL: "t.create_time", To: func(t *platform.Tag) any { return TimeOf(&t.CreateTime) }},
-		{SQL: "t.update_time", To: func(t *platform.Tag) any { return TimeOf(&t.UpdateTime) }},
+		{SQL: "t.create_time", To: func(t *platform.Tag) any { return table.TimeOf(&t.CreateTime) }},
+		{SQL: "t.update_time", To: func(t *platform.Tag) any { return table.TimeOf(&t.UpdateTime) }},
 		{SQL: "t.open_severity", To: func(t *platform.Tag) any { return &t.OpenSeverity }},
 	},
-	CostlyColumns: map[string]CostlyColumn{
+	CostlyColumns: map[string]table.CostlyColumn{
 		"t.bundles": {Field: platform.TagDetails}, "t.class": {Field: platform.TagDetails}, "t.create_time": {Field: platform.TagDetails}, "t.open_severity": {Field: platform.TagDetails},
 	},
-	WriteOnly: []Column[*platform.Tag]{
+	WriteOnly: []table.Column[*platform.Tag]{
 		{SQL: "t.source", Field: "source", To: func(t *platform.Tag) any { return &t.Source }},
 	},
 	ClassColumn: "deprecated", ClassOf: classOfTag, ClassCounters: tagCounters, FilterCounters: countersOfTags,
@@ -42,16 +43,16 @@ var tags = NewTable(&Definition[*platform.Tag, *platform.TagFilter]{
 })
 
 // narrowTags returns the condition of a branch of tags.
-func narrowTags(b platform.Branch) Narrowing {
+func narrowTags(b platform.Branch) table.Narrowing {
 	switch {
 	case b.Digest != "": // The index contains 24 bits of a digest.
-		return Narrowing{SQL: " AND t.digest = p.x AND substr(t.digest, 8, 6) = substr(p.x, 8, 6)", Text: b.Digest}
+		return table.Narrowing{SQL: " AND t.digest = p.x AND substr(t.digest, 8, 6) = substr(p.x, 8, 6)", Text: b.Digest}
 	case b.Lacks != "":
 		return lacking(b.Lacks)
 	case b.Holds != "":
 		return holding(tagHolds, b.Holds)
 	default:
-		return Narrowing{}
+		return table.Narrowing{}
 	}
 }
 
@@ -64,16 +65,16 @@ func (queries) TagsByName(ctx context.Context, on platform.Conn, names platform.
 	wanted := names.Names()
 	repos, texts := make([][]byte, len(wanted)), make([]string, len(wanted))
 	for i, n := range wanted {
-		repos[i], texts[i] = PackUID(n.Repo), n.Name
+		repos[i], texts[i] = table.PackUID(n.Repo), n.Name
 	}
-	return tags.ReadPairs(ctx, on, UIDPairs(repos, texts), "t.parent = p.k AND t.name = p.inside")
+	return tags.ReadPairs(ctx, on, table.UIDPairs(repos, texts), "t.parent = p.k AND t.name = p.inside")
 }
 
 // TagsOfSource reads the tags of a repo that were imported from a source.
 func (queries) TagsOfSource(ctx context.Context, on platform.Conn, from platform.RepoSource) ([]*platform.Tag, error) {
 	s := tablesOf(on)
 	var found []*platform.Tag
-	q := NewStatement(s.Dialect)
+	q := table.NewStatement(s.Dialect)
 	q.Add("SELECT "+tags.ProjectAll().Selected+" FROM tag t WHERE t.parent = ? AND t.source = ? AND t.source <> ''", from.Repo, from.Source)
 	err := s.Conn.Run(ctx, q.Build(tags.ProjectAll().Collect(&found)))
 	return found, err
@@ -83,13 +84,13 @@ func (queries) TagsOfSource(ctx context.Context, on platform.Conn, from platform
 func (queries) RepoSources(ctx context.Context, on platform.Conn, group platform.UID, registry string) ([]platform.RepoSource, error) {
 	s := tablesOf(on)
 	var found []platform.RepoSource
-	q := NewStatement(s.Dialect)
+	q := table.NewStatement(s.Dialect)
 	// CROSS JOIN makes SQLite start with the repos of the group. '0' follows '/'.
 	q.Add("SELECT DISTINCT t.parent, t.source FROM repo r CROSS JOIN tag t WHERE r.parent = ? AND t.parent = r.uid", group)
 	q.Add(" AND t.source > ? AND t.source < ? AND t.source <> '' ORDER BY t.source, t.parent", registry+"/", registry+"0")
 	err := s.Conn.Run(ctx, q.Build(func(scan func(...any) error) error {
 		var from platform.RepoSource
-		err := scan(UIDOf(&from.Repo), &from.Source)
+		err := scan(table.UIDOf(&from.Repo), &from.Source)
 		found = append(found, from)
 		return err
 	}))
@@ -102,11 +103,11 @@ func (queries) ClaimTags(ctx context.Context, in platform.Tx, source string, cla
 	tx := transactionOf(in)
 	uids, digests := make([][]byte, len(claimed)), make([]string, len(claimed))
 	for i, t := range claimed {
-		uids[i], digests[i] = PackUID(t.UID), t.Digest
+		uids[i], digests[i] = table.PackUID(t.UID), t.Digest
 	}
-	q := NewStatement(tx.Dialect)
+	q := table.NewStatement(tx.Dialect)
 	q.Add("UPDATE tag SET source = ? FROM ", source)
-	q.Add(q.Parents(UIDPairs(uids, digests)...))
+	q.Add(q.Parents(table.UIDPairs(uids, digests)...))
 	q.Add(" WHERE tag.uid = p.k AND tag.digest = p.inside AND tag.source <> ?", source)
 	return tx.Conn.Run(ctx, q.Build(nil))
 }
@@ -115,15 +116,15 @@ func (queries) ClaimTags(ctx context.Context, in platform.Tx, source string, cla
 func (queries) LockTagsOfSource(ctx context.Context, in platform.Tx, from platform.RepoSource, uids []platform.UID) ([]platform.UID, error) {
 	tx := transactionOf(in)
 	var found []platform.UID
-	q := NewStatement(tx.Dialect)
-	q.Add("SELECT t.uid FROM tag t WHERE t.uid ? AND t.parent = ? AND t.source = ?"+tx.Dialect.KeepRow, UIDKeys(uids), from.Repo, from.Source)
+	q := table.NewStatement(tx.Dialect)
+	q.Add("SELECT t.uid FROM tag t WHERE t.uid ? AND t.parent = ? AND t.source = ?"+tx.Dialect.KeepRow, table.UIDKeys(uids), from.Repo, from.Source)
 	err := tx.Conn.Run(ctx, q.Build(collectUIDs(&found)))
 	return found, err
 }
 
-func whereTag(f *platform.TagFilter, s *Statement) {
+func whereTag(f *platform.TagFilter, s *table.Statement) {
 	s.AddName(f.Name)
-	AddAnyOf(s, "name", f.Names)
+	table.AddAnyOf(s, "name", f.Names)
 	s.AddWords(tagText, f.Query)
 	if !f.UpdatedSince.IsZero() {
 		s.Add(" AND t.update_time >= ?", f.UpdatedSince)
@@ -171,19 +172,19 @@ func tagCounters(class int64) []byte {
 }
 
 // countersOfTags returns the counters whose sum is the total of a filter.
-func countersOfTags(f *platform.TagFilter) CounterSum {
+func countersOfTags(f *platform.TagFilter) table.CounterSum {
 	others := *f
 	others.Deprecated = nil
 	all := []byte{allTags}
 	switch {
-	case Restricts(&others):
-		return CounterSum{}
+	case table.Restricts(&others):
+		return table.CounterSum{}
 	case f.Deprecated == nil:
-		return CounterSum{Added: all}
+		return table.CounterSum{Added: all}
 	case *f.Deprecated:
-		return CounterSum{Added: []byte{deprecatedTags}}
+		return table.CounterSum{Added: []byte{deprecatedTags}}
 	default:
-		return CounterSum{Added: all, Subtracted: deprecatedTags}
+		return table.CounterSum{Added: all, Subtracted: deprecatedTags}
 	}
 }
 
@@ -193,20 +194,20 @@ const lacksAdvisory = " AND NOT t.deprecated AND EXISTS (SELECT 1 FROM image_sta
 	" AND NOT EXISTS (SELECT 1 FROM finding f WHERE f.parent = t.parent AND f.digest = t.digest AND f.advisory = p.x AND f.count_class > 0)"
 
 // lacking returns the condition lacksAdvisory of an advisory.
-func lacking(advisory platform.UID) Narrowing {
-	return Narrowing{SQL: lacksAdvisory, Bytes: PackUID(advisory)}
+func lacking(advisory platform.UID) table.Narrowing {
+	return table.Narrowing{SQL: lacksAdvisory, Bytes: table.PackUID(advisory)}
 }
 
 // FacetTags counts tags by repo, end of life, class and bundle.
 func (queries) FacetTags(ctx context.Context, on platform.Conn, filter *platform.TagFilter, scopes []platform.Scope) ([]*platform.TagFacets, error) {
 	s := tablesOf(on)
-	facets := EmptyEach[platform.TagFacets](len(scopes))
+	facets := table.EmptyEach[platform.TagFacets](len(scopes))
 	r := tags.Reader(s)
-	repos, ends, classes, bundles := Counting[platform.UID]{}, Counting[bool]{}, Counting[platform.TagClass]{}, Counting[string]{}
+	repos, ends, classes, bundles := table.Counting[platform.UID]{}, table.Counting[bool]{}, table.Counting[platform.TagClass]{}, table.Counting[string]{}
 	var repo platform.UID
 	var deprecated bool
 	var class, bundle string
-	run := r.CountBy(filter, scopes, "", []string{"t.parent", "t.deprecated", "t.class"}, []any{UIDOf(&repo), &deprecated, &class}, func(i int, n int64) {
+	run := r.CountBy(filter, scopes, "", []string{"t.parent", "t.deprecated", "t.class"}, []any{table.UIDOf(&repo), &deprecated, &class}, func(i int, n int64) {
 		repos.Add(&facets[i].Repo, repo, n)
 		ends.Add(&facets[i].Deprecated, deprecated, n)
 		classes.Add(&facets[i].Class, platform.TagClass(class), n)

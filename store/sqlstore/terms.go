@@ -4,19 +4,20 @@ import (
 	"context"
 
 	"atrium/platform"
+	"atrium/store/sqlstore/table"
 )
 
-var terms = NewTable(&Definition[*platform.TermsAcceptance, *platform.TermsFilter]{
+var terms = table.New(&table.Definition[*platform.TermsAcceptance, *platform.TermsFilter]{
 	Name:   "terms_acceptance",
 	UID:    func(t *platform.TermsAcceptance) platform.UID { return t.UID },
 	LiesIn: parentUID,
-	Columns: []Column[*platform.TermsAcceptance]{
-		{SQL: "t.uid", To: func(t *platform.TermsAcceptance) any { return UIDWithParent(&t.UID, &t.OrgUID) }},
+	Columns: []table.Column[*platform.TermsAcceptance]{
+		{SQL: "t.uid", To: func(t *platform.TermsAcceptance) any { return table.UIDWithParent(&t.UID, &t.OrgUID) }},
 		{SQL: "t.doc_id", To: func(t *platform.TermsAcceptance) any { return &t.DocID }},
 		{SQL: "t.accepted_by", To: func(t *platform.TermsAcceptance) any { return &t.AcceptedBy }},
-		{SQL: "t.create_time", To: func(t *platform.TermsAcceptance) any { return TimeOf(&t.CreateTime) }},
+		{SQL: "t.create_time", To: func(t *platform.TermsAcceptance) any { return table.TimeOf(&t.CreateTime) }},
 	},
-	Where: func(f *platform.TermsFilter, s *Statement) { AddAnyOf(s, "doc_id", f.DocIDs) },
+	Where: func(f *platform.TermsFilter, s *table.Statement) { table.AddAnyOf(s, "doc_id", f.DocIDs) },
 })
 
 // TermsOf reads acceptances by group and document, with one index lookup each.
@@ -24,7 +25,7 @@ func (queries) TermsOf(ctx context.Context, on platform.Conn, keys platform.Term
 	wanted := keys.Keys()
 	groups, documents := make([][]byte, len(wanted)), make([]string, len(wanted))
 	for i, k := range wanted {
-		groups[i], documents[i] = PackUID(k.Group), k.DocID
+		groups[i], documents[i] = table.PackUID(k.Group), k.DocID
 	}
-	return terms.ReadPairs(ctx, on, UIDPairs(groups, documents), "t.parent = p.k AND t.doc_id = p.inside")
+	return terms.ReadPairs(ctx, on, table.UIDPairs(groups, documents), "t.parent = p.k AND t.doc_id = p.inside")
 }

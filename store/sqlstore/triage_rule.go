@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"atrium/platform"
+	"atrium/store/sqlstore/table"
 )
 
 const ruleColumns = "t.uid, t.parent, t.vulnerability, t.package, t.ecosystem, t.version, t.digest, t.state, t.justification, t.note, t.expire_time, t.create_time, t.author"
@@ -13,8 +14,8 @@ func collectRules(found *[]*platform.TriageRule) func(scan func(...any) error) e
 	return func(scan func(...any) error) error {
 		r := new(platform.TriageRule)
 		*found = append(*found, r)
-		return scan(UIDOf(&r.UID), UIDOf(&r.Scope), &r.VulnerabilityID, &r.Package, &r.Ecosystem, &r.Version, &r.Digest, (*string)(&r.State), &r.Justification, &r.Note,
-			TimeOf(&r.ExpireTime), TimeOf(&r.CreateTime), &r.Author)
+		return scan(table.UIDOf(&r.UID), table.UIDOf(&r.Scope), &r.VulnerabilityID, &r.Package, &r.Ecosystem, &r.Version, &r.Digest, (*string)(&r.State), &r.Justification, &r.Note,
+			table.TimeOf(&r.ExpireTime), table.TimeOf(&r.CreateTime), &r.Author)
 	}
 }
 
@@ -22,7 +23,7 @@ func collectRules(found *[]*platform.TriageRule) func(scan func(...any) error) e
 func (queries) TriageRules(ctx context.Context, in platform.Tx, scopes []platform.UID, vulnerabilities []string) ([]*platform.TriageRule, error) {
 	tx := transactionOf(in)
 	var found []*platform.TriageRule
-	q := NewStatement(tx.Dialect).Add("SELECT "+ruleColumns+" FROM triage_rule t WHERE t.parent ?", UIDValues(scopes)).Add(" AND t.vulnerability ?", Values(vulnerabilities))
+	q := table.NewStatement(tx.Dialect).Add("SELECT "+ruleColumns+" FROM triage_rule t WHERE t.parent ?", table.UIDValues(scopes)).Add(" AND t.vulnerability ?", table.Values(vulnerabilities))
 	err := tx.Conn.Run(ctx, q.Build(collectRules(&found)))
 	return found, err
 }
@@ -31,7 +32,7 @@ func (queries) TriageRules(ctx context.Context, in platform.Tx, scopes []platfor
 func (queries) RulesOf(ctx context.Context, on platform.Conn, scopes []platform.UID) ([]*platform.TriageRule, error) {
 	s := tablesOf(on)
 	var found []*platform.TriageRule
-	q := NewStatement(s.Dialect).Add("SELECT "+ruleColumns+" FROM triage_rule t WHERE t.parent ?", UIDValues(scopes))
+	q := table.NewStatement(s.Dialect).Add("SELECT "+ruleColumns+" FROM triage_rule t WHERE t.parent ?", table.UIDValues(scopes))
 	err := s.Reads.Run(ctx, q.Add(" ORDER BY t.uid").Build(collectRules(&found)))
 	return found, err
 }
@@ -40,7 +41,7 @@ func (queries) RulesOf(ctx context.Context, on platform.Conn, scopes []platform.
 func (queries) OtherNames(ctx context.Context, in platform.Tx, root platform.UID, vulnerability string) ([]string, error) {
 	tx := transactionOf(in)
 	var names []string
-	q, roots := NewStatement(tx.Dialect), UIDValues([]platform.UID{root, platform.FeedGroup})
+	q, roots := table.NewStatement(tx.Dialect), table.UIDValues([]platform.UID{root, platform.FeedGroup})
 	q.Add("SELECT o.alias FROM advisory_alias a CROSS JOIN advisory t CROSS JOIN advisory_alias o WHERE a.alias = ?", vulnerability).Add(" AND t.uid = a.uid AND t.root ? AND o.uid = t.uid", roots)
 	q.Add(" UNION SELECT t.advisory_id FROM advisory_alias a CROSS JOIN advisory t WHERE a.alias = ?", vulnerability).Add(" AND t.uid = a.uid AND t.root ?", roots)
 	q.Add(" UNION SELECT o.alias FROM advisory t CROSS JOIN advisory_alias o WHERE t.advisory_id = ?", vulnerability).Add(" AND t.root ? AND o.uid = t.uid", roots)
@@ -57,7 +58,7 @@ func (queries) OtherNames(ctx context.Context, in platform.Tx, root platform.UID
 func (queries) PutTriageRules(in platform.Tx, rules []*platform.TriageRule) {
 	tx := transactionOf(in)
 	for _, r := range rules {
-		q := NewStatement(tx.Dialect).Add("INSERT INTO triage_rule (uid, parent, vulnerability, package, ecosystem, version, digest, state, justification, note, expire_time, create_time, author)"+
+		q := table.NewStatement(tx.Dialect).Add("INSERT INTO triage_rule (uid, parent, vulnerability, package, ecosystem, version, digest, state, justification, note, expire_time, create_time, author)"+
 			" VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
 			r.UID, r.Scope, r.VulnerabilityID, r.Package, r.Ecosystem, r.Version, r.Digest, string(r.State), r.Justification, r.Note, r.ExpireTime, r.CreateTime, r.Author)
 		tx.Conn.Queue(q.Add(" ON CONFLICT (parent, vulnerability, package, ecosystem, version, digest) DO UPDATE SET state = excluded.state, justification = excluded.justification," +
@@ -69,31 +70,31 @@ func (queries) PutTriageRules(in platform.Tx, rules []*platform.TriageRule) {
 func (queries) DeleteTriageRules(in platform.Tx, uids []platform.UID) {
 	tx := transactionOf(in)
 	if len(uids) > 0 {
-		tx.Conn.Queue(NewStatement(tx.Dialect).Add("DELETE FROM triage_rule WHERE uid ?", UIDKeys(uids)).Build(nil))
+		tx.Conn.Queue(table.NewStatement(tx.Dialect).Add("DELETE FROM triage_rule WHERE uid ?", table.UIDKeys(uids)).Build(nil))
 	}
 }
 
 // DeleteRulesOf deletes the rules of a group or a repo.
 func (queries) DeleteRulesOf(in platform.Tx, scope platform.UID) {
 	tx := transactionOf(in)
-	tx.Conn.Queue(NewStatement(tx.Dialect).Add("DELETE FROM triage_rule WHERE parent = ?", scope).Build(nil))
+	tx.Conn.Queue(table.NewStatement(tx.Dialect).Add("DELETE FROM triage_rule WHERE parent = ?", scope).Build(nil))
 }
 
 // EndTriageRules deletes rules whose time is over.
 func (queries) EndTriageRules(ctx context.Context, in platform.Tx, now platform.Time) error {
 	tx := transactionOf(in)
-	q := NewStatement(tx.Dialect).Add("DELETE FROM triage_rule WHERE expire_time > ? AND expire_time <= ?", platform.Time{}, now)
+	q := table.NewStatement(tx.Dialect).Add("DELETE FROM triage_rule WHERE expire_time > ? AND expire_time <= ?", platform.Time{}, now)
 	return tx.Conn.Run(ctx, q.Build(nil))
 }
 
 // AddRuleTasks adds tasks for the findings of vulnerabilities, also by other names of these.
 func (queries) AddRuleTasks(in platform.Tx, scope platform.UID, vulnerabilities []string) {
 	tx := transactionOf(in)
-	q := NewStatement(tx.Dialect)
+	q := table.NewStatement(tx.Dialect)
 	q.Add("INSERT INTO finding_task (root, subject, digest, advisory)")
-	q.Add(" SELECT f.root, f.parent, '', f.advisory FROM finding f WHERE f.root_key = ?", ScopeKey(scope.Root())).Add(" AND f.vulnerability ?", Values(vulnerabilities))
-	q.Add(" AND f.rest >= ? AND f.rest < ?", RestOf(scope), PastRest(scope))
-	q.Add(" UNION SELECT f.root, f.parent, '', f.advisory FROM advisory_alias a CROSS JOIN finding f WHERE a.alias ?", Values(vulnerabilities))
-	q.Add(" AND f.advisory = a.uid AND f.uid >= ? AND f.uid < ?", PackUID(scope), PastSubtree(scope))
+	q.Add(" SELECT f.root, f.parent, '', f.advisory FROM finding f WHERE f.root_key = ?", table.ScopeKey(scope.Root())).Add(" AND f.vulnerability ?", table.Values(vulnerabilities))
+	q.Add(" AND f.rest >= ? AND f.rest < ?", table.RestOf(scope), table.PastRest(scope))
+	q.Add(" UNION SELECT f.root, f.parent, '', f.advisory FROM advisory_alias a CROSS JOIN finding f WHERE a.alias ?", table.Values(vulnerabilities))
+	q.Add(" AND f.advisory = a.uid AND f.uid >= ? AND f.uid < ?", table.PackUID(scope), table.PastSubtree(scope))
 	tx.Conn.Queue(q.Build(nil))
 }

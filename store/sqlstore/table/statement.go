@@ -1,4 +1,4 @@
-package sqlstore
+package table
 
 import (
 	"strconv"
@@ -8,7 +8,7 @@ import (
 	"atrium/store/sqlstore/dbconn"
 )
 
-// Statement builds a Statement.
+// A Statement builds a dbconn.Statement.
 type Statement struct {
 	Dialect *dbconn.Dialect
 	Plan    dbconn.Plan
@@ -23,6 +23,7 @@ type Statement struct {
 	Args         []any
 }
 
+// NewStatement begins a statement.
 func NewStatement(d *dbconn.Dialect) *Statement {
 	s := &Statement{Dialect: d, Args: make([]any, 0, usualArgs)}
 	s.sql.Grow(usualBytes)

@@ -1,4 +1,4 @@
-package sqlstore
+package table
 
 import (
 	"atrium/platform"
@@ -8,7 +8,7 @@ import (
 // A Source is where rows are read: a database or a transaction.
 type Source struct {
 	Conn    dbconn.Conn // the primary or the transaction
-	Reads   dbconn.Conn // runs the reads that a standby may answer; in a transaction it is conn
+	Reads   dbconn.Conn // runs the reads that a standby may answer; in a transaction it is Conn
 	Dialect *dbconn.Dialect
 }
 
@@ -26,7 +26,7 @@ func NewTx(conn *dbconn.Tx, d *dbconn.Dialect) Tx {
 	return Tx{conn, randomSlot(d), deltas{}}
 }
 
-func (tx *Tx) asCounterTx() *Tx { return tx }
+func (tx *Tx) asTx() *Tx { return tx }
 
 // errForeign is what a table panics with if it is given the connection of another store.
 const errForeign = "sqlstore: the connection belongs to another store"
@@ -39,10 +39,10 @@ func SourceOf(on platform.Conn) Source {
 	panic(errForeign)
 }
 
-// counterTxOf returns the transaction that the session of another one has.
-func counterTxOf(in platform.Tx) *Tx {
-	if tx, ok := in.Session().(interface{ asCounterTx() *Tx }); ok {
-		return tx.asCounterTx()
+// txOf returns the transaction that the session of another one has.
+func txOf(in platform.Tx) *Tx {
+	if tx, ok := in.Session().(interface{ asTx() *Tx }); ok {
+		return tx.asTx()
 	}
 	panic(errForeign)
 }

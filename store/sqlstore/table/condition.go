@@ -1,8 +1,9 @@
-package sqlstore
+package table
 
 import (
-	"atrium/platform"
 	"strings"
+
+	"atrium/platform"
 )
 
 // AddName adds the condition of an exact name.
@@ -28,6 +29,7 @@ func AddAnyOf[S ~string](s *Statement, column string, values []S) {
 	AddAnyIn(s, "t."+column, values)
 }
 
+// AddAnyIn is AddAnyOf for a column with the alias of its table.
 func AddAnyIn[S ~string](s *Statement, column string, values []S) {
 	if len(values) == 0 {
 		return
@@ -44,6 +46,7 @@ func AddSince(s *Statement, column string, since platform.Time) {
 	AddSinceIn(s, "t."+column, since)
 }
 
+// AddSinceIn is AddSince for a column with the alias of its table.
 func AddSinceIn(s *Statement, column string, since platform.Time) {
 	if !since.IsZero() {
 		s.Add(" AND "+column+" >= ?", since)

@@ -1,4 +1,4 @@
-package sqlstore
+package table
 
 import (
 	"context"
@@ -169,7 +169,7 @@ type Column[T any] struct {
 // ownName returns the name of the column, and whether it belongs to the table itself.
 func (c Column[T]) ownName() (string, bool) { return strings.CutPrefix(c.SQL, "t.") }
 
-// JSONColumn reads and writes a value as JSON text. An empty value is an empty text.
+// A JSONColumn reads and writes a value as JSON text. An empty value is an empty text.
 type JSONColumn struct{ To any }
 
 func (c JSONColumn) Scan(src any) error {

@@ -1,4 +1,4 @@
-package sqlstore
+package table
 
 import (
 	"cmp"
@@ -9,22 +9,22 @@ import (
 	"atrium/store/sqlstore/dbconn"
 )
 
-// A Kind is a table of any kind.
+// A Kind is the Table of any kind.
 type Kind interface {
 	asCounted() (_ countedTable, counted bool)
 	addHits(found *Statement, q platform.SearchQuery, scopes map[byte]platform.Scope)
 }
 
-// A Table is the Kind of a kind. These methods are not those of the table
-// itself, because every reader and writer would have them too.
+// A Table is a platform.Table. Its methods are not those of the Definition,
+// because every Reader and Writer would have them too.
 type Table[T, F any] struct{ *Definition[T, F] }
 
-// NewTable makes the table of a kind. Its rows are counted under the number that package
+// New makes the table of a kind. Its rows are counted under the number that package
 // platform gives the kind.
 //
 // The types of rows and filters are pointers, for the reason that resources in
 // platform/kind.go has.
-func NewTable[V, W any](t *Definition[*V, *W]) Table[*V, *W] {
+func New[V, W any](t *Definition[*V, *W]) Table[*V, *W] {
 	var everything W
 	t.pointerFunctions = pointerFunctions[*V, *W]{
 		newRow:    func() *V { return new(V) },
@@ -53,45 +53,55 @@ func (k Table[T, F]) Reader(c platform.Conn) *Reader[T, F] {
 
 // Writer returns what changes a kind in a transaction.
 func (k Table[T, F]) Writer(tx platform.Tx) *Writer[T, F] {
-	return &Writer[T, F]{k.Reader(tx), tx, counterTxOf(tx)}
+	return &Writer[T, F]{k.Reader(tx), tx, txOf(tx)}
 }
 
+// Get reads rows by UID.
 func (k Table[T, F]) Get(ctx context.Context, on platform.Conn, keys platform.Keys) ([]T, error) {
 	return k.Reader(on).Get(ctx, keys)
 }
 
+// List reads one page.
 func (k Table[T, F]) List(ctx context.Context, on platform.Conn, q platform.Query[F]) (platform.Rows[T], error) {
 	return k.Reader(on).List(ctx, q)
 }
 
+// ListEach reads a page of each scope.
 func (k Table[T, F]) ListEach(ctx context.Context, on platform.Conn, q platform.Query[F], scopes []platform.Scope) ([]platform.Rows[T], error) {
 	return k.Reader(on).ListEach(ctx, q, scopes)
 }
 
+// Insert adds rows.
 func (k Table[T, F]) Insert(ctx context.Context, tx platform.Tx, rows ...T) error {
 	return k.Writer(tx).Insert(ctx, rows...)
 }
 
+// InsertShown adds rows, and reads them back with their joined columns.
 func (k Table[T, F]) InsertShown(ctx context.Context, tx platform.Tx, rows ...T) error {
 	return k.Writer(tx).InsertShown(ctx, rows...)
 }
 
+// Update writes the named fields, and reads the row back.
 func (k Table[T, F]) Update(ctx context.Context, tx platform.Tx, row T, fields ...string) error {
 	return k.Writer(tx).Update(ctx, row, fields...)
 }
 
+// UpdateAll does so with many rows, and returns them as they were before.
 func (k Table[T, F]) UpdateAll(ctx context.Context, tx platform.Tx, changes ...platform.RowChange[T]) ([]T, error) {
 	return k.Writer(tx).UpdateAll(ctx, changes...)
 }
 
+// GetForUpdate reads a row and locks it until the transaction ends.
 func (k Table[T, F]) GetForUpdate(ctx context.Context, tx platform.Tx, uid platform.UID) (T, error) {
 	return k.Writer(tx).GetForUpdate(ctx, uid)
 }
 
+// Delete removes a row.
 func (k Table[T, F]) Delete(ctx context.Context, tx platform.Tx, uid platform.UID) (T, error) {
 	return k.Writer(tx).Delete(ctx, uid)
 }
 
+// DeleteAll removes rows.
 func (k Table[T, F]) DeleteAll(ctx context.Context, tx platform.Tx, uids []platform.UID) ([]T, error) {
 	return k.Writer(tx).DeleteAll(ctx, uids)
 }

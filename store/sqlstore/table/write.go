@@ -1,4 +1,4 @@
-package sqlstore
+package table
 
 import (
 	"context"
@@ -11,7 +11,7 @@ import (
 	"atrium/store/sqlstore/dbconn"
 )
 
-// Writer changes one kind inside a transaction.
+// A Writer changes one kind inside a transaction.
 type Writer[T, F any] struct {
 	*Reader[T, F]
 	in platform.Tx
@@ -206,6 +206,7 @@ func (t *Definition[T, F]) appendAncestorValues(values []any, uid platform.UID, 
 	return append(append(values, last.values...), RestOf(uid), LocalOf(uid))
 }
 
+// OrNull returns the argument for a UID in a column that is NULL if there is none.
 func OrNull(u platform.UID) any {
 	if u == "" {
 		return nil

@@ -1,4 +1,4 @@
-package sqlstore
+package table
 
 import (
 	"context"
@@ -10,7 +10,7 @@ import (
 	"atrium/store/sqlstore/dbconn"
 )
 
-// Reader reads one kind through a connection.
+// A Reader reads one kind through a connection.
 type Reader[T, F any] struct {
 	*Definition[T, F]
 	Conn    dbconn.Conn

@@ -1,4 +1,4 @@
-package sqlstore
+package table
 
 import (
 	"bytes"
@@ -327,7 +327,7 @@ type JoinedOrder struct {
 	Value  string // SQL that looks up the same column for a row of t
 }
 
-// OrderByName returns the lookup of a name in another table, for the row that column refers
+// OrderByName returns the order by a name in another table, for the row that column refers
 // to.
 func OrderByName(shown, table, column string) JoinedOrder {
 	return JoinedOrder{shown, "(SELECT o.name FROM " + table + " o WHERE o.uid = t." + column + ")"}

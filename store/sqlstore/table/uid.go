@@ -1,4 +1,4 @@
-package sqlstore
+package table
 
 import (
 	"bytes"
@@ -52,7 +52,9 @@ func pastPrefix(key []byte) []byte {
 type uidKey platform.UID
 
 // UIDOf returns the scan destination for a column of UIDs.
-func UIDOf(u *platform.UID) *uidKey { return (*uidKey)(u) }
+func UIDOf(u *platform.UID) sql.Scanner { return keyOf(u) }
+
+func keyOf(u *platform.UID) *uidKey { return (*uidKey)(u) }
 
 // AppendText appends the UID of a column of bytes.
 func (k *uidKey) AppendText(b, src []byte) ([]byte, error) {
@@ -90,13 +92,13 @@ type uidColumn struct{ uid, parent *platform.UID }
 
 // Scan reads the column.
 func (c uidColumn) Scan(src any) error {
-	err := UIDOf(c.uid).Scan(src)
+	err := keyOf(c.uid).Scan(src)
 	*c.parent = c.uid.Parent()
 	return err
 }
 
 // AppendText appends the UID.
-func (c uidColumn) AppendText(b, src []byte) ([]byte, error) { return UIDOf(c.uid).AppendText(b, src) }
+func (c uidColumn) AppendText(b, src []byte) ([]byte, error) { return keyOf(c.uid).AppendText(b, src) }
 
 // SetText sets the UID and the parent.
 func (c uidColumn) SetText(text string) {

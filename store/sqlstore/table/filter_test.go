@@ -1,4 +1,4 @@
-package sqlstore
+package table
 
 import (
 	"testing"
@@ -41,7 +41,7 @@ func TestAColumnOfAnUnknownTypeIsRefused(t *testing.T) {
 					t.Error("the table was made")
 				}
 			}()
-			NewTable(&Definition[*row, *platform.RepoFilter]{
+			New(&Definition[*row, *platform.RepoFilter]{
 				Name: "row", UID: func(*row) platform.UID { return "" },
 				Columns: []Column[*row]{{"t.at", "", to}},
 			}).checkColumns(new(row), []string{"at"})
