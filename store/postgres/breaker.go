@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"atrium/platform"
+	"atrium/store/pgpool"
 )
 
 // A server that swallows packets keeps a statement waiting for the whole response timeout, and a
@@ -104,7 +105,7 @@ func (b *breaker) open() {
 	b.reset()
 	b.probing.Go(func() {
 		defer b.isOpen.Store(false)
-		for !b.probe(b.closing) && sleep(b.closing, probePause) {
+		for !b.probe(b.closing) && pgpool.Sleep(b.closing, probePause) {
 		}
 	})
 }

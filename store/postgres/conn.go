@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"atrium/platform"
+	"atrium/store/postgres/standby"
 	"atrium/store/sqlstore/dbconn"
 )
 
@@ -132,7 +133,7 @@ func translate(err error) error {
 	var e *pgconn.PgError
 	var away *pgconn.ConnectError
 	var network net.Error
-	var final *finalError
+	var final *standby.FinalError
 	switch {
 	case err == nil:
 		return nil

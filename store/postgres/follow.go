@@ -54,20 +54,10 @@ func (e *Engine) Follow(ctx context.Context, stored <-chan struct{}, changed fun
 			reported = true
 			onLost(err)
 		}
-		if !sleep(ctx, retry) {
+		if !pgpool.Sleep(ctx, retry) {
 			return
 		}
 		retry = min(2*retry, lastRetry)
-	}
-}
-
-// sleep waits for a time, and returns false if ctx ended before.
-func sleep(ctx context.Context, d time.Duration) bool {
-	select {
-	case <-ctx.Done():
-		return false
-	case <-time.After(d):
-		return true
 	}
 }
 
@@ -97,7 +87,7 @@ func (f *follower) notifyOthers(ctx context.Context, stored <-chan struct{}) {
 		case <-stored:
 		}
 		_ = f.notify(ctx, f.name) // other processes also poll
-		if !sleep(ctx, notifyInterval) {
+		if !pgpool.Sleep(ctx, notifyInterval) {
 			return
 		}
 	}
@@ -110,7 +100,7 @@ func (f *follower) listen(ctx context.Context) (heard bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	defer closeConn(ctx, conn)
+	defer pgpool.CloseConn(ctx, conn)
 	f.changed() // earlier notifications have been missed
 	silence := false
 	for patience := time.Duration(0); ; {
@@ -148,7 +138,7 @@ func (f *follower) subscribe(ctx context.Context) (*pgx.Conn, error) {
 		_, err = conn.Exec(within, "LISTEN "+pgx.Identifier{name}.Sanitize())
 	}
 	if err != nil {
-		closeConn(ctx, conn)
+		pgpool.CloseConn(ctx, conn)
 		return nil, err
 	}
 	return conn, nil
@@ -158,11 +148,4 @@ func awaitNotification(ctx context.Context, conn *pgx.Conn, patience time.Durati
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	return conn.WaitForNotification(ctx)
-}
-
-// closeConn closes a connection, even if ctx has ended.
-func closeConn(ctx context.Context, conn *pgx.Conn) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
-	defer cancel()
-	_ = conn.Close(ctx)
 }

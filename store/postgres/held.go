@@ -1,6 +1,6 @@
 package postgres
 
-import "errors"
+import "atrium/store/postgres/standby"
 
 // The rows from a standby are buffered until their statement has ended: it may fail at
 // any row, since the replay of a later change may remove what it reads. Then the statement
@@ -20,16 +20,10 @@ const maxHeldBytes = 4 << 20
 
 const isNull = -1
 
-// A finalError is an error after which the statements must not run on the primary.
-type finalError struct{ error }
-
-// Unwrap returns the error.
-func (e *finalError) Unwrap() error { return e.error }
-
 // add holds the current row of d, or passes it on if there are too many.
 func (h *heldRows) add(d *decoder, row func(scan func(...any) error) error) error {
 	if h.passesOn {
-		return makeFinal(row(d.scanRow()))
+		return standby.MakeFinal(row(d.scanRow()))
 	}
 	if len(h.ends) == 0 {
 		h.columns = len(d.raw)
@@ -53,7 +47,7 @@ func (h *heldRows) add(d *decoder, row func(scan func(...any) error) error) erro
 func (h *heldRows) end(d *decoder, row func(scan func(...any) error) error, err error) error {
 	switch {
 	case err != nil && h.passesOn:
-		return makeFinal(translate(err))
+		return standby.MakeFinal(translate(err))
 	case err != nil:
 		return err
 	}
@@ -77,16 +71,8 @@ func (h *heldRows) release(d *decoder, row func(scan func(...any) error) error) 
 		}
 		d.raw = values
 		if err := row(d.scanRow()); err != nil {
-			return makeFinal(err)
+			return standby.MakeFinal(err)
 		}
 	}
 	return nil
-}
-
-// makeFinal wraps err in a finalError, except for errStale.
-func makeFinal(err error) error {
-	if err == nil || errors.Is(err, errStale) {
-		return err
-	}
-	return &finalError{err}
 }

@@ -18,6 +18,7 @@ import (
 
 	"atrium/platform"
 	"atrium/store/pgpool"
+	"atrium/store/postgres/standby"
 	"atrium/store/sqlstore/dbconn"
 )
 
@@ -98,11 +99,11 @@ type Options struct {
 type Engine struct {
 	conn
 	pool            *pgpool.Pool
-	begin           string        // statement that limits a transaction that writes, right after its BEGIN
-	responseTimeout time.Duration // maximum time without a response; 0 means no limit
-	lockTimeout     time.Duration // how much longer a response may take for each lock
-	breaker         *breaker      // stops what would be sent to a silent server
-	standbys        *standbys     // nil means that there are none
+	begin           string          // statement that limits a transaction that writes, right after its BEGIN
+	responseTimeout time.Duration   // maximum time without a response; 0 means no limit
+	lockTimeout     time.Duration   // how much longer a response may take for each lock
+	breaker         *breaker        // stops what would be sent to a silent server
+	standbys        dbconn.Standbys // nil means that there are none
 }
 
 var _ dbconn.Engine = (*Engine)(nil)
@@ -143,10 +144,15 @@ func Open(ctx context.Context, url string, o Options) (*Engine, error) {
 	}
 	e.begin = limitWriting(forWriting)
 	if len(o.ReadURLs) > 0 {
-		if e.standbys, err = openStandbys(ctx, e, o); err != nil {
+		set, err := standby.Open(ctx, e, standby.Options{
+			URLs: o.ReadURLs, Driver: standbyDriver{}, Logger: o.Logger, Credentials: o.Credentials,
+			Pool: pgpool.Options{MaxConnections: o.MaxConnections, QueryMode: o.QueryMode, Limits: limits, PlanOnce: true, Version: o.Version},
+		})
+		if err != nil {
 			_ = e.Close()
 			return nil, err
 		}
+		e.standbys = set
 	}
 	return e, nil
 }
@@ -232,12 +238,7 @@ func (e *Engine) Pool() dbconn.PoolState {
 }
 
 // Standbys returns the standbys that answer reads, or nil if there are none.
-func (e *Engine) Standbys() dbconn.Standbys {
-	if e.standbys == nil {
-		return nil
-	}
-	return e.standbys
-}
+func (e *Engine) Standbys() dbconn.Standbys { return e.standbys }
 
 // Close ends every connection.
 func (e *Engine) Close() error {

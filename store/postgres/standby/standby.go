@@ -1,4 +1,8 @@
-package postgres
+// Package standby lets streaming standbys of PostgreSQL answer reads. It is used only if --read-database-url is given.
+//
+//	standby.go  Set, which chooses a standby that has replayed what a request needs
+//	watch.go    asks each standby what it has replayed, and logs which ones are left out
+package standby
 
 import (
 	"context"
@@ -12,13 +16,14 @@ import (
 	"sync"
 	"time"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"atrium/store/pgpool"
 	"atrium/store/sqlstore/dbconn"
 )
 
-// Streaming standbys answer reads. A request waits for a standby that has replayed the
+// A request waits for a standby that has replayed the
 // log up to the position that the primary reported, and each batch asks for the position
 // of the server that answers it: a URL may lead to several servers, and a server may be
 // replaced at any time.
@@ -49,7 +54,48 @@ FROM pg_control_system() s, pg_control_checkpoint() c, pg_control_recovery() r, 
 // primary instead takes less time than a longer wait.
 const maxStandbyWait = 20 * time.Millisecond
 
+// errStale fails a batch on a server that has not replayed the position of the request.
 var errStale = errors.New("the server has not replayed the position of the request")
+
+// A FinalError is an error after which the statements must not run on the primary, because some of their rows have been
+// passed on.
+type FinalError struct{ error }
+
+// Unwrap returns the error.
+func (e *FinalError) Unwrap() error { return e.error }
+
+// MakeFinal wraps an error of a row in a FinalError, unless it says that the server has not replayed a position.
+func MakeFinal(err error) error {
+	if err == nil || errors.Is(err, errStale) {
+		return err
+	}
+	return &FinalError{err}
+}
+
+// A Driver runs statements on a server, as the engine does on the primary.
+type Driver interface {
+	// Read runs statements, for a limited time; 0 means no limit. It passes on no row of a statement before that has
+	// ended, or else an error is a FinalError.
+	Read(ctx context.Context, pool *pgpool.Pool, limit time.Duration, statements []*dbconn.Statement) error
+
+	// ResponseTimeout returns the limit that follows from a URL.
+	ResponseTimeout(config *pgx.ConnConfig) time.Duration
+
+	// IsConflict reports whether a change has cancelled what was read.
+	IsConflict(err error) bool
+
+	// Explain explains why a connection could not be made.
+	Explain(config *pgconn.Config, err error) error
+}
+
+// Options are the standbys and how they are read.
+type Options struct {
+	URLs        []string
+	Driver      Driver
+	Logger      *slog.Logger
+	Pool        pgpool.Options                // of the connections to each server
+	Credentials map[string]pgpool.Credentials // asked for each new connection, by the URL
+}
 
 // A reason says why the primary had to answer a read.
 type reason string
@@ -64,8 +110,9 @@ const (
 	reasonError       reason = "error"       // the standby returned another error
 )
 
-// standbys are the standbys of an engine.
-type standbys struct {
+// A Set has the standbys of a primary.
+type Set struct {
+	driver Driver
 	logger *slog.Logger
 	stop   context.CancelFunc
 	end    sync.WaitGroup // the watchers
@@ -81,14 +128,14 @@ type standbys struct {
 	fallbacks  map[reason]int64
 }
 
-// openStandbys returns the standbys of the URLs in options. They need not answer yet, but
+// Open returns the standbys of the URLs in options. They need not answer yet, but
 // the primary must report its position.
-func openStandbys(ctx context.Context, primary *Engine, o Options) (*standbys, error) {
-	s := &standbys{logger: o.Logger, moved: make(chan struct{}), fallbacks: map[reason]int64{}}
+func Open(ctx context.Context, primary dbconn.Conn, o Options) (*Set, error) {
+	s := &Set{driver: o.Driver, logger: o.Logger, moved: make(chan struct{}), fallbacks: map[reason]int64{}}
 	if s.logger == nil {
 		s.logger = slog.New(slog.DiscardHandler)
 	}
-	for _, url := range o.ReadURLs {
+	for _, url := range o.URLs {
 		one, err := newStandby(s, url, o)
 		if err != nil {
 			return nil, err
@@ -108,7 +155,7 @@ func openStandbys(ctx context.Context, primary *Engine, o Options) (*standbys, e
 		s.end.Go(func() { one.watch(watching) })
 	}
 	s.end.Go(func() {
-		for sleep(watching, clusterPause) {
+		for pgpool.Sleep(watching, clusterPause) {
 			_ = s.identify(watching, primary) // requests notice that it does not answer
 		}
 	})
@@ -117,7 +164,7 @@ func openStandbys(ctx context.Context, primary *Engine, o Options) (*standbys, e
 
 // identify reads which cluster the primary belongs to. The cluster changes only if the
 // URL of the primary leads to a database that was restored elsewhere.
-func (s *standbys) identify(ctx context.Context, primary *Engine) error {
+func (s *Set) identify(ctx context.Context, primary dbconn.Conn) error {
 	cluster := ""
 	err := primary.Run(ctx, &dbconn.Statement{SQL: askCluster, Row: func(scan func(...any) error) error { return scan(&cluster) }})
 	if err == nil {
@@ -130,7 +177,7 @@ func (s *standbys) identify(ctx context.Context, primary *Engine) error {
 
 // AskPosition returns a statement by which the primary sets at to its position. It is the last,
 // so that the position is not older than what the others read.
-func (s *standbys) AskPosition(at *dbconn.Position) *dbconn.Statement {
+func (s *Set) AskPosition(at *dbconn.Position) *dbconn.Statement {
 	return &dbconn.Statement{SQL: askPosition, Plan: dbconn.PlanBySession, Place: dbconn.Last, Row: func(scan func(...any) error) error {
 		var answer string
 		if err := scan(&answer); err != nil {
@@ -171,7 +218,7 @@ func parsePosition(answer string) (timeline string, offset int64, err error) {
 
 // noteReported returns the position that the primary reported, with its history. It keeps the
 // newest one, which watchers compare with those of standbys.
-func (s *standbys) noteReported(timeline string, offset int64) dbconn.Position {
+func (s *Set) noteReported(timeline string, offset int64) dbconn.Position {
 	s.lock.Lock()
 	defer s.lock.Unlock()
 	at := dbconn.Position{History: s.cluster + " " + timeline, Offset: offset}
@@ -182,11 +229,11 @@ func (s *standbys) noteReported(timeline string, offset int64) dbconn.Position {
 }
 
 // Run reads from a standby that has replayed a position.
-func (s *standbys) Run(ctx context.Context, at dbconn.Position, statements ...*dbconn.Statement) (done bool, err error) {
+func (s *Set) Run(ctx context.Context, at dbconn.Position, statements ...*dbconn.Statement) (done bool, err error) {
 	one, why := s.choose(ctx, at)
 	if one != nil {
 		err = one.run(ctx, at, statements)
-		if why = reasonOf(err); why == "" || ctx.Err() != nil {
+		if why = s.reasonOf(err); why == "" || ctx.Err() != nil {
 			return true, unwrapFinal(err)
 		}
 		one.wake()
@@ -199,15 +246,15 @@ func (s *standbys) Run(ctx context.Context, at dbconn.Position, statements ...*d
 
 // reasonOf returns why the statements of a batch that failed with err must run on the
 // primary, or "" if they must not.
-func reasonOf(err error) reason {
-	var final *finalError
+func (s *Set) reasonOf(err error) reason {
+	var final *FinalError
 	var said *pgconn.PgError
 	switch {
 	case err == nil, errors.As(err, &final):
 		return ""
 	case errors.Is(err, errStale):
 		return reasonReplaced
-	case errors.Is(err, errConflict):
+	case s.driver.IsConflict(err):
 		return reasonConflict
 	case errors.As(err, &said) && said.Code == "57014": // statement_timeout; the primary would not be faster
 		return ""
@@ -218,9 +265,9 @@ func reasonOf(err error) reason {
 	}
 }
 
-// unwrapFinal returns the cause of a finalError, and other errors unchanged.
+// unwrapFinal returns the cause of a FinalError, and other errors unchanged.
 func unwrapFinal(err error) error {
-	var final *finalError
+	var final *FinalError
 	if errors.As(err, &final) {
 		return final.error
 	}
@@ -229,7 +276,7 @@ func unwrapFinal(err error) error {
 
 // choose returns a standby that has replayed a position. If there is none, it waits for at
 // most maxStandbyWait, and then returns the reason.
-func (s *standbys) choose(ctx context.Context, at dbconn.Position) (*standby, reason) {
+func (s *Set) choose(ctx context.Context, at dbconn.Position) (*standby, reason) {
 	var late <-chan time.Time
 	for {
 		found, moved, why := s.pick(at, late == nil)
@@ -257,7 +304,7 @@ func (s *standbys) choose(ctx context.Context, at dbconn.Position) (*standby, re
 
 // pick returns a standby that has replayed a position, or a channel that is closed when a
 // standby has advanced, or the reason why none will replay the position soon.
-func (s *standbys) pick(at dbconn.Position, isFirst bool) (found *standby, moved <-chan struct{}, why reason) {
+func (s *Set) pick(at dbconn.Position, isFirst bool) (found *standby, moved <-chan struct{}, why reason) {
 	s.lock.Lock()
 	defer s.lock.Unlock()
 	why = reasonUnavailable
@@ -287,7 +334,7 @@ func (s *standbys) pick(at dbconn.Position, isFirst bool) (found *standby, moved
 	return nil, s.moved, why
 }
 
-func (s *standbys) endWaiting() {
+func (s *Set) endWaiting() {
 	s.lock.Lock()
 	defer s.lock.Unlock()
 	s.waiting--
@@ -295,7 +342,7 @@ func (s *standbys) endWaiting() {
 
 // noteLate records that no standby has replayed a position in time. Requests do not wait
 // for these standbys until they have caught up.
-func (s *standbys) noteLate(at dbconn.Position) {
+func (s *Set) noteLate(at dbconn.Position) {
 	s.lock.Lock()
 	defer s.lock.Unlock()
 	for _, one := range s.all {
@@ -307,7 +354,7 @@ func (s *standbys) noteLate(at dbconn.Position) {
 }
 
 // States describes the standbys.
-func (s *standbys) States() []dbconn.StandbyState {
+func (s *Set) States() []dbconn.StandbyState {
 	s.lock.Lock()
 	defer s.lock.Unlock()
 	all := make([]dbconn.StandbyState, len(s.all))
@@ -322,7 +369,7 @@ func (s *standbys) States() []dbconn.StandbyState {
 }
 
 // Fallbacks counts the reads that the primary had to answer, by reason.
-func (s *standbys) Fallbacks() map[string]int64 {
+func (s *Set) Fallbacks() map[string]int64 {
 	s.lock.Lock()
 	defer s.lock.Unlock()
 	all := make(map[string]int64, len(s.fallbacks))
@@ -333,7 +380,7 @@ func (s *standbys) Fallbacks() map[string]int64 {
 }
 
 // Close ends every connection.
-func (s *standbys) Close() {
+func (s *Set) Close() {
 	s.stop()
 	s.end.Wait()
 	for _, one := range s.all {
@@ -345,7 +392,7 @@ func (s *standbys) Close() {
 
 // A standby is one server, or several that one URL leads to.
 type standby struct {
-	set     *standbys
+	set     *Set
 	name    string // host and port
 	url     string
 	options pgpool.Options
@@ -366,19 +413,20 @@ type standby struct {
 	lagSince time.Time // when the standby began to lag
 }
 
-func newStandby(set *standbys, url string, o Options) (*standby, error) {
+func newStandby(set *Set, url string, o Options) (*standby, error) {
 	config, err := pgpool.Parse(url)
 	if err != nil {
 		return nil, fmt.Errorf("--read-database-url: %w", err)
 	}
-	sessions := maps.Clone(limits)
+	options := o.Pool
+	options.Standby, options.Credentials, options.Limits = true, o.Credentials[url], maps.Clone(o.Pool.Limits)
 	// A batch checks what the server has replayed, and then each statement must have a
 	// snapshot of its own, which is younger.
-	sessions["default_transaction_isolation"] = "read committed"
+	options.Limits["default_transaction_isolation"] = "read committed"
 	one := &standby{
 		set: set, name: net.JoinHostPort(config.Host, strconv.Itoa(int(config.Port))), url: url, poll: make(chan struct{}, 1),
-		options: pgpool.Options{MaxConnections: o.MaxConnections, QueryMode: o.QueryMode, Limits: sessions, PlanOnce: true, Standby: true, Version: o.Version, Credentials: o.Credentials[url]},
-		limit:   findResponseTimeout(config),
+		options: options,
+		limit:   o.Driver.ResponseTimeout(config),
 		problem: "it has not answered yet", logged: stateStarting,
 	}
 	one.alive, one.kill = context.WithCancel(context.Background())
@@ -400,11 +448,10 @@ func (s *standby) run(ctx context.Context, at dbconn.Position, statements []*dbc
 		}
 		return nil
 	}}
-	within, cancel := limitTime(ctx, s.limit)
+	within, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer context.AfterFunc(alive, cancel)()
-	c := conn{querier: pool, prepares: pool.Prepares, plansOnce: pool.PlansOnce, held: &heldRows{}}
-	_, err := c.runOnce(within, pool, append(append(make([]*dbconn.Statement, 0, 1+len(statements)), &check), statements...))
+	err := s.set.driver.Read(within, pool, s.limit, append(append(make([]*dbconn.Statement, 0, 1+len(statements)), &check), statements...))
 	if found.History != "" {
 		s.noteReplayed(found, err == nil)
 	}

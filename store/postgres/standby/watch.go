@@ -1,4 +1,4 @@
-package postgres
+package standby
 
 import (
 	"context"
@@ -38,7 +38,7 @@ func (s *standby) watch(ctx context.Context) {
 			return
 		}
 		s.leaveOut(err)
-		if !sleep(ctx, reopenPause) {
+		if !pgpool.Sleep(ctx, reopenPause) {
 			return
 		}
 	}
@@ -57,7 +57,7 @@ func (s *standby) follow(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	defer closeConn(ctx, conn)
+	defer pgpool.CloseConn(ctx, conn)
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	for {
@@ -128,7 +128,7 @@ func (s *standby) leaveOut(err error) {
 	}
 	s.problem = err.Error()
 	if config, malformed := pgpool.Parse(s.url); malformed == nil {
-		s.problem = strings.ReplaceAll(explainError(&config.Config, err).Error(), "--database-url", "--read-database-url")
+		s.problem = strings.ReplaceAll(s.set.driver.Explain(&config.Config, err).Error(), "--database-url", "--read-database-url")
 	}
 	s.kill()
 	s.at, s.targetAt, s.lags = dbconn.Position{}, time.Time{}, false
