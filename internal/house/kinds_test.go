@@ -349,3 +349,17 @@ func TestTheStoreIsStatedByItsKinds(t *testing.T) {
 		t.Errorf("platform/store.go states %d methods, want at most %d: state what a kind needs beside its operations, as RepoReads in repo.go", own, most)
 	}
 }
+
+// TestTheEngineOfTablesKnowsNoKind checks that what holds for one kind is in its file of sqlstore, and not in package table.
+func TestTheEngineOfTablesKnowsNoKind(t *testing.T) {
+	t.Parallel()
+	text := readAll(t, "store/sqlstore/table/*.go")
+	if !strings.Contains(text, "type Definition[") {
+		t.Fatal("store/sqlstore/table has no Definition: where is the engine of tables now?")
+	}
+	for _, k := range platform.Kinds() {
+		if found := regexp.MustCompile(`platform\.` + k.Row.Name() + `\w*`).FindString(text); found != "" {
+			t.Errorf("store/sqlstore/table names %s: make it a field of Definition, and set it in the file of %s", found, k.Row.Name())
+		}
+	}
+}

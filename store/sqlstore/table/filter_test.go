@@ -6,23 +6,32 @@ import (
 	"atrium/platform"
 )
 
+// A thingFilter has fields of all types that filters have.
+type thingFilter struct {
+	platform.ChangeFilter
+
+	Names []string
+	Is    *bool
+	Of    platform.UID
+	Holds *struct{ Name string }
+	Late  bool
+}
+
 // A counter that counts more than a filter finds would be shown as the total.
 func TestAFilterRestrictsUnlessItIsEmpty(t *testing.T) {
 	t.Parallel()
-	yes := true
-	for _, f := range []*platform.FindingFilter{
-		{Severities: []platform.SeverityRating{platform.SeverityHigh}}, {Fixable: new(bool)}, {Fixable: &yes}, {Assignee: "u"}, {WithoutLiveTags: true},
-		{DueBefore: platform.At(platform.NoDeadline.Time)}, {Advisories: []platform.UID{""}},
+	for _, f := range []*thingFilter{
+		{Names: []string{""}}, {Is: new(bool)}, {Of: "u"}, {Holds: &struct{ Name string }{}}, {Late: true},
+		{ChangeFilter: platform.ChangeFilter{CreatedSince: platform.NoDeadline}},
 	} {
 		if !Restricts(f) {
 			t.Errorf("%+v restricts nothing", f)
 		}
 	}
-	if f := (&platform.FindingFilter{Severities: []platform.SeverityRating{}, Advisories: nil}); Restricts(f) {
-		t.Errorf("%+v restricts something", f)
-	}
-	if !Restricts(&platform.RepoFilter{Tags: &platform.TagCondition{}}) || !Restricts(&platform.RepoFilter{ImageConditions: platform.ImageConditions{Package: &platform.PackageCondition{}}}) {
-		t.Error("an empty condition on what a repo has restricts nothing: a repo may have none")
+	for _, f := range []*thingFilter{{}, {Names: []string{}}} {
+		if Restricts(f) {
+			t.Errorf("%+v restricts something", f)
+		}
 	}
 }
 
@@ -41,7 +50,7 @@ func TestAColumnOfAnUnknownTypeIsRefused(t *testing.T) {
 					t.Error("the table was made")
 				}
 			}()
-			New(&Definition[*row, *platform.RepoFilter]{
+			New(&Definition[*row, *thingFilter]{
 				Name: "row", UID: func(*row) platform.UID { return "" },
 				Columns: []Column[*row]{{"t.at", "", to}},
 			}).checkColumns(new(row), []string{"at"})
