@@ -19,7 +19,7 @@ RUN go mod download
 COPY . .
 COPY --from=page /src/internal/web/dist ./internal/web/dist
 ARG VERSION=dev
-RUN CGO_ENABLED=0 go run -trimpath -buildvcs=false ./internal/devtool/licences \
+RUN CGO_ENABLED=0 go run -C tools -trimpath -buildvcs=false ./licences .. \
  && CGO_ENABLED=0 go build -trimpath -buildvcs=false -ldflags "-s -w -X main.version=$VERSION" -o /files/usr/bin/atrium ./cmd/atrium \
  && deploy/image/files /files
 

@@ -7,8 +7,8 @@ VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 # The Go tests run on both engines: SQLite is embedded, and this starts PostgreSQL.
 WITH_POSTGRES := scripts/with-postgres
 
-# This program checks schema/proto. scripts/tools/proto/go.mod pins its version.
-BUF := go tool -modfile=scripts/tools/proto/go.mod buf
+# This program checks schema/proto. tools/proto/go.mod pins its version.
+BUF := go tool -modfile=tools/proto/go.mod buf
 
 # The files that `make generate` writes. Nobody edits them.
 GENERATED := graph gen docs/pages.zip internal/rest/openapi.json.gz internal/rest/openapi.yaml.gz
@@ -44,8 +44,8 @@ $(GRAPHIQL): internal/web/build.sh internal/web/build.mjs internal/web/package.j
 
 # The licences of everything that is part of the program, which `atrium licences` prints.
 LICENCES := internal/licences/dist/licences.txt.gz
-$(LICENCES): $(GRAPHIQL) go.mod LICENSE internal/devtool/licences/main.go
-	CGO_ENABLED=0 go run $(COMPILE) ./internal/devtool/licences
+$(LICENCES): $(GRAPHIQL) go.mod LICENSE tools/licences/main.go
+	CGO_ENABLED=0 go run -C tools $(COMPILE) ./licences ..
 
 .PHONY: build
 build: $(LICENCES) ## Build the program into bin/atrium, with the licences of all that it contains (BIN=path overrides)
@@ -65,7 +65,7 @@ images: $(LICENCES) ## Build the container images for amd64 and arm64 into the f
 	deploy/image/build $(VERSION) bin/images bin/amd64/atrium bin/arm64/atrium
 
 # Building GoReleaser takes minutes. The e2e suite `packages` checks its configuration in seconds.
-GORELEASER := VERSION=$(VERSION) go tool -modfile=scripts/tools/goreleaser/go.mod goreleaser
+GORELEASER := VERSION=$(VERSION) go tool -modfile=tools/goreleaser/go.mod goreleaser
 
 .PHONY: packages
 packages: ## Build archives, Debian and RPM packages, SBOMs and checksums into bin/packages
@@ -88,6 +88,7 @@ PARALLEL ?= 6
 .PHONY: test
 test: oracle ## Run every Go test on SQLite and a private PostgreSQL, except `make plans` (GOTESTFLAGS='-race -run ...')
 	$(WITH_POSTGRES) go test -tags=oracle -ldflags='-s -w' -parallel=$(PARALLEL) $(GOTESTFLAGS) ./...
+	$(WITH_POSTGRES) go -C tools test -ldflags='-s -w' -parallel=$(PARALLEL) $(GOTESTFLAGS) ./...
 
 .PHONY: plans
 plans: ## Explain the hot reads of a big database on both engines, and compare what every filter and order reads with its cost
@@ -95,9 +96,10 @@ plans: ## Explain the hot reads of a big database on both engines, and compare w
 
 # Some packages take more than the ten minutes that Go allows.
 PACKAGES ?= ./...
+MODULE ?= .
 .PHONY: test-busy
-test-busy: ## Run every Go test three times beside four busy loops, with half the processors (PACKAGES='./graphql ./internal/server')
-	scripts/test-busy $(WITH_POSTGRES) go test -count=1 -timeout=1h -parallel=$(PARALLEL) $(GOTESTFLAGS) $(PACKAGES)
+test-busy: ## Run every Go test of a module three times beside four busy loops, with half the processors (PACKAGES='./graphql ./internal/server' MODULE=tools)
+	scripts/test-busy $(WITH_POSTGRES) go -C $(MODULE) test -count=1 -timeout=1h -parallel=$(PARALLEL) $(GOTESTFLAGS) $(PACKAGES)
 
 .PHONY: e2e
 e2e: build ## Run public test suites against the program (SUITES='audit playground'; needs Node and Chromium)
@@ -164,11 +166,12 @@ FEEDS ?= $(addprefix ../shared/data/osv-,go.tar.gz pypa.tar.gz bitnami.tar.gz)
 DOCUMENTS ?= ../shared/data/sbom.tar.gz
 .PHONY: osv-compare
 osv-compare: ## Compare our matching of packages and advisories with that of osv-scanner, record for record (FEEDS=folder DOCUMENTS=folder)
-	go -C scripts/tools/osvcompare run . -modules=60 -made $(abspath $(FEEDS)) -- $(abspath $(DOCUMENTS))
+	go -C tools/osvcompare run . -modules=60 -made $(abspath $(FEEDS)) -- $(abspath $(DOCUMENTS))
 
 .PHONY: lint
-lint: ## Run the linter, pinned in scripts/tools/lint/go.mod
-	go tool -modfile=scripts/tools/lint/go.mod golangci-lint run
+lint: ## Run the linter, pinned in tools/lint/go.mod
+	go tool -modfile=tools/lint/go.mod golangci-lint run
+	go -C tools tool -modfile=lint/go.mod golangci-lint run
 
 .PHONY: deps
 deps: ## Print which dependencies have a newer version
@@ -178,22 +181,22 @@ deps: ## Print which dependencies have a newer version
 VULNERABILITIES := https://vuln.go.dev
 .PHONY: vulnerabilities
 vulnerabilities: ## Look for known vulnerabilities of the code that the program calls (VULNERABILITIES=file:///folder)
-	go tool -modfile=scripts/tools/vulnerabilities/go.mod govulncheck -db=$(VULNERABILITIES) ./cmd/... ./client/...
+	go tool -modfile=tools/vulnerabilities/go.mod govulncheck -db=$(VULNERABILITIES) ./cmd/... ./client/...
 
 .PHONY: generate
 generate: ## Generate the GraphQL layer and the gRPC stubs from schema/, the OpenAPI document from the REST routes, and the pages of the guide
-	go run ./internal/devtool/gqlgen
-	go -C scripts/tools/proto run ./generate ../../..
-	go -C scripts/tools/guide run . ../../..
-	go -C scripts/tools/packages run . readme ../../../deploy/helm/atrium
+	go -C tools run ./gqlgen ..
+	go -C tools/proto run ./generate ../..
+	go -C tools run ./guide ..
+	go -C tools/packages run . readme ../../deploy/helm/atrium
 	ATRIUM_WRITE_OPENAPI=1 go test ./internal/rest -run='^TestTheDescriptionIsThatOfTheRoutes$$' -count=1
 
 # gqlgen's own executor, with which tests compare ours. It is as long as half of the program, so it is not committed, but
 # generated when something that it is made of has changed.
 .PHONY: oracle
 oracle: internal/oracle/resolvers.generated.go ## Generate the executor of gqlgen, with which tests compare ours, if it is not current
-internal/oracle/resolvers.generated.go: gqlgen.yml $(wildcard schema/*.graphqls internal/devtool/gqlgen/* graph/scalar/*.go)
-	go run ./internal/devtool/gqlgen
+internal/oracle/resolvers.generated.go: gqlgen.yml $(wildcard schema/*.graphqls tools/gqlgen/* graph/scalar/*.go)
+	go -C tools run ./gqlgen ..
 
 .PHONY: rename-check
 rename-check: ## Build a copy of this module under another path (scripts/rename-module gives it one)
@@ -204,13 +207,11 @@ rename-check: ## Build a copy of this module under another path (scripts/rename-
 .PHONY: verify
 verify: ## Check formatting, vet, go.mod, that generated files are current, and that no change breaks clients
 	@unformatted=$$(gofmt -l .); test -z "$$unformatted" || { echo "run gofmt on these files:"; echo "$$unformatted"; exit 1; }
-	go mod tidy -diff
-	go -C e2e/grpc mod tidy -diff
-	go -C e2e/replicas mod tidy -diff && go -C e2e/replicas vet . && go -C e2e/overload vet .
-	go -C scripts/tools/vulnerabilities mod tidy -diff
-	go -C scripts/tools/packages vet ./... && go -C scripts/tools/goreleaser vet . && go -C scripts/tools/proto vet ./generate && go -C scripts/tools/guide vet .
-	go vet ./...
-	go run ./internal/devtool/schemadiff
+	go mod tidy -diff && go -C tools mod tidy -diff
+	go -C tools/grpc mod tidy -diff && go -C tools/vulnerabilities mod tidy -diff
+	go vet ./... && go -C tools vet ./...
+	go -C tools/packages vet ./... && go -C tools/goreleaser vet . && go -C tools/proto vet ./generate
+	go -C tools run ./schemadiff ..
 	$(BUF) lint schema/proto
 	scripts/proto-breaking
 	$(MAKE) --no-print-directory generate

@@ -1,4 +1,4 @@
-// Package docs holds the guide, in Markdown, and as the HTML that scripts/tools/guide makes of
+// Package docs holds the guide, in Markdown, and as the HTML that tools/guide makes of
 // it. It must contain nothing else. A server shows the guide at /guide, and
 // e2e/suites/guide.mjs runs the commands in its Markdown.
 package docs

@@ -1,6 +1,6 @@
 // Package graph is what the engine knows of the schema: how each field is read,
 // how arguments are decoded, and the schema itself. Its other files come from
-// internal/devtool/gqlgen. It must not decide anything about a kind.
+// tools/gqlgen. It must not decide anything about a kind.
 package graph
 
 import (

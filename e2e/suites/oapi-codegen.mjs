@@ -1,4 +1,4 @@
-// This suite generates a Go client from the OpenAPI document with oapi-codegen, compiles it and uses it. scripts/tools/restclient has the
+// This suite generates a Go client from the OpenAPI document with oapi-codegen, compiles it and uses it. tools/restclient has the
 // program that uses it, and the version of the generator.
 
 import assert from 'node:assert/strict';
@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { check, finish, read, run, temporary, temporaryFolder } from '../lib.mjs';
 
 const folder = join(temporaryFolder(), 'restclient');
-cpSync(join(import.meta.dirname, '../../scripts/tools/restclient'), folder, { recursive: true });
+cpSync(join(import.meta.dirname, '../../tools/restclient'), folder, { recursive: true });
 
 async function go(...args) {
   const { code, text } = await run('go', args, {}, folder);

@@ -43,9 +43,6 @@ var rules = map[string]rule{
 	"internal/webhook":           {[]string{"platform"}, adapter},
 	"internal/ingest":            {[]string{"platform", "platform/affected", "internal/sbom", "internal/vex"}, adapter},
 	"client":                     {[]string{"gen"}, "whoever uses the service must not have to take the service with it"},
-	"e2e/grpc":                   {[]string{"gen"}, "it is a client of its own, and shares nothing with the server but the contract"},
-	"e2e/overload":               {nil, "it uses the program from outside, as clients do"},
-	"e2e/replicas":               {nil, "it uses the program from outside, as clients and operators do"},
 	"internal/cvss":              {nil, "a formula knows nothing of what it is used for"},
 	"internal/web":               {nil, "pages know no more of the service than its URLs"},
 	"store": {[]string{"platform", "store/dbfile", "store/pgpool", "store/postgres", "store/sqlite", "store/sqlstore", "store/sqlstore/dbconn"},
@@ -72,18 +69,28 @@ var rules = map[string]rule{
 		"a command reads its flags, makes one call and prints what came of it; what the call does is for the package called"},
 	"internal/cases": {[]string{"platform", "internal/auth", "internal/server", "resolvers"},
 		"its tests ask the server that users run, through every protocol; it has no code of its own"},
-	"internal/agreement":                   {[]string{"graph", "internal/graphql/analysis", "internal/graphql/execute", "internal/oracle"}, "it compares executors, whatever their resolvers are"},
-	"internal/oracle":                      {[]string{"platform", "platform/affected", "graph", "graph/scalar"}, "it is generated, to be compared with"},
-	"internal/devtool/gqlgen":              {nil, "it generates from the schema alone, before the code that uses the result can be built"},
-	"internal/house":                       {nil, "it looks at the house from outside"},
-	"internal/devtool/protoc-gen-services": {nil, "it generates from the contract alone"},
-	"internal/wiretest":                    {nil, "it reads facts of the reference, which know nothing of how they are met"},
-	"internal/licences":                    {nil, "it is text"},
-	"internal/devtool/loadpeers":           {[]string{"platform", "internal/auth", "store"}, "it writes rows as the program does, and knows no table of it"},
-	"internal/devtool/licences":            {nil, "it reads files of modules and pages, which know nothing of it"},
-	"internal/sbom":                        {nil, "a document knows nothing of the platform"},
-	"internal/vex":                         {[]string{"internal/sbom"}, "a document knows nothing of the platform; package URLs mean the same in all of them"},
-	"internal/devtool/schemadiff":          {nil, "it compares schema files of any commit, and the generated code knows those of one"},
+	"internal/agreement": {[]string{"graph", "internal/graphql/analysis", "internal/graphql/execute", "internal/oracle"}, "it compares executors, whatever their resolvers are"},
+	"internal/oracle":    {[]string{"platform", "platform/affected", "graph", "graph/scalar"}, "it is generated, to be compared with"},
+	"internal/house":     {nil, "it looks at the house from outside"},
+	"internal/wiretest":  {nil, "it reads facts of the reference, which know nothing of how they are met"},
+	"internal/licences":  {nil, "it is text"},
+	"internal/sbom":      {nil, "a document knows nothing of the platform"},
+	"internal/vex":       {[]string{"internal/sbom"}, "a document knows nothing of the platform; package URLs mean the same in all of them"},
+
+	"tools/gqlgen":              {nil, "it generates from the schema alone, before the code that uses the result can be built"},
+	"tools/goreleaser":          {nil, "it reads the configuration of releases, which knows nothing of what is released"},
+	"tools/grpc":                {[]string{"gen"}, "it is a client of its own, and shares nothing with the server but the contract"},
+	"tools/guide":               {nil, "it renders text"},
+	"tools/licences":            {nil, "it reads files of modules and pages, which know nothing of it"},
+	"tools/loadpeers":           {[]string{"platform", "internal/auth", "store"}, "it writes rows as the program does, and knows no table of it"},
+	"tools/osvcompare":          {[]string{"platform", "platform/affected", "internal/ingest", "internal/sbom"}, "it matches as an import does, and compares the result with that of others"},
+	"tools/overload":            {nil, "it uses the program from outside, as clients do"},
+	"tools/packages":            {nil, "it reads what is deployed, as those who deploy it do"},
+	"tools/proto":               {nil, "it generates from the contract alone"},
+	"tools/protoc-gen-services": {nil, "it generates from the contract alone"},
+	"tools/replicas":            {nil, "it uses the program from outside, as clients and operators do"},
+	"tools/restclient":          {nil, "it is a client of its own, and shares nothing with the server but the contract"},
+	"tools/schemadiff":          {nil, "it compares schema files of any commit, and the generated code knows those of one"},
 }
 
 // Tests may also import the real engines and the core. Otherwise the rule of their folder
@@ -181,7 +188,7 @@ func TestOnlyTheStoreContainsSQL(t *testing.T) {
 	t.Parallel()
 	for _, f := range sources(t) {
 		// The first program pauses the replay of standbys, the second reads a database of others; they are not parts of Atrium.
-		isOther := f.folder == "e2e/replicas" || f.folder == "internal/devtool/loadpeers"
+		isOther := f.folder == "tools/replicas" || f.folder == "tools/loadpeers"
 		if f.test || strings.HasPrefix(f.folder, "store") || isOther {
 			continue
 		}

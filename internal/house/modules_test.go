@@ -3,6 +3,9 @@ package house
 import (
 	"encoding/json"
 	"os/exec"
+	"path"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -27,15 +30,64 @@ func TestSQLiteRunsOnTheLibraryThatItWasTestedWith(t *testing.T) {
 	t.Error("modernc.org/sqlite no longer requires modernc.org/libc; this test can go")
 }
 
+// The generators of tools write code for the libraries of the program, and its benchmarks measure the program as it is built. So
+// both modules have the same versions of what both require.
+func TestTheToolsHaveTheVersionsOfTheProgram(t *testing.T) {
+	t.Parallel()
+	type version struct{ Path, Version string }
+	type requirements struct {
+		Go               string
+		Require, Exclude []version
+	}
+	var program, tools requirements
+	decodeGo(t, &program, "mod", "edit", "-json", "go.mod")
+	decodeGo(t, &tools, "mod", "edit", "-json", "tools/go.mod")
+	if tools.Go != program.Go || !slices.Equal(tools.Exclude, program.Exclude) {
+		t.Errorf("tools/go.mod has go %s and excludes %v, want go %s and %v as in go.mod", tools.Go, tools.Exclude, program.Go, program.Exclude)
+	}
+	both := 0
+	for _, required := range tools.Require {
+		i := slices.IndexFunc(program.Require, func(v version) bool { return v.Path == required.Path })
+		if i < 0 {
+			continue
+		}
+		both++
+		if want := program.Require[i].Version; required.Version != want {
+			t.Errorf("tools/go.mod requires %s %s, want %s as in go.mod", required.Path, required.Version, want)
+		}
+	}
+	if both < 10 {
+		t.Errorf("only %d modules are required by both", both)
+	}
+}
+
+// Dependabot looks only into the folders that it is told, and fails for those without a module.
+func TestDependabotKnowsEveryModule(t *testing.T) {
+	t.Parallel()
+	var want []string
+	walk(t, func(file string) {
+		if path.Base(file) == "go.mod" {
+			want = append(want, path.Join("/", path.Dir(file)))
+		}
+	})
+	directories := regexp.MustCompile(`package-ecosystem: gomod\n *directories: \[(.*)\]`).FindStringSubmatch(read(t, ".github/dependabot.yml"))
+	if directories == nil {
+		t.Fatal("dependabot.yml has no folders with Go modules")
+	}
+	if got := strings.Split(directories[1], ", "); !slices.Equal(slices.Sorted(slices.Values(got)), slices.Sorted(slices.Values(want))) {
+		t.Errorf("dependabot.yml has the Go modules %v, want %v", got, want)
+	}
+}
+
 // A module is what the go command says about one.
 type module struct {
 	Version, GoMod string
 	Replace        *struct{}
 }
 
-func moduleOf(t *testing.T, path string) (m module) {
+func moduleOf(t *testing.T, name string) (m module) {
 	t.Helper()
-	decodeGo(t, &m, "list", "-m", "-json", path)
+	decodeGo(t, &m, "list", "-m", "-json", name)
 	return m
 }
 

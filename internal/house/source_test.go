@@ -16,10 +16,10 @@ import (
 	"testing"
 )
 
-// root is the folder of the module.
+// root is the folder of the module. That of the programs of developers is in it, in tools.
 const root = "../.."
 
-// A sourceFile is one Go file of the module.
+// A sourceFile is one Go file of the two modules.
 type sourceFile struct {
 	path    string // The path is relative to the root.
 	folder  string
@@ -31,11 +31,11 @@ type sourceFile struct {
 // isGenerated reports whether the file is generated, so nobody edits it.
 func (f sourceFile) isGenerated() bool { return ast.IsGenerated(f.ast) }
 
-// skipped lists folders that contain no source of this module, such as downloads and
+// skipped lists folders that contain no source of these modules, such as downloads and
 // build results.
-var skipped = []string{".git", "node_modules", "bin", "dist", "tools", "testdata"}
+var skipped = []string{".git", "node_modules", "bin", "dist", "testdata"}
 
-// walk calls each with the path of every file of the module.
+// walk calls each with the path of every file of the modules.
 func walk(t *testing.T, each func(path string)) {
 	t.Helper()
 	err := filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
@@ -58,7 +58,7 @@ func walk(t *testing.T, each func(path string)) {
 	}
 }
 
-// sources parses every Go file of the module.
+// sources parses every Go file of the modules.
 func sources(t *testing.T) []sourceFile {
 	t.Helper()
 	var all []sourceFile

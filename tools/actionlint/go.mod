@@ -1,5 +1,5 @@
-// actionlint's own module: it needs another version of a library than the checks in scripts/tools/packages do.
-module atrium/scripts/tools/actionlint
+// actionlint's own module: it needs another version of a library than the checks in tools/packages do.
+module atrium/tools/actionlint
 
 go 1.26.0
 

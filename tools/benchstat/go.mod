@@ -1,5 +1,5 @@
 // benchstat's own module: its requirements stay out of Atrium's go.mod. scripts/bench-compare runs it.
-module atrium/scripts/tools/benchstat
+module atrium/tools/benchstat
 
 go 1.26.0
 

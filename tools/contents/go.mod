@@ -1,5 +1,5 @@
-// cyclonedx-gomod's own module: it needs other versions of libraries than the checks in scripts/tools/packages do.
-module atrium/scripts/tools/contents
+// cyclonedx-gomod's own module: it needs other versions of libraries than the checks in tools/packages do.
+module atrium/tools/contents
 
 go 1.26.0
 

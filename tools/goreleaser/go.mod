@@ -1,6 +1,6 @@
 // GoReleaser's own module: what it requires stays out of Atrium's go.mod. `make packages` runs all of it, and the program
 // here only reads .goreleaser.yaml as strictly as it does, which takes a tenth of the code.
-module atrium/scripts/tools/goreleaser
+module atrium/tools/goreleaser
 
 go 1.26.0
 

@@ -1,7 +1,8 @@
 // Command gqlgen generates Go code from schema/*.graphqls. gqlgen itself reads the schema
 // and gqlgen.yml. The results are the package graph, which the engine of internal/graphql/execute
 // uses, and gqlgen's own executor in internal/oracle, with which tests compare the engine and
-// which is not committed. `make generate` and `make oracle` run this command.
+// which is not committed. Its argument is the folder of Atrium. `make generate` and `make oracle` run
+// this command.
 package main
 
 import (
@@ -19,13 +20,20 @@ import (
 )
 
 func main() {
-	if err := generate(); err != nil {
+	if len(os.Args) != 2 {
+		fmt.Fprintln(os.Stderr, "usage: gqlgen FOLDER")
+		os.Exit(2)
+	}
+	if err := generate(os.Args[1]); err != nil {
 		fmt.Fprintln(os.Stderr, "gqlgen:", err)
 		os.Exit(1)
 	}
 }
 
-func generate() error {
+func generate(folder string) error {
+	if err := os.Chdir(folder); err != nil {
+		return err
+	}
 	settings, err := config.LoadConfig("gqlgen.yml")
 	if err != nil {
 		return err

@@ -1,6 +1,6 @@
 // Public gRPC clients, and one by grpc-go, in a module of their own: their requirements stay out of Atrium's go.mod.
-// The suite grpc.mjs runs them.
-module atrium/e2e/grpc
+// The suite e2e/suites/grpc.mjs runs them.
+module atrium/tools/grpc
 
 go 1.26.3
 

@@ -1,8 +1,8 @@
 // Command licences collects the licences of everything that is part of the program, for internal/licences:
 //
-//	go run ./internal/devtool/licences
+//	go -C tools run ./licences ..
 //
-// It runs in the root of the repository, after the pages have been built.
+// Its argument is the folder of Atrium. It runs after the pages have been built.
 package main
 
 import (
@@ -32,13 +32,20 @@ var licenceFile = regexp.MustCompile(`(?i)^(licen[cs]e|copying|notice|patents|au
 const target, rule = "internal/licences/dist/licences.txt.gz", "\n\n" + "--------------------------------------------------------------------------------" + "\n\n"
 
 func main() {
-	if err := run(); err != nil {
+	if len(os.Args) != 2 {
+		fmt.Fprintln(os.Stderr, "usage: licences FOLDER")
+		os.Exit(2)
+	}
+	if err := run(os.Args[1]); err != nil {
 		fmt.Fprintln(os.Stderr, "licences:", err)
 		os.Exit(1)
 	}
 }
 
-func run() error {
+func run(folder string) error {
+	if err := os.Chdir(folder); err != nil {
+		return err
+	}
 	own, err := os.ReadFile("LICENSE")
 	if err != nil {
 		return err

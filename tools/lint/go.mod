@@ -1,6 +1,6 @@
 // The linter's own module: its hundreds of requirements stay out of Atrium's go.mod.
 // Run it with `make lint`.
-module atrium/scripts/tools/lint
+module atrium/tools/lint
 
 go 1.26.0
 

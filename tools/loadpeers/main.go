@@ -1,6 +1,6 @@
 // Command loadpeers copies the rows of the benchmark that compares servers into a database of Atrium. scripts/load-peers runs it.
 //
-//	go run ./internal/devtool/loadpeers FROM TO
+//	go -C tools run ./loadpeers FROM TO
 //
 // FROM is the URL of the benchmark's database, and TO that of an empty database with the schema of this
 // program. The rows keep their UIDs, because the benchmark compares the answers of all servers. They

@@ -1,6 +1,6 @@
 // This module compares our matching with that of osv-scanner. It is separate so that osv-scanner and its requirements stay out of
 // Atrium's go.mod. `make osv-compare` runs it.
-module atrium/scripts/tools/osvcompare
+module atrium/tools/osvcompare
 
 go 1.26.5
 
@@ -167,4 +167,4 @@ require (
 	www.velocidex.com/golang/regparser v0.0.0-20250203141505-31e704a67ef7 // indirect
 )
 
-replace atrium => ../../..
+replace atrium => ../..

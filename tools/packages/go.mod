@@ -1,5 +1,5 @@
 // What checks the files in deploy/ is a module of its own, because what it requires has no place in Atrium's go.mod.
-module atrium/scripts/tools/packages
+module atrium/tools/packages
 
 go 1.26.0
 

@@ -1,6 +1,6 @@
 // This module checks schema/proto and generates from it. It is separate so that its requirements stay out of Atrium's go.mod.
 // `make generate` and `make verify` run it.
-module atrium/scripts/tools/proto
+module atrium/tools/proto
 
 go 1.26.7
 

@@ -1,5 +1,5 @@
 // A module of its own, because what the client generator needs has no place in Atrium's go.mod.
-module atrium/scripts/tools/restclient
+module atrium/tools/restclient
 
 go 1.26.0
 

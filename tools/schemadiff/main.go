@@ -1,6 +1,6 @@
 // Command schemadiff lists the changes of the working tree in the GraphQL schema, and what
 // they mean for clients. It compares the files of schema/ with the last commit. If they are
-// equal, it compares that commit with the one before.
+// equal, it compares that commit with the one before. Its argument is the folder of Atrium.
 //
 // It exits with 1 if a change breaks clients and CHANGELOG.md does not announce it, as
 // schema/README.md requires. If git knows no older schema, as in a shallow clone, it says so
@@ -17,7 +17,11 @@ import (
 )
 
 func main() {
-	if err := run(context.Background(), ".", os.Stdout); err != nil {
+	if len(os.Args) != 2 {
+		fmt.Fprintln(os.Stderr, "usage: schemadiff FOLDER")
+		os.Exit(2)
+	}
+	if err := run(context.Background(), os.Args[1], os.Stdout); err != nil {
 		fmt.Fprintln(os.Stderr, "schemadiff:", err)
 		os.Exit(1)
 	}

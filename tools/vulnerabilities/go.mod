@@ -1,5 +1,5 @@
 // govulncheck's own module: its requirements stay out of Atrium's go.mod. Run it with `make vulnerabilities`.
-module atrium/scripts/tools/vulnerabilities
+module atrium/tools/vulnerabilities
 
 go 1.26.0
 

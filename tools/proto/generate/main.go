@@ -2,7 +2,7 @@
 // generate from them. Building this command takes a few seconds, and building buf takes
 // minutes. `make generate` runs it:
 //
-//	go -C scripts/tools/proto run ./generate ../../..
+//	go -C tools/proto run ./generate ../..
 package main
 
 import (
@@ -29,17 +29,17 @@ const (
 	output  = "gen" // This folder contains only generated files.
 )
 
-// A plugin is a program that generates files. The first two have the versions that Atrium
-// uses: its go.mod lists them as tools.
+// A plugin is a program that generates files. The first two have the versions of the libraries that
+// Atrium uses: tools/go.mod, which requires Atrium, lists them as tools.
 type plugin struct {
 	command   []string
 	parameter string
 }
 
 var plugins = []plugin{
-	{[]string{"go", "tool", "protoc-gen-go"}, "paths=source_relative"},
-	{[]string{"go", "tool", "protoc-gen-connect-go"}, "paths=source_relative,simple"},
-	{[]string{"go", "run", "./internal/devtool/protoc-gen-services"}, ""},
+	{[]string{"go", "-C", "tools", "tool", "protoc-gen-go"}, "paths=source_relative"},
+	{[]string{"go", "-C", "tools", "tool", "protoc-gen-connect-go"}, "paths=source_relative,simple"},
+	{[]string{"go", "-C", "tools", "run", "./protoc-gen-services"}, ""},
 }
 
 func main() {

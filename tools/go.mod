@@ -1,0 +1,61 @@
+// The programs that only developers run. They are a module of their own, so that what they require stays out of Atrium's go.mod.
+// A folder with programs of others has a go.mod of its own below this one, because they need other versions of what Atrium requires.
+module atrium/tools
+
+go 1.26.3
+
+require atrium v0.0.0
+
+replace atrium => ../
+
+// As in Atrium's go.mod, because Go reads only that of the module in whose folder it runs.
+exclude modernc.org/libc v1.80.2
+
+require (
+	github.com/99designs/gqlgen v0.17.98
+	github.com/anishathalye/porcupine v1.3.1
+	github.com/coder/websocket v1.8.15
+	github.com/jackc/pgx/v5 v5.13.0
+	github.com/vektah/gqlparser/v2 v2.5.64
+	github.com/yuin/goldmark v1.8.7
+	google.golang.org/protobuf v1.36.12
+)
+
+require (
+	connectrpc.com/connect v1.21.1 // indirect
+	github.com/agnivade/levenshtein v1.2.2 // indirect
+	github.com/coreos/go-oidc/v3 v3.21.0 // indirect
+	github.com/dustin/go-humanize v1.1.0 // indirect
+	github.com/go-jose/go-jose/v4 v4.1.9 // indirect
+	github.com/goccy/go-yaml v1.19.2 // indirect
+	github.com/google/osv-scalibr v0.5.3 // indirect
+	github.com/google/uuid v1.6.0 // indirect
+	github.com/hashicorp/golang-lru/v2 v2.0.7 // indirect
+	github.com/jackc/pgpassfile v1.0.0 // indirect
+	github.com/jackc/pgservicefile v0.0.0-20240606120523-5a60cdf6a761 // indirect
+	github.com/jackc/puddle/v2 v2.2.3 // indirect
+	github.com/mattn/go-isatty v0.0.24 // indirect
+	github.com/mfridman/interpolate v0.2.0 // indirect
+	github.com/ncruces/go-strftime v1.1.0 // indirect
+	github.com/pandatix/go-cvss v0.6.4 // indirect
+	github.com/pressly/goose/v3 v3.30.1 // indirect
+	github.com/remyoudompheng/bigfft v0.0.0-20230129092748-24d4a6f8daec // indirect
+	github.com/sethvargo/go-retry v0.5.0 // indirect
+	github.com/sosodev/duration v1.4.0 // indirect
+	go.uber.org/multierr v1.11.0 // indirect
+	golang.org/x/mod v0.42.0 // indirect
+	golang.org/x/oauth2 v0.37.0 // indirect
+	golang.org/x/sync v0.25.0 // indirect
+	golang.org/x/sys v0.50.0 // indirect
+	golang.org/x/text v0.44.0 // indirect
+	golang.org/x/tools v0.52.0 // indirect
+	modernc.org/libc v1.80.1 // indirect
+	modernc.org/mathutil v1.7.1 // indirect
+	modernc.org/memory v1.12.1 // indirect
+	modernc.org/sqlite v1.62.0 // indirect
+)
+
+tool (
+	connectrpc.com/connect/cmd/protoc-gen-connect-go
+	google.golang.org/protobuf/cmd/protoc-gen-go
+)

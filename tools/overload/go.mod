@@ -1,3 +1,0 @@
-module atrium/e2e/overload
-
-go 1.26
