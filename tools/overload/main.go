@@ -157,7 +157,7 @@ func (p *proof) overload(ctx context.Context, all []*organisation) {
 	l := p.everyone(all)
 	l.saturate(8, p.length/2) // every token is known after that
 	if p.capacity == 0 {
-		p.capacity, _ = l.saturate(8, p.length)
+		p.capacity = l.saturate(8, p.length)
 	}
 	fmt.Printf("%.0f requests a second can be answered (%s)\n\n", p.capacity, strings.SplitN(p.database, ":", 2)[0])
 	fmt.Println("| load | sent/s | good/s | p50 ms | p99 ms | refused/s | failed/s | CPU % of the server | with the database | probes, worst ms | memory MiB | sent late, p99 ms |")

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"encoding/base64"
@@ -240,14 +241,15 @@ func (p *process) importRepos(organisation string) error {
 	if err != nil {
 		return err
 	}
-	defer os.Remove(file.Name())
+	defer func() { _ = os.Remove(file.Name()) }()
+	lines := bufio.NewWriter(file)
 	for n := range repos {
-		fmt.Fprintf(file, `{"kind":"repo","name":"repo-%03d","description":"One of the repos of the load"}`+"\n", n)
+		_, _ = fmt.Fprintf(lines, `{"kind":"repo","name":"repo-%03d","description":"One of the repos of the load"}`+"\n", n)
 		for tag := range tags {
-			fmt.Fprintf(file, `{"kind":"tag","repo":"repo-%03d","name":"1.%d","digest":"sha256:%064x"}`+"\n", n, tag, n*tags+tag)
+			_, _ = fmt.Fprintf(lines, `{"kind":"tag","repo":"repo-%03d","name":"1.%d","digest":"sha256:%064x"}`+"\n", n, tag, n*tags+tag)
 		}
 	}
-	if err := file.Close(); err != nil {
+	if err := errors.Join(lines.Flush(), file.Close()); err != nil {
 		return err
 	}
 	_, err = p.run("import", "registry", "--group", organisation, file.Name())

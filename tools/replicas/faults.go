@@ -66,9 +66,9 @@ func (c *cluster) killPooler() error {
 	}
 	_, _ = c.poolerProcess.Wait() // fails for the first one, which is a child of the script
 	for end := time.Now().Add(recoveryTimeout); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
-		conn, err := net.Dial("tcp", c.pooler)
-		if err != nil {
-			return nil
+		conn, refused := net.Dial("tcp", c.pooler)
+		if refused != nil {
+			return nil //nolint:nilerr // it is gone
 		}
 		_ = conn.Close()
 	}

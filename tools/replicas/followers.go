@@ -184,7 +184,7 @@ func (f *follower) readStream(ctx context.Context, at int, body any) error {
 func (f *follower) readSocket(ctx context.Context, at int, body any) error {
 	opening, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
-	socket, _, err := websocket.Dial(opening, f.w.running[at].url+"/graphql", &websocket.DialOptions{Subprotocols: []string{"graphql-transport-ws"}})
+	socket, _, err := websocket.Dial(opening, f.w.running[at].url+"/graphql", &websocket.DialOptions{Subprotocols: []string{"graphql-transport-ws"}}) //nolint:bodyclose // the library has closed it
 	if err != nil {
 		return fmt.Errorf("%w: the connection failed", errAway)
 	}

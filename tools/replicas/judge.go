@@ -124,14 +124,14 @@ func joinFaults(faults []string) error {
 // first register.
 func (w *world) split() (registered, rights, own []porcupine.Operation) {
 	for _, operation := range w.history {
-		switch in := operation.Input.(access); {
-		case in.key == rightKey:
+		in := operation.Input.(access)
+		if in.key == rightKey {
 			rights = append(rights, operation)
-		default:
-			registered = append(registered, operation)
-			if in.key == 0 && in.write {
-				own = append(own, operation)
-			}
+			continue
+		}
+		registered = append(registered, operation)
+		if in.key == 0 && in.write {
+			own = append(own, operation)
 		}
 	}
 	return registered, rights, own

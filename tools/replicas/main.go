@@ -45,7 +45,6 @@ func main() {
 	seed := flag.Uint64("seed", uint64(time.Now().UnixNano()%1_000_000), "decides the order of restarts")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
 	length := time.Duration(*seconds) * time.Second
 	var err error
 	switch *faults {
@@ -58,6 +57,7 @@ func main() {
 	default:
 		err = fmt.Errorf("-faults %s is unknown; use lag, restarts or promotion", *faults)
 	}
+	stop()
 	if err != nil {
 		fmt.Println("replicas:", err)
 		os.Exit(1)
