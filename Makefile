@@ -109,18 +109,19 @@ BENCH ?= .
 .PHONY: bench
 bench: ## Run the benchmarks on both engines (BENCH=regexp)
 	$(WITH_POSTGRES) go test -run='^$$' -bench='$(BENCH)' -benchmem $(GOTESTFLAGS) ./...
+	$(WITH_POSTGRES) go -C tools test -run='^$$' -bench='$(BENCH)' -benchmem $(GOTESTFLAGS) ./...
 
 RATIOS ?= .
-write_ratios = awk '/ ratio/ { for (i = 3; i < NF; i++) if ($$(i + 1) == "ratio") print $$1, 1, $$i, "ratio" }' bin/ratios.txt >internal/server/testdata/ratios.txt
+write_ratios = awk '/ ratio/ { for (i = 3; i < NF; i++) if ($$(i + 1) == "ratio") print $$1, 1, $$i, "ratio" }' bin/ratios.txt >tools/workloads/testdata/ratios.txt
 .PHONY: ratios
-ratios: ## Compare the CPU time of requests with that of handlers written by hand (RATIOS='^W1$$' WRITE=1 writes internal/server/testdata/ratios.txt)
+ratios: ## Compare the CPU time of requests with that of handlers written by hand (RATIOS='^W1$$' WRITE=1 writes tools/workloads/testdata/ratios.txt)
 	@mkdir -p bin
-	$(WITH_POSTGRES) go test ./internal/server -run='^$$' -bench='^BenchmarkRatios$$/$(RATIOS)' -benchtime=2s -timeout=1h $(GOTESTFLAGS) $(if $(WRITE),>bin/ratios.txt)
+	$(WITH_POSTGRES) go -C tools test ./workloads -run='^$$' -bench='^BenchmarkRatios$$/$(RATIOS)' -benchtime=2s -timeout=1h $(GOTESTFLAGS) $(if $(WRITE),>bin/ratios.txt)
 	$(if $(WRITE),$(write_ratios))
 
 .PHONY: workloads
-workloads: ## Compare the allocations and round trips of the workloads with internal/server/testdata/workloads.json (WRITE=1 writes it)
-	ATRIUM_WORKLOADS=$(if $(WRITE),write,compare) $(WITH_POSTGRES) go test ./internal/server -run='^TestWorkloadCosts$$' -count=1 -v
+workloads: ## Compare the allocations and round trips of the workloads with tools/workloads/testdata/workloads.json (WRITE=1 writes it)
+	ATRIUM_WORKLOADS=$(if $(WRITE),write,compare) $(WITH_POSTGRES) go -C tools test ./workloads -run='^TestWorkloadCosts$$' -count=1 -v
 
 .PHONY: scale
 scale: ## Test with PostgreSQL 15 to 18, pgbouncer, changing rights, promotions, read replicas, restarts, an overload and size (PARTS='versions pooler authority promotion patroni replicas soak overload size'; needs npm)

@@ -90,6 +90,7 @@ var rules = map[string]rule{
 	"tools/protoc-gen-services": {nil, "it generates from the contract alone"},
 	"tools/replicas":            {nil, "it uses the program from outside, as clients and operators do"},
 	"tools/restclient":          {nil, "it is a client of its own, and shares nothing with the server but the contract"},
+	"tools/workloads":           {nil, "it has no code of its own"},
 	"tools/schemadiff":          {nil, "it compares schema files of any commit, and the generated code knows those of one"},
 }
 
@@ -100,12 +101,12 @@ var testsMay = map[string][]string{
 	"resolvers":        {"graph", "internal/agreement", "internal/graphql", "internal/graphql/limit", "internal/graphql/transport"}, // Tests send requests to the endpoint.
 	"internal/graphql": {"resolvers", "internal/apierror"},                                                                          // Tests check the errors of the endpoint.
 	"client":           {"internal/rpc"},                                                                                            // The tests serve what the client calls.
-	"internal/server":  {"internal/bench"},                                                                                          // Tests count what its workloads cost.
 	"internal/bench":   {"internal/server"},                                                                                         // The tests measure a real server.
 	"cmd":              {"internal/auth", "internal/webhook", "client", "gen"},                                                      // Tests call the program with them, and serve what it calls.
 	"internal/house":   {"platform", "store/storetest"},
 	"internal/cases":   {"internal/apierror", "internal/graphql", "internal/graphql/transport", "internal/agreement"}, // Tests compare the endpoint with one that has the other executor.
 	"store/storetest":  {"internal/apierror", "internal/graphql", "internal/graphql/transport", "resolvers"},          // Tests compare the cost of queries with the work of the database.
+	"tools/workloads":  {"internal/auth", "internal/bench", "internal/server"},                                        // Tests measure what requests cost.
 	"internal/web":     {"docs"},                                                                                      // The tests read the pages that it shows.
 }
 

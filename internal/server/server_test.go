@@ -54,6 +54,17 @@ func startServer(t *testing.T, handler http.HandlerFunc, change func(*http.Serve
 
 func keepSettings(*http.Server) {}
 
+// check returns a function that returns a value, unless there is an error.
+func check[T any](value T, err error) func(testing.TB) T {
+	return func(t testing.TB) T {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return value
+	}
+}
+
 // develop runs a complete server in development mode until the test ends. It returns
 // its URL and a token of the owner of the demonstration organisation.
 func develop(t *testing.T, database string) (url, token string) {

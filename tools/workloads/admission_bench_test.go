@@ -1,4 +1,4 @@
-package server
+package workloads
 
 import (
 	"net/http"

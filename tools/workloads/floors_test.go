@@ -1,4 +1,4 @@
-package server
+package workloads
 
 import (
 	"bytes"
@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net/http"
 	"reflect"
 	"regexp"
@@ -21,6 +22,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"atrium/internal/bench"
 	"atrium/platform"
 )
 
@@ -258,7 +260,7 @@ func newFloor(tb testing.TB, w *workbench, url string) *floor {
 	must(f.db.run(tb.Context(), false, floorStatement{"SELECT identity FROM role_binding WHERE parent = $1 ORDER BY create_time, uid LIMIT 1", []any{f.org}, func(scan func(...any) error) error { return scan(identity) }}))
 	f.verified.Store(sha256.Sum256([]byte("Bearer "+w.token)), *identity)
 	var name string
-	must(f.db.run(tb.Context(), false, floorStatement{"SELECT name, uid FROM repo WHERE parent = $1 ORDER BY name, uid LIMIT 1 OFFSET $2", []any{f.org, 500}, func(scan func(...any) error) error { return scan(&name, &f.from) }}))
+	must(f.db.run(tb.Context(), false, floorStatement{"SELECT name, uid FROM repo WHERE parent = $1 ORDER BY name, uid LIMIT 1 OFFSET $2", []any{f.org, w.Repos / 2}, func(scan func(...any) error) error { return scan(&name, &f.from) }}))
 	f.addReads(name)
 	return f
 }
@@ -420,8 +422,9 @@ func (f *floor) answerFive(r *http.Request) ([]byte, error) {
 // TestFloorsAnswerTheSame keeps the comparison fair: what is written by hand answers as much as the program.
 func TestFloorsAnswerTheSame(t *testing.T) {
 	t.Parallel()
+	small := bench.Sizes{Repos: 150, Tags: 11, People: 12} // with a page after every first one but that of bindings
 	for engine, url := range workloadEngines(t) {
-		w := newWorkbench(t, url)
+		w := fillWorkbench(t, url, small, slog.New(slog.DiscardHandler))
 		answers := map[string]any{}
 		for _, load := range append(w.workloads(), w.floors(t, url)...) {
 			to := &sink{header: http.Header{}}

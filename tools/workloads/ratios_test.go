@@ -1,4 +1,4 @@
-package server
+package workloads
 
 import (
 	"bufio"
@@ -25,6 +25,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"atrium/internal/bench"
+	"atrium/internal/server"
 	"atrium/platform"
 	"atrium/store/storetest"
 )
@@ -220,7 +221,7 @@ func TestAnswerBenchmark(t *testing.T) {
 	if engine == "postgres" {
 		url = storetest.Postgres(t)
 	}
-	w := newLoggedWorkbench(t, url, slog.New(slog.NewJSONHandler(io.Discard, nil)))
+	w := fillWorkbench(t, url, sizes, slog.New(slog.NewJSONHandler(io.Discard, nil)))
 	organisations := w.addOrganisations(t)
 	s := &subject{Requests: w.subjectRequests(organisations)}
 	handler := http.NewServeMux()
@@ -235,9 +236,10 @@ func TestAnswerBenchmark(t *testing.T) {
 	settle(t, url)
 	listener := check(new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0"))(t)
 	s.Address = listener.Addr().String()
-	server := newServer(handler, nil, DefaultIdleTimeout, discardLogger())
-	go func() { _ = server.Serve(listener) }()
-	defer func() { _ = server.Close() }()
+	// The time limits cost what those of the program do.
+	served := &http.Server{Handler: handler, ReadHeaderTimeout: time.Minute, ReadTimeout: time.Minute, IdleTimeout: server.DefaultIdleTimeout}
+	go func() { _ = served.Serve(listener) }()
+	defer func() { _ = served.Close() }()
 	check(0, json.NewEncoder(os.Stdout).Encode(s))(t)
 	_, _ = io.Copy(io.Discard, os.Stdin) // until the benchmark ends
 }

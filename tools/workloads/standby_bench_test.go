@@ -1,4 +1,4 @@
-package server
+package workloads
 
 import (
 	"fmt"
@@ -15,7 +15,7 @@ import (
 // BenchmarkPrimary measures the CPU time of the primary for requests that only read, without
 // and with two standbys. Run it as
 //
-//	scripts/with-standby --read 2 go test ./server -run='^$' -bench=Primary -benchtime=2000x -count=3
+//	scripts/with-standby --read 2 go -C tools test ./workloads -run='^$' -bench=Primary -benchtime=2000x -count=3
 func BenchmarkPrimary(b *testing.B) {
 	pid := os.Getenv("ATRIUM_TEST_PRIMARY_PID")
 	if pid == "" || os.Getenv("ATRIUM_TEST_STANDBYS") == "" {

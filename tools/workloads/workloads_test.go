@@ -1,4 +1,4 @@
-package server
+package workloads
 
 import (
 	"bytes"
@@ -8,6 +8,7 @@ import (
 	"crypto/elliptic"
 	"crypto/rand"
 	"crypto/x509"
+	"encoding/binary"
 	"io"
 	"log/slog"
 	"net/http"
@@ -22,6 +23,7 @@ import (
 
 	"atrium/internal/auth"
 	"atrium/internal/bench"
+	"atrium/internal/server"
 	"atrium/platform"
 	"atrium/store"
 	"atrium/store/storetest"
@@ -30,6 +32,7 @@ import (
 // A workbench is a server with an organisation for the workloads.
 type workbench struct {
 	*bench.Data
+	bench.Sizes
 	p       *platform.Platform
 	issuer  *auth.Issuer
 	cost    tripCounter
@@ -38,26 +41,29 @@ type workbench struct {
 	token   string
 }
 
+// sizes are those of the benchmark that compares servers.
+var sizes = bench.Sizes{Repos: 1000, Tags: 12, People: 60}
+
 func newWorkbench(b testing.TB, url string, readURLs ...string) *workbench {
 	b.Helper()
-	return newLoggedWorkbench(b, url, discardLogger(), readURLs...)
+	return fillWorkbench(b, url, sizes, slog.New(slog.DiscardHandler), readURLs...)
 }
 
-func newLoggedWorkbench(b testing.TB, url string, logger *slog.Logger, readURLs ...string) *workbench {
+func fillWorkbench(b testing.TB, url string, sizes bench.Sizes, logger *slog.Logger, readURLs ...string) *workbench {
 	b.Helper()
-	w := &workbench{}
+	w := &workbench{Sizes: sizes}
 	s := check(store.Open(b.Context(), url, store.Options{ReadURLs: readURLs, Observers: []store.Observer{&w.cost}}))(b)
 	b.Cleanup(func() { _ = s.Close() })
 	p := check(platform.New(b.Context(), s, platform.Options{}))(b)
 	key := check(ecdsa.GenerateKey(elliptic.P256(), rand.Reader))(b)
 	issuer := check(auth.NewDevelopmentIssuer(check(x509.MarshalPKCS8PrivateKey(key))(b), nil))(b)
-	w.Data, w.p, w.issuer = check(bench.Fill(b.Context(), p, bench.Sizes{Repos: 1000, Tags: 12, People: 60}, s.Size))(b), p, issuer
+	w.Data, w.p, w.issuer = check(bench.Fill(b.Context(), p, sizes, s.Size))(b), p, issuer
 
-	config := Config{Audience: []string{"atrium"}, ServiceDomain: "atrium.dev", GraphQL: DefaultGraphQL(), Logger: logger, MaxConcurrent: 12}
+	config := server.Config{Audience: []string{"atrium"}, ServiceDomain: "atrium.dev", GraphQL: server.DefaultGraphQL(), Logger: logger, MaxConcurrent: 12}
 	limited := config
 	limited.RateLimit, limited.RateBurst, limited.Logger = 1, 1, slog.New(slog.NewJSONHandler(io.Discard, nil))
-	w.full = Handler(p, limited, issuer)
-	w.handler, w.token = Handler(p, config, issuer), w.mint(b, bench.Owner)
+	w.full = server.Handler(p, limited, issuer)
+	w.handler, w.token = server.Handler(p, config, issuer), w.mint(b, bench.Owner)
 	return w
 }
 
@@ -118,9 +124,13 @@ func (w *workbench) request(load bench.Workload) *preparedRequest {
 func (w *workbench) grpcPage() *preparedRequest {
 	scope := protowire.AppendString(protowire.AppendTag(nil, 3, protowire.BytesType), string(w.Organisation)) // children_of
 	message := protowire.AppendBytes(protowire.AppendTag(nil, 1, protowire.BytesType), scope)
-	r, body := grpcRequest("ListRepos", protowire.AppendVarint(protowire.AppendTag(message, 4, protowire.VarintType), 50))
+	message = protowire.AppendVarint(protowire.AppendTag(message, 4, protowire.VarintType), 50)
+	body := string(binary.BigEndian.AppendUint32([]byte{0}, uint32(len(message)))) + string(message) //nolint:gosec // it is short
+	r := httptest.NewRequest(http.MethodPost, "/platform.registry.v2.ReposService/ListRepos", strings.NewReader(body))
+	r.ProtoMajor, r.Proto = 2, "HTTP/2.0"
+	r.Header.Set("Content-Type", "application/grpc")
 	r.Header.Set("Authorization", "Bearer "+w.token)
-	return &preparedRequest{*r, string(body)}
+	return &preparedRequest{*r, body}
 }
 
 // A sink keeps the answer to a request.
