@@ -107,7 +107,7 @@ func TestEveryKindOfChangeHasItsLevelAndCoordinate(t *testing.T) {
 
 func TestTheRealSchemaIsEqualToItself(t *testing.T) {
 	t.Parallel()
-	files, err := workingTree("../../..")
+	files, err := workingTree("../..")
 	if err != nil {
 		t.Fatal(err)
 	}
