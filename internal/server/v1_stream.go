@@ -46,6 +46,7 @@ type messageReader struct {
 	prefix  []byte // what has been read of the prefix of a message
 	left    uint32 // bytes of the message that are still to come
 	isIn    bool   // whether a message has begun and not ended
+	refused bool   // whether a message was too large; who reads the rest limits the time
 }
 
 // messagePrefixBytes is the length of a prefix: flags, and the length of the message.
@@ -59,7 +60,11 @@ func newMessageReader(body io.ReadCloser, control *http.ResponseController) io.R
 // Read reads a part of the stream. It fails with an http.MaxBytesError if a message is too large.
 func (m *messageReader) Read(p []byte) (int, error) {
 	n, err := m.ReadCloser.Read(p)
+	if m.refused {
+		return n, err
+	}
 	if tooLarge := m.follow(p[:n]); tooLarge != nil {
+		m.refused = true
 		return 0, tooLarge
 	}
 	switch isIn := m.left > 0 || len(m.prefix) > 0; {

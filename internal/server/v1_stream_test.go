@@ -200,6 +200,25 @@ func TestTheTimeOfAMessageIsBoundedAndThatOfAStreamIsNot(t *testing.T) {
 	}
 }
 
+// Whoever answers the error reads the rest of the message, for a second at most. A time limit of the message would replace that.
+func TestAMessageThatIsTooLargeHasNoTimeLimit(t *testing.T) {
+	t.Parallel()
+	limits := 0
+	control := http.NewResponseController(deadlineWriter{noteDeadline: func(at time.Time) {
+		if !at.IsZero() {
+			limits++
+		}
+	}})
+	body := newMessageReader(io.NopCloser(strings.NewReader("\x00\x00\x20\x00\x00"+strings.Repeat("x", 100))), control)
+	var tooLarge *http.MaxBytesError
+	if _, err := body.Read(make([]byte, 10)); !errors.As(err, &tooLarge) {
+		t.Errorf("the first part is read with %v, want that the message is too large", err)
+	}
+	if rest, err := io.ReadAll(body); len(rest) != 95 || err != nil || limits != 0 {
+		t.Errorf("%d bytes are read (%v) under %d time limits, want 95 under none", len(rest), err, limits)
+	}
+}
+
 type deadlineWriter struct {
 	http.ResponseWriter
 	noteDeadline func(time.Time)
