@@ -140,7 +140,7 @@ func TestADomainRefusesEntitiesOfOthersBesideItsOwn(t *testing.T) {
 		}
 	}
 	for _, domain := range Domains() {
-		own := project(schemaOf(), domain)
+		own, there := project(schemaOf(), domain), w.inDomain(domain)
 		entities := own.Types["_Entity"]
 		if entities == nil {
 			continue
@@ -160,7 +160,7 @@ func TestADomainRefusesEntitiesOfOthersBesideItsOwn(t *testing.T) {
 			}
 			query := "query($all: [_Any!]!) { _entities(representations: $all) { __typename ... on " + name + " { " + fields.String() + "} } }"
 			for _, other := range others {
-				got := w.inDomain(domain).askAs(theOwner, query, "all", []any{map[string]any{"__typename": name, "uid": objects[name]}, other})
+				got := there.askAs(theOwner, query, "all", []any{map[string]any{"__typename": name, "uid": objects[name]}, other})
 				if found, isList := got.value("_entities").([]any); !isList || len(found) != 2 || objects[name] != "" && found[0] == nil || found[1] != nil {
 					t.Fatalf("%s: %s beside %v: %v, %+v", domain, name, other, found, got.Errors)
 				}
