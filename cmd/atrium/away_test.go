@@ -23,11 +23,11 @@ import (
 
 // startBehindRelay starts a server whose database connections can be cut. It also returns
 // a valid token.
-func startBehindRelay(t *testing.T) (*running, *storetest.Relay, string) {
+func startBehindRelay(t *testing.T, flags ...string) (*running, *storetest.Relay, string) {
 	t.Helper()
 	direct := storetest.Postgres(t)
 	relay := storetest.NewRelay(t, direct)
-	server := start(t, relay.URL, "--dev", "--metrics-addr", "127.0.0.1:0")
+	server := start(t, relay.URL, append(flags, "--dev", "--metrics-addr", "127.0.0.1:0")...)
 	token := strings.TrimSpace(mustRun(t, direct, "token"))
 	if status, body := server.get(token, "/registry/v2/repos"); status != http.StatusOK {
 		t.Fatalf("status %d, want 200: %s", status, body)

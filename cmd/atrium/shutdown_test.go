@@ -22,7 +22,7 @@ import (
 // answers that never arrive.
 func TestTheProcessEndsInTimeWhileTheDatabaseDoesNotAnswer(t *testing.T) {
 	t.Parallel()
-	process, relay, token := startBehindRelay(t)
+	process, relay, token := startBehindRelay(t, "--drain-timeout", "1s")
 	acme := demoUID(t, process)
 	if status, body := process.send(http.MethodPost, token, "/events/v2/subscriptions/"+acme, `{"sink": "https://sink.example.com/"}`); status != http.StatusOK {
 		t.Fatalf("status %d, want 200: %s", status, body)
