@@ -32,9 +32,8 @@ func TestNoCallerRaisesTheProcessAboveItsMemory(t *testing.T) {
 	if os.Getenv(memoryVariable) == "" {
 		t.Skip(memoryVariable + " is not set")
 	}
-	binary := build(t)
 	storetest.EachURL(t, func(t *testing.T, url string) {
-		server := spawn(t, binary, url)
+		server := spawn(t, url)
 		token := strings.TrimSpace(mustRun(t, url, "token"))
 		acme := demoUID(t, &running{t: t, stdout: server.stdout})
 		fillReadmes(t, server, token, acme, 200)

@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"net/http"
 	"os"
-	"os/exec"
 	"strings"
 	"testing"
 
@@ -20,7 +19,7 @@ func TestAServerGoesOnWhenTheReadersOfItsOutputHaveEnded(t *testing.T) {
 	}
 	defer greeting.Close()
 	_ = read.Close() // Nobody reads the greeting.
-	cmd := exec.CommandContext(t.Context(), build(t), "serve", "--dev", "--addr", "127.0.0.1:0", "--metrics-addr=", "--log-format", "json", "--database-url", storetest.SQLite(t))
+	cmd := newProcess(t, "serve", "--dev", "--addr", "127.0.0.1:0", "--metrics-addr=", "--log-format", "json", "--database-url", storetest.SQLite(t))
 	cmd.Stdout = greeting
 	log, err := cmd.StderrPipe()
 	if err != nil {

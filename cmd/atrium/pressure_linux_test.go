@@ -135,12 +135,11 @@ func TestManyConnectionsAreAnswered(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	binary := build(t)
 	for _, engine := range []func(testing.TB) string{storetest.SQLite, storetest.Postgres} { // One after the other, because of the times.
 		url := engine(t)
 		name, _, _ := strings.Cut(url, ":")
 		t.Run(name, func(t *testing.T) {
-			server := spawn(t, binary, url, "GOMAXPROCS=2", fmt.Sprintf("GOMEMLIMIT=%d", pressureLimit))
+			server := spawn(t, url, "GOMAXPROCS=2", fmt.Sprintf("GOMEMLIMIT=%d", pressureLimit))
 			token := strings.TrimSpace(mustRun(t, url, "token"))
 			transport := &http.Transport{MaxIdleConnsPerHost: connections, MaxConnsPerHost: connections}
 			t.Cleanup(transport.CloseIdleConnections)

@@ -9,7 +9,6 @@ import (
 	"net/http/httptest"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"sync"
@@ -33,13 +32,12 @@ func TestNoEventIsLostOrMadeUpWhenTheServerIsKilled(t *testing.T) {
 	if err != nil {
 		kills = 1
 	}
-	binary := build(t)
 	storetest.EachURL(t, func(t *testing.T, url string) {
 		sink := &countingSink{t: t, ids: map[string]string{}, received: map[string]time.Time{}}
 		receiver := httptest.NewServer(sink)
 		defer receiver.Close()
 		allowed := "ATRIUM_PRIVATE_SINK=" + receiver.Listener.Addr().String()
-		server := spawn(t, binary, url, allowed)
+		server := spawn(t, url, allowed)
 		token := strings.TrimSpace(mustRun(t, url, "token", "--ttl", "24h"))
 		acme := demoUID(t, &running{t: t, stdout: server.stdout})
 		subscribe(t, server, token, acme, receiver.URL)
@@ -54,7 +52,7 @@ func TestNoEventIsLostOrMadeUpWhenTheServerIsKilled(t *testing.T) {
 			sink.hang()
 			server.kill()
 			sink.goOn()
-			server = spawn(t, binary, url, allowed)
+			server = spawn(t, url, allowed)
 			w.at(server.url)
 		}
 		time.Sleep(time.Second)
@@ -94,23 +92,13 @@ type process struct {
 	cmd    *exec.Cmd
 }
 
-// build builds the program and returns its path.
-func build(t *testing.T) string {
-	t.Helper()
-	binary := filepath.Join(t.TempDir(), "atrium")
-	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", binary, ".").CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
-	return binary
-}
-
 // spawn starts the program with these additional environment variables.
-func spawn(t *testing.T, binary, databaseURL string, environment ...string) *process {
+func spawn(t *testing.T, databaseURL string, environment ...string) *process {
 	t.Helper()
 	out, log := &lockedBuffer{}, &lockedBuffer{}
-	cmd := exec.CommandContext(t.Context(), binary, "serve", "--dev", "--addr", "127.0.0.1:0", "--database-url", databaseURL)
+	cmd := newProcess(t, "serve", "--dev", "--addr", "127.0.0.1:0", "--database-url", databaseURL)
 	cmd.Stdout, cmd.Stderr = out, log
-	cmd.Env = append(os.Environ(), environment...)
+	cmd.Env = append(cmd.Env, environment...)
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}

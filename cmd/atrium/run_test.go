@@ -5,6 +5,8 @@ import (
 	"context"
 	"io"
 	"net/http"
+	"os"
+	"os/exec"
 	"regexp"
 	"strings"
 	"sync"
@@ -60,6 +62,29 @@ type running struct {
 
 // servedAt finds the URL of a server in the banner of development mode or in the log.
 var servedAt = regexp.MustCompile(`(?:Atrium serves  |"msg":"serving","url":")(https?://[^\s"]+)`)
+
+// runsProgram is the environment variable of processes that run the program.
+const runsProgram = "RUN_ATRIUM"
+
+// TestMain runs the program in processes that newProcess has made, and the tests in others: so the program is linked once.
+func TestMain(m *testing.M) {
+	if os.Getenv(runsProgram) != "" {
+		main()
+	}
+	os.Exit(m.Run())
+}
+
+// newProcess returns the program in a process of its own, which runs at most until the test ends.
+func newProcess(t *testing.T, args ...string) *exec.Cmd {
+	t.Helper()
+	executable, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(t.Context(), executable, args...)
+	cmd.Env = append(os.Environ(), runsProgram+"=1")
+	return cmd
+}
 
 // start starts a server on a free port. It runs until the test ends.
 func start(t *testing.T, databaseURL string, args ...string) *running {

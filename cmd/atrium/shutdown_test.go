@@ -116,7 +116,7 @@ type launched struct {
 // launchProcess starts the program, which runs at most until the test ends.
 func launchProcess(t *testing.T, args ...string) *launched {
 	t.Helper()
-	cmd := exec.CommandContext(t.Context(), build(t), args...)
+	cmd := newProcess(t, args...)
 	log, err := cmd.StderrPipe()
 	if err != nil {
 		t.Fatal(err)
