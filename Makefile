@@ -200,9 +200,10 @@ internal/oracle/resolvers.generated.go: gqlgen.yml $(wildcard schema/*.graphqls 
 	go -C tools run ./gqlgen ..
 
 .PHONY: rename-check
-rename-check: ## Build a copy of this module under another path (scripts/rename-module gives it one)
+rename-check: ## Build a copy of both modules under another path (scripts/rename-module gives it one)
 	copy=$$(mktemp -d) && trap 'rm -rf "$$copy"' EXIT && git ls-files -z | xargs -0 cp --parents -t "$$copy" && \
-	scripts/rename-module example.com/acme/atrium "$$copy" && go -C "$$copy" build -o "$$copy/built" ./cmd/atrium
+	scripts/rename-module example.com/acme/atrium "$$copy" && go -C "$$copy" build -o "$$copy/built" ./cmd/atrium && \
+	go -C "$$copy/tools" build ./...
 
 # Generation comes last, because a generator may tidy go.mod, which would hide the result of the check before it.
 .PHONY: verify
