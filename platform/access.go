@@ -179,7 +179,7 @@ func (k *Kind[T]) refuseReadingOf(a *Actor, uid UID) *Error {
 // see no child, the list must fail: an empty page would not distinguish "not
 // permitted" from "there are none".
 func (k *Kind[T]) showsChildren(parent UID, allowed []UID) bool {
-	inGroups := k.Parent == k.Name
+	inGroups := k.Parent == k.ref()
 	return slices.ContainsFunc(allowed, func(r UID) bool {
 		return parent.Within(r) || inGroups && k.parent(r) == parent
 	})

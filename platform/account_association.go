@@ -109,7 +109,7 @@ type AccountAssociationFilter struct {
 func (f *AccountAssociationFilter) check(v *violations) { v.checkFilter("name", f.Name) }
 
 var accountAssociationKind = Kind[*AccountAssociation]{
-	Name: "AccountAssociation", Plural: "accountAssociations", Area: areaIAM, Number: 11, Event: "iam.account_associations", Parent: "Group",
+	Name: "AccountAssociation", Plural: "accountAssociations", Area: areaIAM, Number: 11, Event: "iam.account_associations", Parent: groupRef,
 	Verbs: []string{"created", "updated", "deleted"},
 	List:  CapAccountAssociationsList, Create: CapAccountAssociationsCreate, Update: CapAccountAssociationsUpdate, Delete: CapAccountAssociationsDelete,
 	SharesUID: true,
@@ -251,7 +251,7 @@ func (s AccountAssociations) checkServiceBindings(ctx context.Context, tx Tx, gr
 	}
 	for _, identity := range identities {
 		if identity.IsRoot() { // no identity has the UID of a root group
-			return newNotFound(identityKind.Name, identity)
+			return newNotFound(identityRef, identity)
 		}
 		if _, err := caller.checkMayGrantAll(bound[identity]); err != nil {
 			// The error must not reveal the roles of the identity or their groups.

@@ -236,13 +236,13 @@ type EventCount struct {
 // groups.update on the group.
 func (s AuditLog) Activity(ctx context.Context, req ActivityRequest, types, kinds []string) ([]EventActivity, error) {
 	activity, err := s.activity(ctx, req, types, kinds)
-	return activity, inArea(areaEvents, listEventTypes(err))
+	return activity, inArea(areaEvents, s.p.types.listIn(err))
 }
 
 func (s AuditLog) activity(ctx context.Context, req ActivityRequest, types, kinds []string) ([]EventActivity, error) {
 	in, err := checkActivity(ctx, req, s.p.now(), func(v *violations) {
-		v.checkEventTypes("types", types)
-		v.checkEventTypes("kinds", kinds)
+		s.p.types.check(v, "types", types)
+		s.p.types.check(v, "kinds", kinds)
 	})
 	if err != nil {
 		return nil, err
@@ -250,7 +250,7 @@ func (s AuditLog) activity(ctx context.Context, req ActivityRequest, types, kind
 	if actor := ActorOf(ctx); !actor.Can(CapGroupsUpdate, req.Within) { // reading the audit log needs the same capability
 		return nil, actor.permissionError(CapGroupsUpdate, req.Within)
 	}
-	selected := selectedTypes(types, kinds)
+	selected := s.p.types.selected(types, kinds)
 	if selected != nil && len(selected) == 0 {
 		return []EventActivity{}, nil
 	}

@@ -352,7 +352,7 @@ func (f *AdvisoryFilter) check(v *violations) {
 }
 
 var advisoryKind = Kind[*Advisory]{
-	Name: "Advisory", Plural: "advisories", Area: areaVulnerabilities, Number: 7, Event: "vulnerabilities.advisory", Parent: "Group", LevelsInside: 1,
+	Name: "Advisory", Plural: "advisories", Area: areaVulnerabilities, Number: 7, Event: "vulnerabilities.advisory", Parent: groupRef, LevelsInside: 1,
 	List: CapAdvisoriesList, Hidden: AdvisoryAffected,
 	Orders: []OrderField[*Advisory]{
 		{"advisory_id", []string{"advisoryId", "name"}, func(a *Advisory) any { return a.AdvisoryID }},

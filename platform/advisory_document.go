@@ -248,7 +248,7 @@ func (s AdvisoryDocuments) findNamed(ctx context.Context, id string) error {
 		Scope: documentScope(ActorOf(ctx)), Filter: &DocumentFilter{ID: id}, Order: documentKind.DefaultOrder, Limit: 1, Parts: PartItems,
 	})
 	if err == nil && len(found.Items) == 0 {
-		err = newNamedNotFound("id", documentKind.Name, fieldmask.TruncateForMessage(id))
+		err = newNamedNotFound("id", documentKind.ref(), fieldmask.TruncateForMessage(id))
 	}
 	return err
 }
@@ -346,7 +346,7 @@ func (s AdvisoryDocuments) GetMany(ctx context.Context, ids []string) ([]*Adviso
 	}
 	for i, id := range ids {
 		if documents[i], errs[i] = byID[id], err; documents[i] == nil && err == nil {
-			errs[i] = newNotFound(documentKind.Name, fieldmask.TruncateForMessage(id))
+			errs[i] = newNotFound(documentKind.ref(), fieldmask.TruncateForMessage(id))
 		}
 		errs[i] = inArea(areaAdvisory, errs[i])
 	}

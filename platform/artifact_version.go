@@ -24,7 +24,7 @@ type ArtifactVersionFilter struct{}
 func (*ArtifactVersionFilter) check(*violations) {}
 
 var artifactVersionKind = Kind[*ArtifactVersion]{
-	Name: "ArtifactVersion", Plural: "artifactVersions", Area: areaLibraries, Number: 16, List: CapLibrariesArtifactsList, Shared: true, Parent: "Artifact",
+	Name: "ArtifactVersion", Plural: "artifactVersions", Area: areaLibraries, Number: 16, List: CapLibrariesArtifactsList, Shared: true, Parent: Ref{"Artifact", areaLibraries},
 	Orders: []OrderField[*ArtifactVersion]{
 		{"version", nil, func(v *ArtifactVersion) any { return v.SortKey }},
 		{"create_time", createTimeSpellings, func(v *ArtifactVersion) any { return v.CreateTime }},

@@ -101,11 +101,11 @@ type AuditQuery struct {
 // reads the log of all groups on which the caller holds groups.update.
 func (s AuditLog) List(ctx context.Context, req AuditRequest) (AuditPage, error) {
 	page, err := s.list(ctx, req)
-	return page, inArea(areaEvents, listEventTypes(err))
+	return page, inArea(areaEvents, s.p.types.listIn(err))
 }
 
 func (s AuditLog) list(ctx context.Context, req AuditRequest) (AuditPage, error) {
-	q, err := req.query(ctx)
+	q, err := req.query(ctx, s.p.types)
 	if err != nil {
 		return AuditPage{}, err
 	}
@@ -155,7 +155,7 @@ func (s AuditLog) GetManyWithout(ctx context.Context, ids []string, fields Costl
 		if at := slices.IndexFunc(found, func(e *Event) bool { return e.ID == id }); at >= 0 {
 			events[i] = found[at]
 		} else if errs[i] = err; err == nil {
-			errs[i] = inArea(areaEvents, newNotFound("Event", id))
+			errs[i] = inArea(areaEvents, newNotFound(Ref{"Event", areaEvents}, id))
 		}
 	}
 	return events, errs
@@ -171,13 +171,13 @@ func auditScope(actor *Actor) (Scope, error) {
 }
 
 // query checks and authorises a request.
-func (r AuditRequest) query(ctx context.Context) (AuditQuery, error) {
+func (r AuditRequest) query(ctx context.Context, types *EventTypes) (AuditQuery, error) {
 	actor, err := requireCaller(ctx)
 	if err != nil {
 		return AuditQuery{}, err
 	}
 	v := violations(slices.Clone(r.Malformed))
-	q := r.buildQuery(&v)
+	q := r.buildQuery(types, &v)
 	if err := v.err(); err != nil {
 		return q, err
 	}
@@ -193,7 +193,7 @@ func (r AuditRequest) query(ctx context.Context) (AuditQuery, error) {
 }
 
 // buildQuery checks a request and converts it into a query without a scope.
-func (r AuditRequest) buildQuery(v *violations) AuditQuery {
+func (r AuditRequest) buildQuery(types *EventTypes, v *violations) AuditQuery {
 	if r.DescendantsOf != "" {
 		v.checkUID("descendantsOf", r.DescendantsOf)
 	}
@@ -206,14 +206,14 @@ func (r AuditRequest) buildQuery(v *violations) AuditQuery {
 			v.add("target", "cannot be combined with subject")
 		}
 	}
-	v.checkEventTypes("types", r.Types)
-	v.checkEventTypes("kinds", r.Kinds)
+	types.check(v, "types", r.Types)
+	types.check(v, "kinds", r.Kinds)
 	v.checkTimes("since", r.Since, "until", r.Until)
 	if r.After != "" && !IsEventID(r.After) {
 		v.add("page_token", "is not a cursor of this log")
 	}
 	q := AuditQuery{
-		Actor: r.Actor, Subject: r.Subject, Target: r.Target, Types: selectedTypes(r.Types, r.Kinds), Denied: r.Denied,
+		Actor: r.Actor, Subject: r.Subject, Target: r.Target, Types: types.selected(r.Types, r.Kinds), Denied: r.Denied,
 		After: r.After, Backward: r.Backward, Limit: pageLimit(r.PageSize, r.Empty, v), Without: r.Without,
 	}
 	if !r.Since.IsZero() {
@@ -243,8 +243,8 @@ func (s AuditLog) checkRecorded(ctx context.Context, group UID, scope Scope) err
 // no rights: it is for commands of the operator, without a caller.
 func (s AuditLog) Export(ctx context.Context, req AuditRequest, yield func(*Event) error) error {
 	var v violations
-	q := req.buildQuery(&v)
-	if err := listEventTypes(v.err()); err != nil {
+	q := req.buildQuery(s.p.types, &v)
+	if err := s.p.types.listIn(v.err()); err != nil {
 		return err
 	}
 	q.Scope, q.Limit = newScope(Branch{Relation: Everything}), MaxPageSize

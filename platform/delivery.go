@@ -76,8 +76,10 @@ type DeliveryFilter struct {
 func (f *DeliveryFilter) check(v *violations) { v.checkFilter("event_id", f.Event) }
 
 var deliveryKind = Kind[*Delivery]{
-	Name: "Delivery", Plural: "deliveries", Area: areaEvents, Number: 17, GraphOnly: true, Parent: "Subscription",
-	List: CapSubscriptionsList, Create: CapSubscriptionsCreate,
+	Name: "Delivery", Plural: "deliveries", Area: areaEvents, Number: 17, GraphOnly: true,
+	OtherEvents: []EventKind{{"events.subscription", []string{verbRedelivered}, areaEvents + ".Delivery", "Delivery"}},
+	Parent:      Ref{"Subscription", areaEvents},
+	List:        CapSubscriptionsList, Create: CapSubscriptionsCreate,
 	Fields: []fieldmask.Field{
 		{Name: "uid", Mode: fieldmask.OutputOnly}, {Name: "eventId", Mode: fieldmask.OutputOnly},
 		{Name: "eventType", Mode: fieldmask.OutputOnly}, {Name: "state", Mode: fieldmask.OutputOnly},

@@ -373,7 +373,7 @@ func TestTheKnownEventTypesAreThoseOfTheLedgerAndAtriumsOwn(t *testing.T) {
 			}
 		}
 	}
-	known := platform.EventTypes()
+	known := platform.AllEventTypes().All()
 	for i, name := range known {
 		known[i] = strings.TrimPrefix(name, "dev.atrium.api.")
 	}

@@ -28,15 +28,15 @@ func TestEveryErrorIsShownAsAStatusWithTypedDetails(t *testing.T) {
 			`{"code":5,"message":"Not found: repo ` + uid + ` does not exist","details":[
 				{"@type":"type.googleapis.com/google.rpc.ErrorInfo","domain":"registry.atrium.dev","reason":"NOT_FOUND"},
 				{"@type":"type.googleapis.com/google.rpc.ResourceInfo","description":"repo ` + uid + ` does not exist","resourceName":"` + uid + `","resourceType":"registry.atrium.dev/Repo"}]}`},
-		{repoKind.addArea(newNotFound("Group", rootA)), // This is an error of the registry about a group.
+		{repoKind.addArea(newNotFound(groupRef, rootA)), // This is an error of the registry about a group.
 			`{"code":5,"message":"Not found: group ` + uid + ` does not exist","details":[
 				{"@type":"type.googleapis.com/google.rpc.ErrorInfo","domain":"registry.atrium.dev","reason":"NOT_FOUND"},
 				{"@type":"type.googleapis.com/google.rpc.ResourceInfo","description":"group ` + uid + ` does not exist","resourceName":"` + uid + `","resourceType":"iam.atrium.dev/Group"}]}`},
-		{subscriptionKind.addArea(newAlreadyExists("Subscription", rootA)),
+		{subscriptionKind.addArea(newAlreadyExists(subscriptionKind.ref(), rootA)),
 			`{"code":6,"message":"Already exists: the subscription exists already","details":[
 				{"@type":"type.googleapis.com/google.rpc.ErrorInfo","domain":"events.atrium.dev","reason":"ALREADY_EXISTS"},
 				{"@type":"type.googleapis.com/google.rpc.ResourceInfo","description":"the subscription exists already","resourceName":"` + uid + `","resourceType":"events.atrium.dev/Subscription"}]}`},
-		{newAlreadyExists("AccountAssociation", rootA), // The message has the name of the kind in words.
+		{newAlreadyExists(accountAssociationKind.ref(), rootA), // The message has the name of the kind in words.
 			`{"code":6,"message":"Already exists: the account association exists already","details":[
 				{"@type":"type.googleapis.com/google.rpc.ErrorInfo","domain":"iam.atrium.dev","reason":"ALREADY_EXISTS"},
 				{"@type":"type.googleapis.com/google.rpc.ResourceInfo","description":"the account association exists already","resourceName":"` + uid + `","resourceType":"iam.atrium.dev/AccountAssociation"}]}`},

@@ -5,10 +5,23 @@ import (
 	"context"
 	"encoding/json"
 	"slices"
+	"strings"
 )
 
 // eventPrefix is the reverse-DNS prefix of every event type.
 const eventPrefix = "dev.atrium.api."
+
+func eventType(kind, verb string) string { return eventPrefix + kind + "." + verb + eventVersion }
+
+const (
+	eventVersion = ".v1"
+	// batchVersion ends the types of changes that were made together with others. A filter
+	// by the type of a single change selects them too.
+	batchVersion = ".batch" + eventVersion
+)
+
+// deniedVersion ends the types under which denied changes are delivered to sinks.
+const deniedVersion = ".denied" + eventVersion
 
 // An Event records one change. It is stored in the transaction of the change, so
 // that neither exists without the other.
@@ -78,21 +91,6 @@ func (e *Event) Cursor() string { return e.ID }
 // NodeID returns the id as the key of the event in global ids.
 func (e *Event) NodeID() UID { return UID(e.ID) }
 
-// BodyType returns the area and the kind of Body, such as iam.Group, or "" if the
-// kind of the event is unknown.
-func (e *Event) BodyType() string {
-	return e.kind().body
-}
-
-// IdentityProvider returns the provider of the mapping that the event is about,
-// or "" for events of other kinds.
-func (e *Event) IdentityProvider() UID {
-	if e.BodyType() != externalGroupRoleMappingKind.bodyType() {
-		return ""
-	}
-	return e.Subject.Parent()
-}
-
 // event makes an event for a change of a resource. The verb is created, updated,
 // deleted, and so on.
 func (p *Platform) event(ctx context.Context, kind, verb string, subject, group UID, body any) *Event {
@@ -148,3 +146,21 @@ func (a *Actor) identityOn(uid UID) UID {
 // with an event. The subject of an actor without an identity is indexed, and nobody
 // should fill an audit log with long texts.
 const maxActorBytes = 1024
+
+// DeliveredType returns the type under which the event is delivered to sinks. That of a denied change differs from that
+// of the change, so that no sink takes it for one that was made.
+func (e *Event) DeliveredType() string {
+	if e.Denied == "" {
+		return e.Type
+	}
+	return strings.TrimSuffix(e.Type, eventVersion) + deniedVersion
+}
+
+// isOfType reports whether a filter by full types selects the event.
+func (e *Event) isOfType(types []string) bool {
+	if slices.Contains(types, e.Type) {
+		return true
+	}
+	single, isBatch := strings.CutSuffix(e.Type, batchVersion)
+	return isBatch && slices.Contains(types, single+eventVersion)
+}

@@ -74,7 +74,7 @@ type Feed struct {
 // needs any grant at, above or below the scope.
 func (s Events) Open(ctx context.Context, req EventRequest) (*Feed, error) {
 	feed, err := s.open(ctx, req)
-	return feed, inArea(areaEvents, listEventTypes(err))
+	return feed, inArea(areaEvents, s.p.types.listIn(err))
 }
 
 func (s Events) open(ctx context.Context, req EventRequest) (*Feed, error) {
@@ -100,7 +100,7 @@ func (s Events) open(ctx context.Context, req EventRequest) (*Feed, error) {
 		field string
 		types []string
 	}{{"types", req.Types}, {"kinds", req.Kinds}} {
-		v.checkEventTypes(list.field, list.types)
+		s.p.types.check(&v, list.field, list.types)
 		if list.types != nil && len(list.types) == 0 {
 			v.add(list.field, "must not be empty; leave it out for all types")
 		}
@@ -111,7 +111,7 @@ func (s Events) open(ctx context.Context, req EventRequest) (*Feed, error) {
 	if !actor.mayOpenFeed(req.DescendantsOf) {
 		return nil, actor.permissionError(CapGroupsList, req.DescendantsOf)
 	}
-	req.Types = selectedTypes(req.Types, req.Kinds)
+	req.Types = s.p.types.selected(req.Types, req.Kinds)
 	feed := &Feed{p: s.p, req: req, actor: actor, left: req.First}
 	if req.First == 0 {
 		feed.left = -1
@@ -293,7 +293,7 @@ func (f *Feed) deliver(ctx context.Context, caller *feedCaller, events []*Event,
 		return err
 	}
 	f.actor = round.actor
-	maySee := func(e *Event) bool { return isNew(e) && f.actor.maySeeEvent(e) }
+	maySee := func(e *Event) bool { return isNew(e) && f.p.types.maySee(f.actor, e) }
 	burst := newBurst(round)
 	for _, e := range events {
 		if maySee(e) && len(burst.Events) != f.left {

@@ -43,7 +43,7 @@ func (f *ExternalGroupRoleMappingFilter) checkNamed(ctx context.Context, p *Plat
 }
 
 var externalGroupRoleMappingKind = Kind[*ExternalGroupRoleMapping]{
-	Name: "ExternalGroupRoleMapping", Plural: "externalGroupRoleMappings", Area: areaIAM, Number: 13, Event: "iam.external_group_role_mappings", Parent: "IdentityProvider",
+	Name: "ExternalGroupRoleMapping", Plural: "externalGroupRoleMappings", Area: areaIAM, Number: 13, Event: "iam.external_group_role_mappings", Parent: Ref{"IdentityProvider", areaIAM},
 	Verbs: []string{"created", "deleted", "deleted.batch"},
 	List:  CapIdentityProvidersList, Create: CapIdentityProvidersCreate, Delete: CapIdentityProvidersDelete, HandsOut: true,
 	Fields: []fieldmask.Field{

@@ -180,9 +180,10 @@ func (f *FindingFilter) check(v *violations) {
 }
 
 var findingKind = Kind[*Finding]{
-	Name: "Finding", Plural: "findings", Area: areaVulnerabilities, Number: 20, Own: true, GraphOnly: true, Event: "vulnerabilities.finding", Parent: "Repo",
-	Verbs: []string{verbOpened, verbResolved, verbChanged}, EventBody: areaVulnerabilities + ".FindingChange",
-	List: CapFindingsList, Update: CapFindingsUpdate, Also: []Capability{CapTagList},
+	Name: "Finding", Plural: "findings", Area: areaVulnerabilities, Number: 20, Own: true, GraphOnly: true, Event: "vulnerabilities.finding", Parent: repoRef,
+	Verbs: []string{verbOpened, verbResolved, verbChanged}, EventBody: areaVulnerabilities + ".FindingChange", EventsOfParent: true,
+	OtherEvents: []EventKind{{"vulnerabilities.finding", []string{verbTriaged}, areaVulnerabilities + ".TriageChange", "Group"}},
+	List:        CapFindingsList, Update: CapFindingsUpdate, Also: []Capability{CapTagList},
 	Fields: []fieldmask.Field{
 		{Name: "uid", Mode: fieldmask.OutputOnly}, {Name: "repo", Mode: fieldmask.OutputOnly},
 		{Name: "digest", Mode: fieldmask.OutputOnly}, {Name: "advisory", Mode: fieldmask.OutputOnly},

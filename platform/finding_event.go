@@ -110,7 +110,7 @@ func newFindingChange(repo *Repo, digest string, all []*Finding) *FindingChange 
 // hideNames removes the name of the repo from the body of an event about findings that is for an actor who may not see
 // the repo, as exports do.
 func (e *Event) hideNames(a *Actor) {
-	if e.BodyType() != findingKind.bodyType() {
+	if !(EventKind{Event: findingKind.Event, Verbs: findingKind.Verbs}).matches(e) {
 		return
 	}
 	isReadable := repoKind.readableBy(a, e.Subject)

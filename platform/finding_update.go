@@ -299,7 +299,7 @@ func (s Findings) choose(ctx context.Context, tx Tx, u *FindingUpdate) ([]*Findi
 	case len(rows.Items) == 0:
 		found, err := tx.Exists(ctx, u.Within)
 		if err == nil && !found {
-			err = newNotFound("Group", u.Within)
+			err = newNotFound(groupRef, u.Within)
 		}
 		return nil, err
 	}

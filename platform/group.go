@@ -82,7 +82,7 @@ func (f *GroupFilter) check(v *violations) {
 }
 
 var groupKind = Kind[*Group]{
-	Name: "Group", Plural: "groups", Area: areaIAM, Number: 1, Event: "iam.group", Parent: "Group", LevelsInside: 2,
+	Name: "Group", Plural: "groups", Area: areaIAM, Number: 1, Event: "iam.group", Parent: groupRef, LevelsInside: 2,
 	Verbs: []string{"created", "updated", "deleted"},
 	List:  CapGroupsList, Create: CapGroupsCreate, Update: CapGroupsUpdate, Delete: CapGroupsDelete,
 	Blocked: "RESOURCE_NOT_EMPTY",
@@ -281,7 +281,7 @@ func (s Groups) nameOrganisation(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	existing := newAlreadyExists("Group", "", "name")
+	existing := newAlreadyExists(groupRef, "", "name")
 	for _, group := range groups.Items {
 		if group.UID.IsRoot() {
 			existing.Resource.Name = string(group.UID)
@@ -330,7 +330,7 @@ func (s Groups) createOrganisation(ctx context.Context, group *Group, owner *Cla
 		return nil
 	})
 	if errors.Is(err, ErrDuplicate) {
-		return nil, newAlreadyExists("Group", "", "name") // do not reveal which organisation has the name
+		return nil, newAlreadyExists(groupRef, "", "name") // do not reveal which organisation has the name
 	}
 	if err != nil {
 		return nil, err

@@ -51,7 +51,7 @@ func (f *GroupInviteFilter) check(v *violations) { v.checkFilter("key_id", f.Key
 const maxInviteTTL = 365 * 24 * time.Hour
 
 var groupInviteKind = Kind[*GroupInvite]{
-	Name: "GroupInvite", Plural: "groupInvites", Area: areaIAM, Number: 12, Event: "iam.group_invite", Parent: "Group",
+	Name: "GroupInvite", Plural: "groupInvites", Area: areaIAM, Number: 12, Event: "iam.group_invite", Parent: groupRef,
 	Verbs: []string{"created", "deleted"},
 	List:  CapGroupInvitesList, Create: CapGroupInvitesCreate, Delete: CapGroupInvitesDelete, HandsOut: true,
 	Fields: []fieldmask.Field{
@@ -233,7 +233,7 @@ func (s GroupInvites) byCode(ctx context.Context, r Conn, code inviteCode) (*Gro
 		return nil, err
 	}
 	if len(found.Items) == 0 || subtle.ConstantTimeCompare(found.Items[0].Hash, code.hash()) != 1 {
-		return nil, newNotFoundBecause(s.kind.Name, code.keyID, "no invite has this code")
+		return nil, newNotFoundBecause(s.kind.ref(), code.keyID, "no invite has this code")
 	}
 	return found.Items[0], nil
 }
@@ -279,7 +279,7 @@ func (s GroupInvites) bindInvited(ctx context.Context, tx Tx, actor *Actor, invi
 	bindings := []*RoleBinding{newBinding(group, identity, invite.RoleUID, s.p.now())}
 	switch err := s.p.tables.RoleBindings.InsertShown(ctx, tx, bindings...); {
 	case errors.Is(err, ErrNoParent): // the identity was deleted after authentication
-		return nil, newNotFound("Identity", identity)
+		return nil, newNotFound(identityRef, identity)
 	case err != nil:
 		return nil, err
 	}

@@ -78,7 +78,7 @@ func (f *IdentityFilter) check(v *violations) {
 }
 
 var identityKind = Kind[*Identity]{
-	Name: "Identity", Plural: "identities", Area: areaIAM, Number: 2, Event: "iam.identity", Parent: "Group",
+	Name: "Identity", Plural: "identities", Area: areaIAM, Number: 2, Event: "iam.identity", Parent: groupRef,
 	Verbs: []string{"created", "updated", "deleted"},
 	List:  CapIdentityList, Create: CapIdentityCreate, Update: CapIdentityUpdate, Delete: CapIdentityDelete,
 	Blocked: "RESOURCE_IN_USE",
@@ -267,7 +267,7 @@ func (s Identities) Lookup(ctx context.Context, issuer, subject string) (UID, er
 			return uid, nil
 		}
 	}
-	return "", newNotFoundBecause("Identity", fieldmask.TruncateForMessage(subject), "no identity that you may see has this issuer and subject")
+	return "", newNotFoundBecause(identityRef, fieldmask.TruncateForMessage(subject), "no identity that you may see has this issuer and subject")
 }
 
 // organisationsWith lists the organisations of the actor's identities, and those in which it

@@ -111,7 +111,9 @@ type IdentityProviderFilter struct {
 func (f *IdentityProviderFilter) check(v *violations) { v.checkFilter("name", f.Name) }
 
 var identityProviderKind = Kind[*IdentityProvider]{
-	Name: "IdentityProvider", Plural: "identityProviders", Area: areaIAM, Number: 10, Event: "iam.identity_providers", Parent: "Group", LevelsInside: 1,
+	Name: "IdentityProvider", Plural: "identityProviders", Area: areaIAM, Number: 10, Event: "iam.identity_providers",
+	OtherEvents: []EventKind{{"iam.group", []string{issuerAllowed, issuerRevoked}, "iam.AllowedIssuer", "Group"}},
+	Parent:      groupRef, LevelsInside: 1,
 	Verbs: []string{"created", "updated", "deleted"},
 	List:  CapIdentityProvidersList, Create: CapIdentityProvidersCreate, Update: CapIdentityProvidersUpdate, Delete: CapIdentityProvidersDelete,
 	HandsOut: true, Blocked: "RESOURCE_NOT_EMPTY",

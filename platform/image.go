@@ -121,7 +121,7 @@ func ImageNumber(place UID) int64 {
 
 // imageKind has what lists of images need. Images are no kind of their own, because they have no UIDs.
 var imageKind = Kind[*Image]{
-	Name: "Image", Plural: "images", Area: areaRegistry, Parent: "Repo",
+	Name: "Image", Plural: "images", Area: areaRegistry, Parent: repoRef,
 	List: CapManifestMetadataList, Also: []Capability{CapTagList, CapRepoList},
 	Orders:       []OrderField[*Image]{{"uid", nil, func(i *Image) any { return string(i.UID()) }}},
 	DefaultOrder: Order{Field: "uid"},
@@ -224,7 +224,7 @@ func (s Images) GetMany(ctx context.Context, keys []ImageKey) ([]*Image, []error
 			continue
 		}
 		if images[i] = byKey[key]; images[i] == nil {
-			errs[i] = inArea(areaRegistry, newNotFound("Image", key.text()))
+			errs[i] = inArea(areaRegistry, newNotFound(imageKind.ref(), key.text()))
 		}
 		if err != nil {
 			errs[i] = err
@@ -267,7 +267,7 @@ func (s Images) Size(ctx context.Context, key ImageKey, architecture string) (Im
 	}
 	size, known := image.Size(architecture)
 	if !known {
-		return ImageSize{}, inArea(areaRegistry, newNotFound("Size", key.text()))
+		return ImageSize{}, inArea(areaRegistry, newNotFound(Ref{"Size", areaRegistry}, key.text()))
 	}
 	return size, nil
 }

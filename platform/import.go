@@ -159,7 +159,7 @@ func (p *Platform) requireImport(ctx context.Context, group UID) error {
 	}
 	found, err := p.store.Exists(ctx, group)
 	if err == nil && !found {
-		return newNotFound("Group", group)
+		return newNotFound(groupRef, group)
 	}
 	return err
 }

@@ -97,7 +97,7 @@ func (s Advisories) Import(ctx context.Context, group UID, advisories []*Advisor
 	}
 	done, err := in.run(ctx, s.p.store, advisories)
 	if errors.Is(err, ErrNoParent) { // the group was deleted meanwhile
-		err = newNotFound(groupKind.Name, group)
+		err = newNotFound(groupRef, group)
 	}
 	return done, err
 }

@@ -50,7 +50,7 @@ func (s Repos) Import(ctx context.Context, group UID, repos []*ImportedRepo, o I
 	}
 	done, err := in.run(ctx, s.p.store, repos)
 	if errors.Is(err, ErrNoParent) { // the group was deleted meanwhile
-		err = newNotFound(groupKind.Name, group)
+		err = newNotFound(groupRef, group)
 	}
 	return done, err
 }

@@ -28,6 +28,10 @@ type Kind[T any] struct {
 	// an event is the resource, or else the kind that EventBody names by area and name.
 	Verbs     []string
 	EventBody string
+	// EventsOfParent means that its events are about the parent.
+	EventsOfParent bool
+	// OtherEvents are for those who may read the kind, but are about resources of another one.
+	OtherEvents []EventKind
 
 	List, Create, Update, Delete Capability
 	Also                         []Capability // capabilities that reading needs beside List
@@ -45,7 +49,7 @@ type Kind[T any] struct {
 	Orders       []OrderField[T]
 	DefaultOrder Order
 
-	Parent string // the kind of its parent
+	Parent Ref // the kind of its parent
 	// LevelsInside is how many levels of other resources must fit inside a resource.
 	LevelsInside int
 
@@ -142,6 +146,19 @@ func (r *resources[T, F]) also(capabilities ...Capability) *resources[T, F] {
 // Kind returns the facts about the kind.
 func (r *resources[T, F]) Kind() *Kind[T] { return r.kind }
 
+// A Ref names a kind, which can belong to another area.
+type Ref struct{ Name, Area string }
+
+// The kinds that others name.
+var (
+	groupRef    = Ref{"Group", areaIAM}
+	identityRef = Ref{"Identity", areaIAM}
+	repoRef     = Ref{"Repo", areaRegistry}
+)
+
+// ref names the kind.
+func (k *Kind[T]) ref() Ref { return Ref{k.Name, k.Area} }
+
 // addArea sets the area of an error that has none to that of the kind.
 func (k *Kind[T]) addArea(err error) error { return inArea(k.Area, err) }
 
@@ -169,46 +186,35 @@ func inArea(area string, err error) error {
 	return &marked
 }
 
-func (k *Kind[T]) notFound(uid UID) error { return k.addArea(newNotFound(k.Name, uid)) }
+func (k *Kind[T]) notFound(uid UID) error { return k.addArea(newNotFound(k.ref(), uid)) }
 
 // newNotFound returns the error for a missing resource, for a caller who may know that it
 // is missing.
-func newNotFound[Name ~string](kind string, name Name) *Error {
-	return newNotFoundBecause(kind, string(name), fmt.Sprintf("%s %s does not exist", spellKind(kind), name))
+func newNotFound[Name ~string](kind Ref, name Name) *Error {
+	return newNotFoundBecause(kind, string(name), fmt.Sprintf("%s %s does not exist", spellKind(kind.Name), name))
 }
 
 // newNotFoundBecause returns the error for a resource that a request names in another way
 // than by its UID.
-func newNotFoundBecause(kind, name, description string) *Error {
+func newNotFoundBecause(kind Ref, name, description string) *Error {
 	return &Error{
 		Code: CodeNotFound, Reason: "NOT_FOUND", Message: "Not found: " + description,
-		Resource: &ResourceInfo{Kind: kind, Area: kindArea[kind], Name: name, Description: description},
+		Resource: &ResourceInfo{Kind: kind.Name, Area: kind.Area, Name: name, Description: description},
 	}
 }
 
 // newAlreadyExists returns the error for a resource whose fields named unique are those of
 // another one, which has the UID.
-func newAlreadyExists(kind string, uid UID, unique ...string) *Error {
-	description := fmt.Sprintf("the %s exists already", spellKind(kind))
+func newAlreadyExists(kind Ref, uid UID, unique ...string) *Error {
+	description := fmt.Sprintf("the %s exists already", spellKind(kind.Name))
 	var v violations
 	for _, field := range unique {
-		v.add(field, "is that of another %s, and must be different", spellKind(kind))
+		v.add(field, "is that of another %s, and must be different", spellKind(kind.Name))
 	}
 	return &Error{
 		Code: CodeAlreadyExists, Reason: "ALREADY_EXISTS", Message: "Already exists: " + description, Violations: v,
-		Resource: &ResourceInfo{Kind: kind, Area: kindArea[kind], Name: string(uid), Description: description},
+		Resource: &ResourceInfo{Kind: kind.Name, Area: kind.Area, Name: string(uid), Description: description},
 	}
-}
-
-// kindArea maps each kind to its area.
-var kindArea = areasOf(Kinds())
-
-func areasOf(all []KindInfo) map[string]string {
-	areas := make(map[string]string, len(all))
-	for _, k := range all {
-		areas[k.Name] = k.Area
-	}
-	return areas
 }
 
 // CreateCapabilities lists what a creation needs on the parent.

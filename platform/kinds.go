@@ -1,7 +1,5 @@
 package platform
 
-import "reflect"
-
 // Operations are the operations on each kind.
 type Operations struct {
 	Groups                    Groups
@@ -51,16 +49,10 @@ func newOperations(p *Platform) Operations {
 	}
 }
 
-// An anyKind is a Kind of any type of rows.
-type anyKind interface {
-	Info() KindInfo
-	readableBy(a *Actor, uid UID) bool
-}
-
 // kinds is the one list of all kinds. What goes over all of them is derived from
 // it: the types of events, the areas of errors, and what tests check of each kind.
-func kinds() []anyKind {
-	return []anyKind{
+func kinds() []AnyKind {
+	return []AnyKind{
 		&groupKind, &identityKind, &roleKind, &roleBindingKind, &identityProviderKind, &accountAssociationKind,
 		&groupInviteKind, &externalGroupRoleMappingKind, &termsKind,
 		&repoKind, &tagKind,
@@ -71,6 +63,12 @@ func kinds() []anyKind {
 	}
 }
 
+// allEventTypes has the types of the events of all kinds.
+var allEventTypes = newEventTypes(kinds())
+
+// AllEventTypes returns the types of the events of all kinds.
+func AllEventTypes() *EventTypes { return allEventTypes }
+
 // Kinds returns the facts about every kind.
 func Kinds() []KindInfo {
 	var all []KindInfo
@@ -78,34 +76,4 @@ func Kinds() []KindInfo {
 		all = append(all, k.Info())
 	}
 	return all
-}
-
-// A KindInfo has the facts of a Kind that do not depend on the type of its rows.
-type KindInfo struct {
-	Name, Plural, Area, Parent   string
-	Number                       byte
-	Own                          bool     // whether the kind is not in the reference
-	GraphOnly                    bool     // whether only GraphQL has the kind
-	Shared                       bool     // whether its rows belong to no organisation
-	Event                        string   // the middle of its event types
-	Verbs                        []string // the verbs of its event types
-	EventBody                    string   // the kind of the bodies of its events
-	List, Create, Update, Delete Capability
-	Required                     []string // fields that a creation must set
-	Orders                       []string // fields that lists can be sorted by
-	Row                          reflect.Type
-}
-
-// Info returns the facts about the kind.
-func (k *Kind[T]) Info() KindInfo {
-	orders := make([]string, len(k.Orders))
-	for i, o := range k.Orders {
-		orders[i] = o.Name
-	}
-	return KindInfo{
-		Name: k.Name, Plural: k.Plural, Area: k.Area, Parent: k.Parent, Number: k.Number, Own: k.Own, GraphOnly: k.GraphOnly, Shared: k.Shared,
-		Event: k.Event, Verbs: k.Verbs, EventBody: k.bodyType(),
-		List: k.List, Create: k.Create, Update: k.Update, Delete: k.Delete,
-		Required: k.Required, Orders: orders, Row: reflect.TypeFor[T]().Elem(),
-	}
 }

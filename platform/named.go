@@ -54,15 +54,15 @@ func (r *resources[T, F]) findNamed(ctx context.Context, field string, seesRows 
 	slices.Sort(readable)
 	found, err := r.table.Get(ctx, r.p.store, Keys{uids: slices.Compact(readable), without: r.kind.Hidden})
 	if err == nil && len(found) == 0 {
-		err = newNamedNotFound(field, r.kind.Name, uids[0])
+		err = newNamedNotFound(field, r.kind.ref(), uids[0])
 	}
 	return err
 }
 
 // newNamedNotFound returns the error for a resource that a field names. It does not tell whether the resource
 // exists.
-func newNamedNotFound[Name ~string](field, kind string, name Name) *Error {
-	description := fmt.Sprintf("%s %s does not exist, or you may not read it", spellKind(kind), name)
+func newNamedNotFound[Name ~string](field string, kind Ref, name Name) *Error {
+	description := fmt.Sprintf("%s %s does not exist, or you may not read it", spellKind(kind.Name), name)
 	e := newNotFoundBecause(kind, string(name), description)
 	var v violations
 	v.add(field, "%s", description)

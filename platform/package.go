@@ -63,7 +63,7 @@ func (f *PackageFilter) check(v *violations) {
 }
 
 var packageKind = Kind[*Package]{
-	Name: "Package", Plural: "packages", Area: areaRegistry, Number: 21, Own: true, GraphOnly: true, Parent: "Group",
+	Name: "Package", Plural: "packages", Area: areaRegistry, Number: 21, Own: true, GraphOnly: true, Parent: groupRef,
 	List: CapManifestMetadataList, Also: []Capability{CapTagList},
 	Orders: []OrderField[*Package]{
 		{"name", nil, func(p *Package) any { return p.Name }},

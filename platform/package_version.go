@@ -96,7 +96,7 @@ func (f *PackageVersionFilter) check(v *violations) {
 }
 
 var packageVersionKind = Kind[*PackageVersion]{
-	Name: "PackageVersion", Plural: "packageVersions", Area: areaRegistry, Number: 22, Own: true, GraphOnly: true, Parent: "Package",
+	Name: "PackageVersion", Plural: "packageVersions", Area: areaRegistry, Number: 22, Own: true, GraphOnly: true, Parent: Ref{"Package", areaRegistry},
 	List: CapManifestMetadataList, Also: []Capability{CapTagList},
 	Orders: []OrderField[*PackageVersion]{
 		{"version", nil, func(v *PackageVersion) any { return v.Rank }},

@@ -79,7 +79,7 @@ func getByPath[T any, F filter](ctx context.Context, r *resources[T, F], text st
 		}
 	}
 	if !found {
-		return zero, r.kind.addArea(newNotFound(r.kind.Name, fieldmask.TruncateForMessage(text)))
+		return zero, r.kind.addArea(newNotFound(r.kind.ref(), fieldmask.TruncateForMessage(text)))
 	}
 	TraceOf(ctx).NoteResource(r.kind.Name, r.kind.UID(deepest))
 	return deepest, nil

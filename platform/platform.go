@@ -57,6 +57,7 @@ type Platform struct {
 
 	store   Store
 	tables  Tables
+	types   *EventTypes
 	options Options
 	secrets []*encryption // those that this process knows, of which the store has one; nil if Options.NoSecrets is set
 
@@ -91,7 +92,7 @@ func New(ctx context.Context, store Store, options Options) (*Platform, error) {
 		options.SharedIssuers = DefaultSharedIssuers()
 	}
 	p := &Platform{
-		store: store, tables: store.Tables(), options: options, broadcast: newBroadcast(store, options),
+		store: store, tables: store.Tables(), types: allEventTypes, options: options, broadcast: newBroadcast(store, options),
 		sealerTurn: make(chan struct{}, 1), patterns: newPatterns(), seen: make(chan UID, 256),
 	}
 	p.denials.p = p

@@ -98,9 +98,9 @@ func invalidUID(field string, uid UID) error {
 // called only when a list is empty.
 func (r *resources[T, F]) scopeExists(ctx context.Context, f UIDFilter) error {
 	scopes := []struct {
-		kind string
+		kind Ref
 		uid  UID
-	}{{"Group", f.AncestorsOf}, {"Group", f.DescendantsOf}, {r.kind.Parent, f.ChildrenOf}}
+	}{{groupRef, f.AncestorsOf}, {groupRef, f.DescendantsOf}, {r.kind.Parent, f.ChildrenOf}}
 	for _, scope := range scopes {
 		if scope.uid == "" {
 			continue

@@ -115,7 +115,7 @@ func (f *RepoFilter) check(v *violations) {
 }
 
 var repoKind = Kind[*Repo]{
-	Name: "Repo", Plural: "repos", Area: areaRegistry, Number: 5, Event: "platform.registry.repo", Parent: "Group", LevelsInside: 1,
+	Name: "Repo", Plural: "repos", Area: areaRegistry, Number: 5, Event: "platform.registry.repo", Parent: groupRef, LevelsInside: 1,
 	Verbs: []string{"created", "updated", "deleted"},
 	List:  CapRepoList, Create: CapRepoCreate, Update: CapRepoUpdate, Delete: CapRepoDelete,
 	Blocked: "RESOURCE_NOT_EMPTY",

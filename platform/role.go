@@ -103,7 +103,7 @@ func BuiltInRoles() []*Role {
 }
 
 var roleKind = Kind[*Role]{
-	Name: "Role", Plural: "roles", Area: areaIAM, Number: 3, Event: "iam.roles", Parent: "Group",
+	Name: "Role", Plural: "roles", Area: areaIAM, Number: 3, Event: "iam.roles", Parent: groupRef,
 	Verbs: []string{"created", "updated", "deleted"},
 	List:  CapRolesList, Create: CapRolesCreate, Update: CapRolesUpdate, Delete: CapRolesDelete,
 	Blocked: "RESOURCE_IN_USE",

@@ -101,7 +101,7 @@ func (f *RoleBindingFilter) checkNamed(ctx context.Context, p *Platform, listed 
 }
 
 var roleBindingKind = Kind[*RoleBinding]{
-	Name: "RoleBinding", Plural: "roleBindings", Area: areaIAM, Number: 4, Event: "iam.rolebindings", Parent: "Group",
+	Name: "RoleBinding", Plural: "roleBindings", Area: areaIAM, Number: 4, Event: "iam.rolebindings", Parent: groupRef,
 	Verbs: []string{"created", "created.batch", "updated", "deleted", verbExpired, verbConfirmed},
 	List:  CapRoleBindingsList, Create: CapRoleBindingsCreate, Update: CapRoleBindingsUpdate, Delete: CapRoleBindingsDelete,
 	Fields: []fieldmask.Field{

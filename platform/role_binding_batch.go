@@ -104,7 +104,7 @@ func (s RoleBindings) createAll(ctx context.Context, parent UID, ins []fieldmask
 		failing, err = s.findDuplicate(ctx, slices.Repeat([]UID{parent}, len(bindings)), bindings)
 		err = placeBinding(err, list, failing)
 	case errors.Is(err, ErrNoParent):
-		err = newNotFound("Group", parent)
+		err = newNotFound(groupRef, parent)
 	}
 	if err != nil && list != "" && failing != noRow {
 		err = nameRequest(err, list, failing)

@@ -50,7 +50,7 @@ type SubscriptionFilter struct {
 func (f *SubscriptionFilter) check(v *violations) { v.checkFilter("sink", f.Sink) }
 
 var subscriptionKind = Kind[*Subscription]{
-	Name: "Subscription", Plural: "subscriptions", Area: areaEvents, Number: 9, Event: "events.subscription", Parent: "Group", LevelsInside: 1,
+	Name: "Subscription", Plural: "subscriptions", Area: areaEvents, Number: 9, Event: "events.subscription", Parent: groupRef, LevelsInside: 1,
 	Verbs: []string{"created", "updated", "deleted", "test", "disabled"},
 	List:  CapSubscriptionsList, Create: CapSubscriptionsCreate, Delete: CapSubscriptionsDelete,
 	Fields: []fieldmask.Field{
@@ -92,8 +92,8 @@ func newSubscriptions(p *Platform) Subscriptions {
 			v.checkSink(s.Sink, &p.options)
 		}
 		if changed("types") {
-			v.checkEventTypes("types", s.Types)
-			s.Types = fullEventTypes(s.Types)
+			p.types.check(v, "types", s.Types)
+			s.Types = p.types.full(s.Types)
 		}
 	}
 	return Subscriptions{&resources[*Subscription, *SubscriptionFilter]{p, &kind, subscriptionKeyFilter, p.tables.Subscriptions}}
@@ -117,7 +117,7 @@ func (s Subscriptions) CreateConditional(ctx context.Context, parent UID, in fie
 		err = r.authorizeDenied(ctx)
 	}
 	if err != nil {
-		return nil, s.recordIfDenied(ctx, "created", parent, listEventTypes(err))
+		return nil, s.recordIfDenied(ctx, "created", parent, s.p.types.listIn(err))
 	}
 	secret := ""
 	err = s.p.store.Write(ctx, func(tx Tx) error {
@@ -183,7 +183,7 @@ func (s Subscriptions) CreateBatch(ctx context.Context, requests []SubscriptionR
 	for i := range made {
 		made[i].Secret = secrets[i]
 	}
-	return made, listEventTypes(err)
+	return made, s.p.types.listIn(err)
 }
 
 // complete gives a subscription the conditions of a request and a new secret, which is stored encrypted.

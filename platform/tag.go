@@ -87,7 +87,7 @@ func (f *TagFilter) check(v *violations) {
 }
 
 var tagKind = Kind[*Tag]{
-	Name: "Tag", Plural: "tags", Area: areaRegistry, Number: 6, Event: "platform.registry.tag", Parent: "Repo",
+	Name: "Tag", Plural: "tags", Area: areaRegistry, Number: 6, Event: "platform.registry.tag", Parent: repoRef,
 	Verbs: []string{"created", "deleted"}, // moving a tag is recorded as created
 	List:  CapTagList, Create: CapTagCreate, Update: CapTagUpdate, Delete: CapTagDelete,
 	Fields: []fieldmask.Field{
@@ -166,7 +166,7 @@ func (s Tags) Create(ctx context.Context, repo UID, in fieldmask.Input[*Tag]) (*
 	var made *Tag
 	err = retryCollisions(func() (err error) { made, err = s.save(ctx, repo, tag); return err })
 	if errors.Is(err, ErrNoParent) {
-		err = newNotFound("Repo", repo)
+		err = newNotFound(repoRef, repo)
 	}
 	if err != nil {
 		return nil, s.recordIfDenied(ctx, "created", repo, err)

@@ -90,7 +90,7 @@ func (s Tags) findMissingRepo(ctx context.Context, names []TagName) error {
 	}
 	for i, name := range names {
 		if !exists[name.Repo] {
-			return addIndex(newNotFound("Repo", name.Repo), listOfRequests, i)
+			return addIndex(newNotFound(repoRef, name.Repo), listOfRequests, i)
 		}
 	}
 	return newAborted("a repo of the batch was created or deleted at the same time", nil)

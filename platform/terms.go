@@ -42,8 +42,8 @@ type TermsFilter struct {
 func (f *TermsFilter) check(v *violations) { v.checkFilter("doc_ids", f.DocIDs...) }
 
 var termsKind = Kind[*TermsAcceptance]{
-	Name: "TermsAcceptance", Plural: "termsAcceptances", Area: areaIAM, Number: 14, Event: "iam.terms", Parent: "Group",
-	Verbs: []string{"accepted"}, EventBody: "iam.AcceptedTerms", // one event for all documents; the body is the response
+	Name: "TermsAcceptance", Plural: "termsAcceptances", Area: areaIAM, Number: 14, Event: "iam.terms", Parent: groupRef,
+	Verbs: []string{"accepted"}, EventBody: "iam.AcceptedTerms", EventsOfParent: true, // one event for all documents; the body is the response
 	List: CapTermsList, Create: CapTermsAccept,
 	Orders: []OrderField[*TermsAcceptance]{
 		{"doc_id", []string{"docId", "name"}, func(t *TermsAcceptance) any { return t.DocID }},
@@ -232,7 +232,7 @@ func (s Terms) GetMany(ctx context.Context, keys []TermsKey) ([]*TermsAcceptance
 			continue
 		}
 		if rows[i], errs[i] = byKey[key], err; err == nil && rows[i] == nil {
-			errs[i] = s.kind.addArea(newNotFound(s.kind.Name, string(key.Group)+"#"+fieldmask.TruncateForMessage(key.DocID)))
+			errs[i] = s.kind.addArea(newNotFound(s.kind.ref(), string(key.Group)+"#"+fieldmask.TruncateForMessage(key.DocID)))
 		}
 	}
 	return rows, errs

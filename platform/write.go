@@ -421,5 +421,5 @@ func (r *resources[T, F]) alreadyExists(ctx context.Context, parent UID, row T) 
 	if len(rows.Items) > 0 { // it can have been deleted in the meantime
 		uid = r.kind.UID(rows.Items[0])
 	}
-	return newAlreadyExists(r.kind.Name, uid, r.kind.Unique...)
+	return newAlreadyExists(r.kind.ref(), uid, r.kind.Unique...)
 }

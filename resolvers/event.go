@@ -76,7 +76,7 @@ var graphTypes = map[string]string{"Subscription": "EventSubscription"}
 
 func resourcesOf(all []*platform.Event) []object {
 	return mapEach(all, func(e *platform.Event) object {
-		kind, uid := e.Resource()
+		kind, uid := platform.AllEventTypes().ResourceOf(e)
 		return object{cmp.Or(graphTypes[kind], kind), string(uid)}
 	})
 }

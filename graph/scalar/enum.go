@@ -330,7 +330,7 @@ func UnmarshalSearchField(v any) (platform.SearchField, error) {
 
 // AppendEventKind appends the kind of an event type, as JSON.
 func AppendEventKind(b []byte, eventType string, _ bool) []byte {
-	name, known := platform.EventKindName(eventType)
+	name, known := platform.AllEventTypes().KindName(eventType)
 	if !known {
 		return execute.AppendNull(b)
 	}

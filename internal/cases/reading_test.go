@@ -195,7 +195,7 @@ func (r *onlooker) follow(e *env, lobby, last string) {
 	feed, err := e.w.p.Events.Open(r.ctx, platform.EventRequest{DescendantsOf: platform.UID(e.text("{org}")), After: new(string)})
 	if err == nil {
 		err = feed.Follow(r.ctx, func(event *platform.Event) error {
-			short, _ := platform.ShortEventType(event.Type)
+			short := platform.ShortEventType(event.Type)
 			if !liesWithin(string(event.Subject), lobby) {
 				r.events[short] = true
 				r.feed += string(event.Body)

@@ -265,8 +265,8 @@ func TestTheContractsNameEveryCapabilityAndEvent(t *testing.T) {
 	}
 	const events = "schema/event.graphqls"
 	values = enumValues(t, events, "EventKind")
-	for _, full := range platform.EventTypes() {
-		if short, _ := platform.ShortEventType(full); !slices.Contains(values, enumName(short)) {
+	for _, full := range platform.AllEventTypes().All() {
+		if short := platform.ShortEventType(full); !slices.Contains(values, enumName(short)) {
 			t.Errorf("%s: add to the enum EventKind, then `make generate`\n\t%s", events, enumName(short))
 		}
 	}

@@ -143,7 +143,7 @@ func create[T any](pattern string, operations creator[T]) route {
 	return route{
 		name: "Create" + kind.Name, method: http.MethodPost, pattern: pattern, capabilities: kind.CreateCapabilities(),
 		body: zeroOf[T](), answer: zeroOf[T](), kind: factsOf(kind),
-		doc: fmt.Sprintf("Creates one %s in the %s that the path names.", words(kind.Name), words(kind.Parent)), reportsQuery: true,
+		doc: fmt.Sprintf("Creates one %s in the %s that the path names.", words(kind.Name), words(kind.Parent.Name)), reportsQuery: true,
 		call: func(r *request) (any, error) {
 			body, err := r.readBody()
 			if err != nil {

@@ -46,7 +46,7 @@ func setEventHeaders(header http.Header, e *platform.Event, source string) {
 		"ce-traceparent": e.Cause, // the extension for distributed tracing
 	}
 	if e.Denied == "" { // the body of a denial is no resource
-		attributes["ce-bodytype"], attributes["ce-identityprovider"] = e.BodyType(), string(e.IdentityProvider())
+		attributes["ce-bodytype"], attributes["ce-identityprovider"] = platform.AllEventTypes().BodyOf(e), string(platform.AllEventTypes().IdentityProviderOf(e))
 	}
 	for name, value := range attributes {
 		if value != "" { // CloudEvents allows no empty attribute

@@ -198,7 +198,7 @@ func (r *readList) addSingleReads() {
 		"a rare type on the third level":        {DescendantsOf: r.b.deep[2], Types: []string{rareEvent}},
 		"a frequent and a rare type":            {DescendantsOf: r.b.root, Types: []string{frequentEvent, rareEvent}},
 		"several types, some without events":    {DescendantsOf: r.b.root, Types: []string{rareEvent, "iam.roles.created", "iam.roles.updated"}},
-		"most types":                            {DescendantsOf: r.b.root, Types: platform.EventTypes()[:30]},
+		"most types":                            {DescendantsOf: r.b.root, Types: platform.AllEventTypes().All()[:30]},
 
 		"the events of a rare resource":            {DescendantsOf: r.b.root, Subject: r.b.rareTarget()},
 		"the events of a rare resource in a group": {DescendantsOf: r.b.deep[1], Subject: r.b.rareTarget()},

@@ -1,0 +1,57 @@
+package platform
+
+import (
+	"cmp"
+	"reflect"
+)
+
+// An AnyKind is a Kind of any type of rows.
+type AnyKind interface {
+	Info() KindInfo
+	readableBy(a *Actor, uid UID) bool
+	otherEvents() []EventKind
+}
+
+// An EventKind describes events: the middle of their types and the verbs, the type of their bodies, and the kind of
+// their subjects.
+type EventKind struct {
+	Event    string
+	Verbs    []string
+	Body     string
+	Resource string
+}
+
+// A KindInfo has the facts of a Kind that do not depend on the type of its rows.
+type KindInfo struct {
+	Name, Plural, Area, Parent   string
+	Number                       byte
+	Own                          bool     // whether the kind is not in the reference
+	GraphOnly                    bool     // whether only GraphQL has the kind
+	Shared                       bool     // whether its rows belong to no organisation
+	Event                        string   // the middle of its event types
+	Verbs                        []string // the verbs of its event types
+	EventBody                    string   // the kind of the bodies of its events
+	EventsOfParent               bool     // whether its events are about the parent
+	List, Create, Update, Delete Capability
+	Required                     []string // fields that a creation must set
+	Orders                       []string // fields that lists can be sorted by
+	Row                          reflect.Type
+}
+
+// Info returns the facts about the kind.
+func (k *Kind[T]) Info() KindInfo {
+	orders := make([]string, len(k.Orders))
+	for i, o := range k.Orders {
+		orders[i] = o.Name
+	}
+	return KindInfo{
+		Name: k.Name, Plural: k.Plural, Area: k.Area, Parent: k.Parent.Name, Number: k.Number, Own: k.Own, GraphOnly: k.GraphOnly, Shared: k.Shared,
+		Event: k.Event, Verbs: k.Verbs, EventBody: k.bodyType(), EventsOfParent: k.EventsOfParent,
+		List: k.List, Create: k.Create, Update: k.Update, Delete: k.Delete,
+		Required: k.Required, Orders: orders, Row: reflect.TypeFor[T]().Elem(),
+	}
+}
+
+func (k *Kind[T]) bodyType() string { return cmp.Or(k.EventBody, k.Area+"."+k.Name) }
+
+func (k *Kind[T]) otherEvents() []EventKind { return k.OtherEvents }
