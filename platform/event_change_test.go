@@ -193,7 +193,7 @@ func TestAnEventNamesItsResource(t *testing.T) {
 		{"nothing.of.ours", "", ""},
 	} {
 		e := platform.Event{Type: "dev.atrium.api." + c.kind + ".v1", Subject: group, Denied: c.denied}
-		if kind, uid := platform.AllEventTypes().ResourceOf(e); kind != c.want || uid != group {
+		if kind, uid := platform.AllEventTypes().ResourceOf(&e); kind != c.want || uid != group {
 			t.Errorf("%s (denied: %q) tells of the %s %s, want %s", c.kind, c.denied, kind, uid, c.want)
 		}
 	}

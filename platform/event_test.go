@@ -231,15 +231,15 @@ func TestEveryEventNamesTheTypeOfItsBody(t *testing.T) {
 			continue
 		}
 		e := platform.Event{Type: "dev.atrium.api." + rpc.event, Subject: group + "/0000000000000001"}
-		if platform.AllEventTypes().BodyOf(e) == "" {
+		if platform.AllEventTypes().BodyOf(&e) == "" {
 			t.Errorf("%s is of no kind", e.Type)
 		}
-		bodies[platform.AllEventTypes().BodyOf(e)] = true
+		bodies[platform.AllEventTypes().BodyOf(&e)] = true
 		want := platform.UID("")
-		if platform.AllEventTypes().BodyOf(e) == "iam.ExternalGroupRoleMapping" {
+		if platform.AllEventTypes().BodyOf(&e) == "iam.ExternalGroupRoleMapping" {
 			want = group
 		}
-		if got := platform.AllEventTypes().IdentityProviderOf(e); got != want {
+		if got := platform.AllEventTypes().IdentityProviderOf(&e); got != want {
 			t.Errorf("%s: the provider is %q, want %q", e.Type, got, want)
 		}
 	}
