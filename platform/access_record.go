@@ -139,7 +139,7 @@ func (s AuditLog) AccessAt(ctx context.Context, req AccessRequest) (AccessPage[*
 func (s AuditLog) accessAt(ctx context.Context, req AccessRequest) (page AccessPage[*AccessGrant], err error) {
 	v := violations(slices.Clone(req.Malformed))
 	v.checkUID("group", req.Group)
-	if req.From.After(s.p.now().Time) {
+	if req.From.After(s.area.now().Time) {
 		v.add("time", "must not be in the future")
 	}
 	if req.After != "" && !UID(req.After).Valid() {
@@ -188,11 +188,11 @@ func (s AuditLog) readSomeGrants(ctx context.Context, q PastBindingQuery) (grant
 	for _, g := range q.Groups {
 		asked.Scope.branches = append(asked.Scope.branches, Branch{Relation: Children, UID: g})
 	}
-	now, err := s.p.tables.RoleBindings.List(ctx, s.p.store, asked)
+	now, err := s.area.iam.tables.RoleBindings.List(ctx, s.area.store, asked)
 	if err != nil {
 		return nil, "", err
 	}
-	changed, err := s.p.store.FirstBindingChanges(ctx, q)
+	changed, err := s.area.store.FirstBindingChanges(ctx, q)
 	if err != nil {
 		return nil, "", err
 	}
@@ -262,7 +262,7 @@ func (e *Event) bindings() (before, after *RoleBinding) {
 // completePage adds to a page from when on the log has all events.
 func completePage[T any](ctx context.Context, s AuditLog, page AccessPage[T], since Time) (AccessPage[T], error) {
 	var err error
-	page.RecordedSince, err = s.p.store.RecordedSince(ctx)
+	page.RecordedSince, err = s.area.store.RecordedSince(ctx)
 	page.Complete = !since.Before(page.RecordedSince.Time)
 	return page, err
 }
@@ -292,7 +292,7 @@ func (s AuditLog) accessChanges(ctx context.Context, req AccessRequest) (page Ac
 	if err != nil {
 		return page, err
 	}
-	events, err := s.p.store.EventLog(ctx, AuditQuery{
+	events, err := s.area.store.EventLog(ctx, AuditQuery{
 		Scope: subtreeScope([]UID{req.Group}), Actor: req.Actor, Target: req.Identity, Types: accessEventTypes, Denied: new(bool), Access: true,
 		From: FirstEventID(req.From), Before: FirstEventID(req.To), After: req.After, Backward: req.Backward, Limit: limit,
 	})
@@ -386,7 +386,7 @@ func (s AuditLog) readRoles(ctx context.Context, grants []*AccessGrant) (now map
 		seen[g.RoleUID] = true
 	}
 	uids := slices.Sorted(maps.Keys(seen))
-	roles, errs := s.p.Roles.GetMany(ctx, uids)
+	roles, errs := s.area.iam.Roles.GetMany(ctx, uids)
 	now = map[UID][]Capability{}
 	var custom []UID
 	for i, uid := range uids {
@@ -406,6 +406,6 @@ func (s AuditLog) readRoles(ctx context.Context, grants []*AccessGrant) (now map
 		return now, nil, nil
 	}
 	first := slices.MinFunc(grants, func(x, y *AccessGrant) int { return x.at.Compare(y.at.Time) })
-	changes, err = s.p.store.RoleCapabilityChanges(ctx, custom, first.at)
+	changes, err = s.area.store.RoleCapabilityChanges(ctx, custom, first.at)
 	return now, changes, err
 }

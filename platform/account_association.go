@@ -203,7 +203,9 @@ func (a *GitHubAccount) check(v *violations) {
 
 // AccountAssociations are the operations on account associations.
 type AccountAssociations struct {
-	*resources[*AccountAssociation, *AccountAssociationFilter]
+	Resources[*AccountAssociation, *AccountAssociationFilter]
+	rows *Collection[*AccountAssociation, *AccountAssociationFilter]
+	area *iamArea
 }
 
 // associationKeyFilter finds the association of a group: there is at most one.
@@ -213,16 +215,16 @@ func associationKeyFilter(*AccountAssociation) *AccountAssociationFilter {
 
 // Create creates the association of a group.
 func (s AccountAssociations) Create(ctx context.Context, parent UID, in fieldmask.Input[*AccountAssociation]) (*AccountAssociation, error) {
-	association, err := s.authorizeCreate(ctx, parent, in)
+	association, err := s.rows.authorizeCreate(ctx, parent, in)
 	if err != nil {
-		return nil, s.recordIfDenied(ctx, "created", parent, err)
+		return nil, s.rows.recordIfDenied(ctx, "created", parent, err)
 	}
-	return s.insert(ctx, parent, association, func(tx Tx) error { return s.checkServiceBindings(ctx, tx, parent, association) })
+	return s.rows.insert(ctx, parent, association, func(tx Tx) error { return s.checkServiceBindings(ctx, tx, parent, association) })
 }
 
 // Update changes the association of a group.
 func (s AccountAssociations) Update(ctx context.Context, uid UID, in fieldmask.Input[*AccountAssociation]) (*AccountAssociation, error) {
-	return s.updateChecked(ctx, uid, in, func(tx Tx, change *fieldmask.Change[*AccountAssociation]) error {
+	return s.rows.updateChecked(ctx, uid, in, func(tx Tx, change *fieldmask.Change[*AccountAssociation]) error {
 		return s.checkServiceBindings(ctx, tx, uid, change.Row)
 	})
 }
@@ -245,7 +247,7 @@ func (s AccountAssociations) checkServiceBindings(ctx context.Context, tx Tx, gr
 	if err := v.err(); err != nil || len(identities) == 0 {
 		return err
 	}
-	caller, bound, err := s.p.readCallerAndBound(ctx, tx, identities...)
+	caller, bound, err := s.area.readCallerAndBound(ctx, tx, identities...)
 	if err != nil {
 		return err
 	}
@@ -265,4 +267,6 @@ func (s AccountAssociations) checkServiceBindings(ctx context.Context, tx Tx, gr
 }
 
 // Delete deletes the association of a group.
-func (s AccountAssociations) Delete(ctx context.Context, uid UID) error { return s.remove(ctx, uid) }
+func (s AccountAssociations) Delete(ctx context.Context, uid UID) error {
+	return s.rows.remove(ctx, uid)
+}

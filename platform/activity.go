@@ -161,11 +161,11 @@ type AdvisoryCount struct {
 // opened, and those that were fixed.
 func (s Advisories) Activity(ctx context.Context, req ActivityRequest) ([]AdvisoryActivity, error) {
 	activity, err := s.activity(ctx, req)
-	return activity, s.kind.addArea(err)
+	return activity, s.rows.kind.addArea(err)
 }
 
 func (s Advisories) activity(ctx context.Context, req ActivityRequest) ([]AdvisoryActivity, error) {
-	in, err := checkActivity(ctx, req, s.p.now(), nil)
+	in, err := checkActivity(ctx, req, s.area.now(), nil)
 	if err != nil {
 		return nil, err
 	}
@@ -174,9 +174,9 @@ func (s Advisories) activity(ctx context.Context, req ActivityRequest) ([]Adviso
 		return nil, err
 	}
 	q := req.query(in, scope)
-	counts, err := s.p.store.AdvisoryActivity(ctx, q)
+	counts, err := s.area.tables.AdvisoryActivity(ctx, s.area.store, q)
 	if err == nil && len(counts) == 0 {
-		err = s.scopeExists(ctx, UIDFilter{DescendantsOf: req.Within})
+		err = s.rows.scopeExists(ctx, UIDFilter{DescendantsOf: req.Within})
 	}
 	activity := make([]AdvisoryActivity, len(in.starts))
 	for i, start := range in.starts {
@@ -206,11 +206,11 @@ func checkActivity(ctx context.Context, req ActivityRequest, now Time, check fun
 
 // activityScope returns the scope of the advisories of a group or of a repo.
 func (s Advisories) activityScope(ctx context.Context, within UID) (Scope, error) {
-	q, err := s.query(ctx, ListRequest[*AdvisoryFilter]{UIDP: UIDFilter{DescendantsOf: within}})
+	q, err := s.rows.query(ctx, ListRequest[*AdvisoryFilter]{UIDP: UIDFilter{DescendantsOf: within}})
 	if err != nil || within.IsRoot() {
 		return q.Scope, err
 	}
-	repos, err := s.p.tables.Repos.Get(ctx, s.p.store, Keys{uids: []UID{within}})
+	repos, err := s.area.tables.Repos.Get(ctx, s.area.store, Keys{uids: []UID{within}})
 	if err != nil || len(repos) == 0 {
 		return q.Scope, err
 	}
@@ -236,13 +236,13 @@ type EventCount struct {
 // groups.update on the group.
 func (s AuditLog) Activity(ctx context.Context, req ActivityRequest, types, kinds []string) ([]EventActivity, error) {
 	activity, err := s.activity(ctx, req, types, kinds)
-	return activity, inArea(areaEvents, s.p.types.listIn(err))
+	return activity, inArea(areaEvents, s.area.types.listIn(err))
 }
 
 func (s AuditLog) activity(ctx context.Context, req ActivityRequest, types, kinds []string) ([]EventActivity, error) {
-	in, err := checkActivity(ctx, req, s.p.now(), func(v *violations) {
-		s.p.types.check(v, "types", types)
-		s.p.types.check(v, "kinds", kinds)
+	in, err := checkActivity(ctx, req, s.area.now(), func(v *violations) {
+		s.area.types.check(v, "types", types)
+		s.area.types.check(v, "kinds", kinds)
 	})
 	if err != nil {
 		return nil, err
@@ -250,7 +250,7 @@ func (s AuditLog) activity(ctx context.Context, req ActivityRequest, types, kind
 	if actor := ActorOf(ctx); !actor.Can(CapGroupsUpdate, req.Within) { // reading the audit log needs the same capability
 		return nil, actor.permissionError(CapGroupsUpdate, req.Within)
 	}
-	selected := s.p.types.selected(types, kinds)
+	selected := s.area.types.selectTypes(types, kinds)
 	if selected != nil && len(selected) == 0 {
 		return []EventActivity{}, nil
 	}
@@ -260,7 +260,7 @@ func (s AuditLog) activity(ctx context.Context, req ActivityRequest, types, kind
 	}
 	q := req.query(in, subtreeScope([]UID{req.Within}))
 	q.Types = selected
-	counts, err := s.p.store.EventActivity(ctx, q)
+	counts, err := s.area.store.EventActivity(ctx, q)
 	for _, c := range counts {
 		counted := &activity[in.position(q, c.Step)]
 		counted.Changes += c.Changes

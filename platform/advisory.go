@@ -371,6 +371,10 @@ var advisoryKind = Kind[*Advisory]{
 
 // AdvisoryQueries read and write advisories in other ways than a Table does.
 type AdvisoryQueries interface {
+	// AdvisoryActivity counts per interval, without withdrawn ones, the advisories that were opened and those that
+	// were fixed.
+	AdvisoryActivity(ctx context.Context, on Conn, q ActivityQuery) ([]AdvisoryCount, error)
+
 	// SummarizeAdvisories counts the advisories of each scope, without withdrawn
 	// ones, with one statement.
 	SummarizeAdvisories(ctx context.Context, on Conn, scopes []Scope) ([]*AdvisorySummary, error)
@@ -400,7 +404,9 @@ type AdvisoryQueries interface {
 
 // Advisories are the operations on advisories.
 type Advisories struct {
-	*resources[*Advisory, *AdvisoryFilter]
+	Resources[*Advisory, *AdvisoryFilter]
+	rows *Collection[*Advisory, *AdvisoryFilter]
+	area *inventoryArea
 }
 
 // The affected versions of an advisory, as package affected describes them.
@@ -417,12 +423,12 @@ type (
 // Those whose feed does not say it are left out.
 func (s Advisories) AffectedVersions(ctx context.Context, uids []UID) (map[UID]*AffectedVersions, error) {
 	if _, err := requireCaller(ctx); err != nil {
-		return nil, s.kind.addArea(err)
+		return nil, s.rows.kind.addArea(err)
 	}
-	found, err := s.p.tables.Advisories.Get(ctx, s.p.store, Keys{uids: uids, without: AdvisoryEvents})
+	found, err := s.area.tables.Advisories.Get(ctx, s.area.store, Keys{uids: uids, without: AdvisoryEvents})
 	sets := make(map[UID]*AffectedVersions, len(found))
 	for _, a := range found {
 		sets[a.UID] = a.Affected
 	}
-	return sets, s.kind.addArea(err)
+	return sets, s.rows.kind.addArea(err)
 }

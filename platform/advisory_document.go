@@ -121,8 +121,8 @@ type FeedPlace struct {
 // may call them. A document has the advisories that the caller may see, and those of feeds
 // for all organisations.
 type AdvisoryDocuments struct {
-	p     *Platform
-	lists *resources[*AdvisoryDocument, *DocumentFilter] // checks requests and makes pages; it has no table
+	area  *inventoryArea
+	lists *Collection[*AdvisoryDocument, *DocumentFilter] // checks requests and makes pages; it has no table
 }
 
 // Kind returns what lists of documents have in common with those of kinds.
@@ -224,7 +224,7 @@ func (s AdvisoryDocuments) list(ctx context.Context, req ListRequest[*DocumentFi
 	q.Scope = documentScope(ActorOf(ctx))
 	var rows Rows[*AdvisoryDocument]
 	if !q.isEmpty() {
-		rows, err = s.p.tables.ListDocuments(ctx, s.p.store, q)
+		rows, err = s.area.tables.ListDocuments(ctx, s.area.store, q)
 	}
 	if err == nil && !q.Without.HasAny(DocumentAdvisories) {
 		err = s.addAdvisories(ctx, q, &rows)
@@ -244,7 +244,7 @@ func (s AdvisoryDocuments) list(ctx context.Context, req ListRequest[*DocumentFi
 
 // findNamed returns NOT_FOUND if the caller can see no document of an artifact.
 func (s AdvisoryDocuments) findNamed(ctx context.Context, id string) error {
-	found, err := s.p.tables.ListDocuments(ctx, s.p.store, Query[*DocumentFilter]{
+	found, err := s.area.tables.ListDocuments(ctx, s.area.store, Query[*DocumentFilter]{
 		Scope: documentScope(ActorOf(ctx)), Filter: &DocumentFilter{ID: id}, Order: documentKind.DefaultOrder, Limit: 1, Parts: PartItems,
 	})
 	if err == nil && len(found.Items) == 0 {
@@ -260,7 +260,7 @@ func (s AdvisoryDocuments) addAdvisories(ctx context.Context, q Query[*DocumentF
 		return nil
 	}
 	feed := FeedQuery{scope: q.Scope, documents: documentIDs(rows.Items), names: q.Filter.CVEs, desc: q.Order.Desc != q.Backward, limit: maxPageAdvisories}
-	places, err := s.p.tables.FindAdvisories(ctx, s.p.store, feed)
+	places, err := s.area.tables.FindAdvisories(ctx, s.area.store, feed)
 	if errors.Is(err, ErrTooMany) {
 		places, err = s.findFitting(ctx, feed, places)
 	}
@@ -289,7 +289,7 @@ func (s AdvisoryDocuments) findFitting(ctx context.Context, feed FeedQuery, foun
 		return found[:complete], nil
 	}
 	feed.documents, feed.limit = []string{last}, maxDocumentAdvisories
-	found, err := s.p.tables.FindAdvisories(ctx, s.p.store, feed)
+	found, err := s.area.tables.FindAdvisories(ctx, s.area.store, feed)
 	if errors.Is(err, ErrTooMany) {
 		err = Invalid(feed.tooManyViolation(last))
 	}
@@ -305,7 +305,7 @@ func (s AdvisoryDocuments) readAdvisories(ctx context.Context, places []FeedPlac
 	for _, place := range places {
 		keys.uids = append(keys.uids, place.UID)
 	}
-	found, err := s.p.tables.Advisories.Get(ctx, s.p.store, keys)
+	found, err := s.area.tables.Advisories.Get(ctx, s.area.store, keys)
 	slices.SortFunc(found, func(x, y *Advisory) int {
 		return cmp.Or(cmp.Compare(x.AdvisoryID, y.AdvisoryID), cmp.Compare(x.ArtifactType, y.ArtifactType), cmp.Compare(x.ArtifactName, y.ArtifactName))
 	})
@@ -336,7 +336,7 @@ func (s AdvisoryDocuments) GetMany(ctx context.Context, ids []string) ([]*Adviso
 	byID := map[string]*AdvisoryDocument{}
 	if wanted := slices.DeleteFunc(slices.Clone(ids), isUnstorable); err == nil && len(wanted) > 0 {
 		var found Rows[*AdvisoryDocument]
-		found, err = s.p.tables.ListDocuments(ctx, s.p.store, Query[*DocumentFilter]{
+		found, err = s.area.tables.ListDocuments(ctx, s.area.store, Query[*DocumentFilter]{
 			Scope: documentScope(ActorOf(ctx)), Filter: &DocumentFilter{ids: wanted},
 			Order: documentKind.DefaultOrder, Limit: noLimit, Parts: PartItems,
 		})
@@ -356,15 +356,15 @@ func (s AdvisoryDocuments) GetMany(ctx context.Context, ids []string) ([]*Adviso
 // ListAdvisories reads, for each document, the same page of its advisories, with one read.
 // The documents must be results of one call of List or GetMany for the same caller.
 func (s AdvisoryDocuments) ListAdvisories(ctx context.Context, req ListRequest[*AdvisoryFilter], documents []*AdvisoryDocument) ([]Page[*Advisory], []error) {
-	all := s.p.Advisories
+	all := s.area.Advisories
 	if req.OrderBy == "" {
 		req.OrderBy = "advisory_id"
 	}
-	pages, errs := all.readEach(ctx, len(documents), func(i int) (ListRequest[*AdvisoryFilter], Query[*AdvisoryFilter], error) {
+	pages, errs := all.rows.readEach(ctx, len(documents), func(i int) (ListRequest[*AdvisoryFilter], Query[*AdvisoryFilter], error) {
 		d := documents[i]
 		of := req
 		of.Filter = &AdvisoryFilter{ArtifactNames: []string{d.ID}, Aliases: d.names}
-		q, err := all.buildQuery(ctx, of)
+		q, err := all.rows.buildQuery(ctx, of)
 		if err != nil {
 			return of, q, err
 		}

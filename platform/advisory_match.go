@@ -19,14 +19,14 @@ func (a *Advisory) NormalName() string { return a.NameRule().Normalize(a.Artifac
 // advisories, whichever groups these lie in.
 func (s Advisories) ListOfImages(ctx context.Context, req ListRequest[*AdvisoryFilter], images []ImageKey) ([]Page[*Advisory], []error) {
 	req.Filter = fillFilter(req.Filter)
-	return s.readEach(ctx, len(images), func(i int) (ListRequest[*AdvisoryFilter], Query[*AdvisoryFilter], error) {
+	return s.rows.readEach(ctx, len(images), func(i int) (ListRequest[*AdvisoryFilter], Query[*AdvisoryFilter], error) {
 		own := req
 		own.Filter = changeFilter(req.Filter, func(f *AdvisoryFilter) { f.Affecting = images[i] })
 		scope, err := s.affecting(ctx, images[i], req.UIDP)
 		if err != nil {
 			return own, Query[*AdvisoryFilter]{}, err
 		}
-		q, err := s.buildQuery(ctx, own)
+		q, err := s.rows.buildQuery(ctx, own)
 		if q.Scope = scope; own.PageToken == "" {
 			q.Filter = req.Filter // One read serves all images, and the scopes say which.
 		}
@@ -39,7 +39,7 @@ func (s Advisories) affecting(ctx context.Context, image ImageKey, f UIDFilter) 
 	if _, err := require(ctx, image.Repo, findingKind.ReadCapabilities()...); err != nil {
 		return Scope{}, err
 	}
-	scope := s.kind.narrowScope(f, []UID{image.Repo.Root(), FeedGroup})
+	scope := s.rows.kind.narrowScope(f, []UID{image.Repo.Root(), FeedGroup})
 	for i := range scope.branches {
 		scope.branches[i].Affecting = image
 	}

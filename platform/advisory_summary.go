@@ -44,7 +44,7 @@ func (s *AdvisorySummary) Add(rating SeverityRating, state AdvisoryState, n int6
 func (s Advisories) Summarize(ctx context.Context, group UID) (*AdvisorySummary, error) {
 	summaries, errs := s.SummarizeGroups(ctx, []UID{group})
 	if errs[0] == nil && *summaries[0] == (AdvisorySummary{}) {
-		errs[0] = s.kind.addArea(s.scopeExists(ctx, UIDFilter{DescendantsOf: group}))
+		errs[0] = s.rows.kind.addArea(s.rows.scopeExists(ctx, UIDFilter{DescendantsOf: group}))
 	}
 	if errs[0] != nil {
 		return nil, errs[0]
@@ -55,11 +55,11 @@ func (s Advisories) Summarize(ctx context.Context, group UID) (*AdvisorySummary,
 // SummarizeGroups counts the advisories below each group with one read of the
 // counters. The groups must exist.
 func (s Advisories) SummarizeGroups(ctx context.Context, groups []UID) ([]*AdvisorySummary, []error) {
-	return summarizeEach(ctx, s.resources, groups, s.p.tables.SummarizeAdvisories)
+	return summarizeEach(ctx, s.rows, groups, s.area.tables.SummarizeAdvisories)
 }
 
 // summarizeEach summarizes what the caller may see of the rows within each UID, with one read.
-func summarizeEach[T, V any, F filter](ctx context.Context, r *resources[T, F], within []UID, read func(context.Context, Conn, []Scope) ([]*V, error)) ([]*V, []error) {
+func summarizeEach[T, V any, F filter](ctx context.Context, r *Collection[T, F], within []UID, read func(context.Context, Conn, []Scope) ([]*V, error)) ([]*V, []error) {
 	summaries, errs := make([]*V, len(within)), make([]error, len(within))
 	var scopes []Scope
 	var indices []int
@@ -78,7 +78,7 @@ func summarizeEach[T, V any, F filter](ctx context.Context, r *resources[T, F], 
 	if len(scopes) == 0 {
 		return summaries, errs
 	}
-	found, err := read(ctx, r.p.store, scopes)
+	found, err := read(ctx, r.core.store, scopes)
 	for n, i := range indices {
 		if errs[i] = r.kind.addArea(err); err == nil {
 			summaries[i] = found[n]

@@ -119,7 +119,9 @@ var artifactKind = Kind[*Artifact]{
 // Artifacts are the operations on artifacts. A caller who may list artifacts on
 // any group can read all of them.
 type Artifacts struct {
-	*resources[*Artifact, *ArtifactFilter]
+	Resources[*Artifact, *ArtifactFilter]
+	rows *Collection[*Artifact, *ArtifactFilter]
+	area *librariesArea
 }
 
 // List reads one page of the artifacts of the given ecosystems.
@@ -127,18 +129,18 @@ func (s Artifacts) List(ctx context.Context, req ListRequest[*ArtifactFilter]) (
 	req.Filter = changeFilter(req.Filter, func(f *ArtifactFilter) { // page tokens do not depend on the order of the ecosystems
 		f.Ecosystems = deduplicateEcosystems(f.Ecosystems)
 	})
-	q, err := s.buildQuery(ctx, req)
+	q, err := s.rows.buildQuery(ctx, req)
 	if err == nil {
-		err = s.kind.checkSharedReadable(ctx)
+		err = s.rows.kind.checkSharedReadable(ctx)
 	}
 	if err != nil {
-		return Page[*Artifact]{}, s.kind.addArea(err)
+		return Page[*Artifact]{}, s.rows.kind.addArea(err)
 	}
 	for _, e := range req.Filter.Ecosystems {
 		q.Scope.branches = append(q.Scope.branches, ecosystemBranch(e))
 	}
-	page, err := s.read(ctx, req, q)
-	return page, s.kind.addArea(err)
+	page, err := s.rows.read(ctx, req, q)
+	return page, s.rows.kind.addArea(err)
 }
 
 // An EcosystemCount is the number of artifacts in an ecosystem.
@@ -151,7 +153,7 @@ type EcosystemCount struct {
 // has each ecosystem once, in the order of the enum.
 func (s Artifacts) Counts(ctx context.Context, asked []Ecosystem) ([]*EcosystemCount, error) {
 	counts, err := s.counts(ctx, asked)
-	return counts, s.kind.addArea(err)
+	return counts, s.rows.kind.addArea(err)
 }
 
 func (s Artifacts) counts(ctx context.Context, asked []Ecosystem) ([]*EcosystemCount, error) {
@@ -163,7 +165,7 @@ func (s Artifacts) counts(ctx context.Context, asked []Ecosystem) ([]*EcosystemC
 	if err := v.err(); err != nil {
 		return nil, err
 	}
-	if err := s.kind.checkSharedReadable(ctx); err != nil {
+	if err := s.rows.kind.checkSharedReadable(ctx); err != nil {
 		return nil, err
 	}
 	asked = deduplicateEcosystems(asked)
@@ -171,7 +173,7 @@ func (s Artifacts) counts(ctx context.Context, asked []Ecosystem) ([]*EcosystemC
 	for i, e := range asked {
 		scopes[i] = newScope(ecosystemBranch(e))
 	}
-	found, err := s.table.ListEach(ctx, s.p.store, Query[*ArtifactFilter]{Order: s.kind.DefaultOrder, Parts: PartTotal}, scopes)
+	found, err := s.rows.table.ListEach(ctx, s.area.store, Query[*ArtifactFilter]{Order: s.rows.kind.DefaultOrder, Parts: PartTotal}, scopes)
 	if err != nil {
 		return nil, err
 	}

@@ -39,7 +39,9 @@ var artifactVersionKind = Kind[*ArtifactVersion]{
 // ArtifactVersions are the operations on versions of artifacts. They need the
 // same capability as Artifacts.
 type ArtifactVersions struct {
-	*resources[*ArtifactVersion, *ArtifactVersionFilter]
+	Resources[*ArtifactVersion, *ArtifactVersionFilter]
+	rows *Collection[*ArtifactVersion, *ArtifactVersionFilter]
+	area *librariesArea
 }
 
 // ListOf reads one page of the versions of an artifact. It returns NOT_FOUND if
@@ -53,7 +55,7 @@ func (s ArtifactVersions) ListOf(ctx context.Context, artifact UID, req ListRequ
 	}
 	page, err := s.List(ctx, req)
 	if err == nil && len(page.Items) == 0 && page.TotalCount == 0 {
-		_, err = s.p.Artifacts.Get(ctx, artifact) // the UID can name a resource of another kind
+		_, err = s.area.Artifacts.Get(ctx, artifact) // the UID can name a resource of another kind
 	}
 	if err != nil {
 		return Page[*ArtifactVersion]{}, err

@@ -13,11 +13,8 @@ type AuditStore interface {
 	// EventLog reads events, including denials.
 	EventLog(ctx context.Context, q AuditQuery) ([]*Event, error)
 
-	// EventActivity counts changes and denials per interval. AdvisoryActivity
-	// counts, without withdrawn ones, the advisories that were opened and those that
-	// were fixed.
+	// EventActivity counts changes and denials per interval.
 	EventActivity(ctx context.Context, q ActivityQuery) ([]EventCount, error)
-	AdvisoryActivity(ctx context.Context, q ActivityQuery) ([]AdvisoryCount, error)
 
 	// FirstBindingChanges reads, of each role binding on the groups of a query that has changed
 	// since its time, the first event since then. It leaves out bindings that were made since then.
@@ -35,7 +32,7 @@ type AuditStore interface {
 
 // AuditLog are the operations on the audit log: the recorded events of changes
 // and of denied changes.
-type AuditLog struct{ p *Platform }
+type AuditLog struct{ area *eventsArea }
 
 // An AuditRequest asks for a page of the log, newest first.
 type AuditRequest struct {
@@ -101,18 +98,18 @@ type AuditQuery struct {
 // reads the log of all groups on which the caller holds groups.update.
 func (s AuditLog) List(ctx context.Context, req AuditRequest) (AuditPage, error) {
 	page, err := s.list(ctx, req)
-	return page, inArea(areaEvents, s.p.types.listIn(err))
+	return page, inArea(areaEvents, s.area.types.listIn(err))
 }
 
 func (s AuditLog) list(ctx context.Context, req AuditRequest) (AuditPage, error) {
-	q, err := req.query(ctx, s.p.types)
+	q, err := req.query(ctx, s.area.types)
 	if err != nil {
 		return AuditPage{}, err
 	}
 	if q.Types != nil && len(q.Types) == 0 {
 		return AuditPage{HasPrevious: req.After != ""}, nil
 	}
-	events, err := s.p.store.EventLog(ctx, q)
+	events, err := s.area.store.EventLog(ctx, q)
 	if err != nil {
 		return AuditPage{}, err
 	}
@@ -147,7 +144,7 @@ func (s AuditLog) GetManyWithout(ctx context.Context, ids []string, fields Costl
 	if len(q.IDs) == 0 {
 		return events, errs
 	}
-	found, err := s.p.store.EventLog(ctx, q)
+	found, err := s.area.store.EventLog(ctx, q)
 	for i, id := range ids {
 		if errs[i] != nil {
 			continue
@@ -213,7 +210,7 @@ func (r AuditRequest) buildQuery(types *EventTypes, v *violations) AuditQuery {
 		v.add("page_token", "is not a cursor of this log")
 	}
 	q := AuditQuery{
-		Actor: r.Actor, Subject: r.Subject, Target: r.Target, Types: types.selected(r.Types, r.Kinds), Denied: r.Denied,
+		Actor: r.Actor, Subject: r.Subject, Target: r.Target, Types: types.selectTypes(r.Types, r.Kinds), Denied: r.Denied,
 		After: r.After, Backward: r.Backward, Limit: pageLimit(r.PageSize, r.Empty, v), Without: r.Without,
 	}
 	if !r.Since.IsZero() {
@@ -228,11 +225,11 @@ func (r AuditRequest) buildQuery(types *EventTypes, v *violations) AuditQuery {
 // checkRecorded fails if there is neither a group nor an event of it. The events of a deleted
 // group stay in the log.
 func (s AuditLog) checkRecorded(ctx context.Context, group UID, scope Scope) error {
-	groups, err := s.p.tables.Groups.Get(ctx, s.p.store, Keys{uids: []UID{group}})
+	groups, err := s.area.iam.tables.Groups.Get(ctx, s.area.store, Keys{uids: []UID{group}})
 	if err != nil || len(groups) > 0 {
 		return err
 	}
-	events, err := s.p.store.EventLog(ctx, AuditQuery{Scope: scope, Limit: 1, Without: EventBodies | EventChanges})
+	events, err := s.area.store.EventLog(ctx, AuditQuery{Scope: scope, Limit: 1, Without: EventBodies | EventChanges})
 	if err != nil || len(events) > 0 {
 		return err
 	}
@@ -243,8 +240,8 @@ func (s AuditLog) checkRecorded(ctx context.Context, group UID, scope Scope) err
 // no rights: it is for commands of the operator, without a caller.
 func (s AuditLog) Export(ctx context.Context, req AuditRequest, yield func(*Event) error) error {
 	var v violations
-	q := req.buildQuery(s.p.types, &v)
-	if err := s.p.types.listIn(v.err()); err != nil {
+	q := req.buildQuery(s.area.types, &v)
+	if err := s.area.types.listIn(v.err()); err != nil {
 		return err
 	}
 	q.Scope, q.Limit = newScope(Branch{Relation: Everything}), MaxPageSize
@@ -274,7 +271,7 @@ func (s AuditLog) Export(ctx context.Context, req AuditRequest, yield func(*Even
 		}
 		for ids := range slices.Chunk(wanted.IDs, MaxPageSize) {
 			wanted.IDs, wanted.Limit = ids, len(ids)
-			found, err := s.p.store.EventLog(ctx, wanted)
+			found, err := s.area.store.EventLog(ctx, wanted)
 			if err != nil {
 				return err
 			}
@@ -293,7 +290,7 @@ const exportScan = 10 * MaxPageSize
 // exportPages calls yield for every page of a query.
 func (s AuditLog) exportPages(ctx context.Context, q AuditQuery, yield func([]*Event) error) error {
 	for {
-		events, err := s.p.store.EventLog(ctx, q)
+		events, err := s.area.store.EventLog(ctx, q)
 		if err != nil {
 			return err
 		}

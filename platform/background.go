@@ -29,8 +29,8 @@ type chore struct {
 }
 
 // newChore returns a chore of this process.
-func (p *Platform) newChore(warning string) *chore {
-	return &chore{logger: p.options.Logger, warning: warning}
+func (p *Core) newChore(warning string) *chore {
+	return &chore{logger: p.logger, warning: warning}
 }
 
 // note notes how the work has ended. An error of a shutdown is none.

@@ -120,12 +120,12 @@ func (e *Error) isOfRequest() bool {
 }
 
 // nameMissing adds to a NOT_FOUND of a batch each of its resources that does not exist. The caller may read all of them.
-func (r *resources[T, F]) nameMissing(ctx context.Context, err error, list string, uids []UID) error {
+func (r *Collection[T, F]) nameMissing(ctx context.Context, err error, list string, uids []UID) error {
 	var e *Error
 	if !errors.As(err, &e) || e.Code != CodeNotFound {
 		return err
 	}
-	found, failed := r.findRows(ctx, r.p.store, uids)
+	found, failed := r.findRows(ctx, r.core.store, uids)
 	if failed != nil {
 		return err // which is true, and names one of them
 	}
@@ -165,7 +165,7 @@ func sortIndices(uids []UID) []int {
 // createBatch makes several resources, each below the parent that its request names: all or none. In their transaction,
 // prepare completes the rows, reads what decides whether they may be made, and returns a function that fails unless the i-th
 // may be. They are prepared again if the transaction is repeated.
-func (r *resources[T, F]) createBatch(ctx context.Context, requests []BatchRequest[T], prepare func(tx Tx, rows []T) (admit func(i int) error, err error)) ([]T, error) {
+func (r *Collection[T, F]) createBatch(ctx context.Context, requests []BatchRequest[T], prepare func(tx Tx, rows []T) (admit func(i int) error, err error)) ([]T, error) {
 	rows, parents := make([]T, len(requests)), make([]UID, len(requests))
 	for i, request := range requests {
 		parents[i] = request.UID
@@ -178,7 +178,7 @@ func (r *resources[T, F]) createBatch(ctx context.Context, requests []BatchReque
 		return nil, r.kind.addArea(err)
 	}
 	made, failing := make([]T, len(requests)), noRow
-	err = r.p.store.Write(ctx, func(tx Tx) error {
+	err = r.core.store.Write(ctx, func(tx Tx) error {
 		for i, row := range rows {
 			made[i] = fieldmask.Copy(row) // the transaction can be retried
 		}
@@ -209,7 +209,7 @@ func (r *resources[T, F]) createBatch(ctx context.Context, requests []BatchReque
 }
 
 // duplicateError returns the error of a batch one of whose rows has the unique key of a stored row, or of one before it.
-func (r *resources[T, F]) duplicateError(ctx context.Context, parents []UID, rows []T) error {
+func (r *Collection[T, F]) duplicateError(ctx context.Context, parents []UID, rows []T) error {
 	at, err := r.findDuplicate(ctx, parents, rows)
 	if at == noRow {
 		return err
@@ -218,7 +218,7 @@ func (r *resources[T, F]) duplicateError(ctx context.Context, parents []UID, row
 }
 
 // insertAllInTx stores rows as they are shown, and records their events.
-func (r *resources[T, F]) insertAllInTx(ctx context.Context, tx Tx, rows []T) error {
+func (r *Collection[T, F]) insertAllInTx(ctx context.Context, tx Tx, rows []T) error {
 	created := make([]*Event, len(rows))
 	for i, row := range rows {
 		created[i] = r.creationEvent(ctx, row)
@@ -232,7 +232,7 @@ func (r *resources[T, F]) insertAllInTx(ctx context.Context, tx Tx, rows []T) er
 
 // findDuplicate returns the index of the first row of a batch whose unique key a stored row has, or one before it, and the
 // error that says so. The index is noRow if there is none any longer.
-func (r *resources[T, F]) findDuplicate(ctx context.Context, parents []UID, rows []T) (at int, err error) {
+func (r *Collection[T, F]) findDuplicate(ctx context.Context, parents []UID, rows []T) (at int, err error) {
 	for i, row := range rows {
 		err = r.alreadyExists(ctx, parents[i], row)
 		var e *Error
@@ -251,12 +251,12 @@ func (r *resources[T, F]) findDuplicate(ctx context.Context, parents []UID, rows
 }
 
 // missingParentError returns the error of a batch one of whose parents does not exist.
-func (r *resources[T, F]) missingParentError(ctx context.Context, parents []UID) error {
+func (r *Collection[T, F]) missingParentError(ctx context.Context, parents []UID) error {
 	for i, parent := range parents {
 		if slices.Contains(parents[:i], parent) {
 			continue
 		}
-		switch exists, err := r.p.store.Exists(ctx, parent); {
+		switch exists, err := r.core.store.Exists(ctx, parent); {
 		case err != nil:
 			return err
 		case !exists:
@@ -267,7 +267,7 @@ func (r *resources[T, F]) missingParentError(ctx context.Context, parents []UID)
 }
 
 // updateBatch updates several resources: all or none.
-func (r *resources[T, F]) updateBatch(ctx context.Context, requests []BatchRequest[T]) ([]T, error) {
+func (r *Collection[T, F]) updateBatch(ctx context.Context, requests []BatchRequest[T]) ([]T, error) {
 	changes, uids := make([]*fieldmask.Change[T], len(requests)), make([]UID, len(requests))
 	for i, request := range requests {
 		uids[i] = request.UID
@@ -283,7 +283,7 @@ func (r *resources[T, F]) updateBatch(ctx context.Context, requests []BatchReque
 	}
 	var rows []T
 	failing := noRow
-	err = r.p.store.Write(ctx, func(tx Tx) (err error) {
+	err = r.core.store.Write(ctx, func(tx Tx) (err error) {
 		rows, failing, err = r.writeAllInTx(ctx, tx, uids, changes, allowChange)
 		return err
 	})
@@ -299,13 +299,13 @@ func (r *resources[T, F]) updateBatch(ctx context.Context, requests []BatchReque
 }
 
 // removeBatch deletes several resources: all or none.
-func (r *resources[T, F]) removeBatch(ctx context.Context, uids []UID) error {
+func (r *Collection[T, F]) removeBatch(ctx context.Context, uids []UID) error {
 	return r.removeBatchChecked(ctx, uids, allowDeletion)
 }
 
 // removeAllInTx deletes resources, and records their events. After an error, it returns the index of the resource that
 // caused it, or noRow.
-func (r *resources[T, F]) removeAllInTx(ctx context.Context, tx Tx, sorted []UID) (failing int, _ error) {
+func (r *Collection[T, F]) removeAllInTx(ctx context.Context, tx Tx, sorted []UID) (failing int, _ error) {
 	rows, err := r.table.DeleteAll(ctx, tx, sorted)
 	switch {
 	case errors.Is(err, ErrNotFound), errors.Is(err, ErrReferenced):
@@ -314,14 +314,14 @@ func (r *resources[T, F]) removeAllInTx(ctx context.Context, tx Tx, sorted []UID
 		return noRow, err
 	}
 	for i, row := range rows {
-		tx.Record(r.p.event(ctx, r.kind.Event, "deleted", sorted[i], r.kind.Group(row), row))
+		tx.Record(r.core.event(ctx, r.kind.Event, "deleted", sorted[i], r.kind.Group(row), row))
 	}
 	return noRow, nil
 }
 
 // removeBatchChecked calls check for each resource before any of them is deleted, in the same
 // transaction.
-func (r *resources[T, F]) removeBatchChecked(ctx context.Context, uids []UID, check func(tx Tx, uid UID) error) error {
+func (r *Collection[T, F]) removeBatchChecked(ctx context.Context, uids []UID, check func(tx Tx, uid UID) error) error {
 	return r.changeBatchBy(ctx, listOfUIDs, uids, "deleted", func(tx Tx, sorted []UID) (int, error) {
 		for i, uid := range sorted {
 			if err := check(tx, uid); err != nil {
@@ -338,7 +338,7 @@ const noRow = -1
 // changeBatchBy authorises a batch for a caller who may delete all of it, and lets change act on it in the
 // order of UIDs. After an error, change returns the index of the resource that caused it, or noRow. The list is
 // what errors name, and the verb is that of the events of denied changes.
-func (r *resources[T, F]) changeBatchBy(ctx context.Context, list string, uids []UID, verb string, change func(Tx, []UID) (int, error)) error {
+func (r *Collection[T, F]) changeBatchBy(ctx context.Context, list string, uids []UID, verb string, change func(Tx, []UID) (int, error)) error {
 	err := checkBatch(ctx, list, len(uids), func(i int) error {
 		err := r.authorizeRemove(ctx, uids[i])
 		if err == nil {
@@ -350,7 +350,7 @@ func (r *resources[T, F]) changeBatchBy(ctx context.Context, list string, uids [
 		return r.kind.addArea(err)
 	}
 	sorted, failing := slices.Sorted(slices.Values(uids)), noRow
-	err = r.p.store.Write(ctx, func(tx Tx) (err error) {
+	err = r.core.store.Write(ctx, func(tx Tx) (err error) {
 		failing, err = change(tx, sorted)
 		return err
 	})

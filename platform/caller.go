@@ -7,18 +7,18 @@ import "context"
 
 // CallerCan reports whether the caller holds all of the capabilities on a
 // resource. It is true if there are none.
-func (r *resources[T, F]) CallerCan(ctx context.Context, row T, capabilities []Capability) bool {
+func (r *Collection[T, F]) CallerCan(ctx context.Context, row T, capabilities []Capability) bool {
 	return setOf(capabilities).without(r.callerHolds(ctx, row)) == 0
 }
 
 // CallerCapabilities lists what the caller holds on a resource.
-func (r *resources[T, F]) CallerCapabilities(ctx context.Context, row T) []Capability {
+func (r *Collection[T, F]) CallerCapabilities(ctx context.Context, row T) []Capability {
 	return r.callerHolds(ctx, row).list()
 }
 
 // callerHolds returns the capabilities of the caller on a resource. To read a
 // resource that belongs to no organisation, any grant with the capability suffices.
-func (r *resources[T, F]) callerHolds(ctx context.Context, row T) capabilitySet {
+func (r *Collection[T, F]) callerHolds(ctx context.Context, row T) capabilitySet {
 	actor := ActorOf(ctx)
 	if actor == nil {
 		return 0

@@ -69,7 +69,7 @@ func TestARoleHoldsEachCapabilityOnceAndInOrder(t *testing.T) {
 	for _, body := range []string{`["CAP_NOPE"]`, `[1]`, `[null]`, `[""]`, `"CAP_REPO_LIST"`, `{}`, `["CAP_REPO_LIST", "repo.lost"]`} {
 		var v violations
 		in := fieldmask.JSONInput[*Role]([]byte(`{"name": "r", "capabilities": `+body+`}`), nil)
-		got := (&resources[*Role, *RoleFilter]{kind: &roleKind}).decode(in, &v)
+		got := (&Collection[*Role, *RoleFilter]{kind: &roleKind}).decode(in, &v)
 		if fieldsOf(v) != "capabilities" {
 			t.Errorf("%s: %v %v, want violations of 'capabilities'", body, got.Capabilities, v)
 		}

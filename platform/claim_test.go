@@ -170,7 +170,7 @@ func TestARuleIsCheckedAsAWhole(t *testing.T) {
 	} {
 		var v violations
 		in := fieldmask.JSONInput[*Identity]([]byte(`{"name": "n", "claimMatch": `+rule+`}`), nil)
-		_ = (&resources[*Identity, *IdentityFilter]{kind: &identityKind}).decode(in, &v)
+		_ = (&Collection[*Identity, *IdentityFilter]{kind: &identityKind}).decode(in, &v)
 		if got := fieldsOf(v.sortByField(identityKind.fieldNames())); got != want {
 			t.Errorf("%.120s: violations of %q, want %q: %v", rule, got, want, v)
 		}

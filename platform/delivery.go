@@ -104,7 +104,9 @@ var deliveryKind = Kind[*Delivery]{
 // Deliveries are the operations on deliveries. Ended deliveries are kept for
 // Options.DeliveryRetention.
 type Deliveries struct {
-	*resources[*Delivery, *DeliveryFilter]
+	Resources[*Delivery, *DeliveryFilter]
+	rows *Collection[*Delivery, *DeliveryFilter]
+	area *webhooksArea
 }
 
 // verbRedelivered is the verb of the event of a subscription that records a
@@ -116,7 +118,7 @@ const verbRedelivered = "redelivered"
 // Deliveries that have not ended stay as they are. It needs subscriptions.create.
 func (s Deliveries) Redeliver(ctx context.Context, uids []UID) ([]*Delivery, error) {
 	deliveries, err := s.redeliver(ctx, uids)
-	return deliveries, s.kind.addArea(err)
+	return deliveries, s.rows.kind.addArea(err)
 }
 
 const maxRedeliveries = 200
@@ -126,9 +128,9 @@ func (s Deliveries) redeliver(ctx context.Context, uids []UID) ([]*Delivery, err
 		return nil, err
 	}
 	again := make([]*Delivery, len(uids))
-	err := s.p.store.Write(ctx, func(tx Tx) error {
+	err := s.area.store.Write(ctx, func(tx Tx) error {
 		lockSubscriptions(tx, parentsOf(uids))
-		found, err := s.p.tables.Deliveries.Get(ctx, tx, Keys{uids: uids})
+		found, err := s.area.tables.Deliveries.Get(ctx, tx, Keys{uids: uids})
 		if err != nil {
 			return err
 		}
@@ -139,16 +141,16 @@ func (s Deliveries) redeliver(ctx context.Context, uids []UID) ([]*Delivery, err
 		for i, uid := range uids {
 			n := slices.IndexFunc(found, func(d *Delivery) bool { return d.UID == uid })
 			if n < 0 {
-				return s.kind.notFound(uid)
+				return s.rows.kind.notFound(uid)
 			}
 			if again[i] = found[n]; again[i].Stage != StageEnded {
 				continue
 			}
 			again[i].restart(now)
-			if err := s.p.tables.Deliveries.Update(ctx, tx, again[i], deliveryProgress...); err != nil {
+			if err := s.area.tables.Deliveries.Update(ctx, tx, again[i], deliveryProgress...); err != nil {
 				return err
 			}
-			tx.Record(s.p.event(ctx, subscriptionKind.Event, verbRedelivered, uid, s.kind.Group(again[i]), again[i]))
+			tx.Record(s.area.event(ctx, subscriptionKind.Event, verbRedelivered, uid, s.rows.kind.Group(again[i]), again[i]))
 		}
 		return nil
 	})
@@ -186,7 +188,7 @@ func (s Deliveries) checkMayRedeliver(ctx context.Context, uids []UID) error {
 	}
 	for _, uid := range uids {
 		if _, err := require(ctx, uid, CapSubscriptionsCreate); err != nil {
-			return s.p.Subscriptions.recordIfDenied(ctx, verbRedelivered, uid, err)
+			return s.area.Subscriptions.rows.recordIfDenied(ctx, verbRedelivered, uid, err)
 		}
 	}
 	return nil

@@ -22,8 +22,8 @@ import (
 // recordIfDenied records a change that failed because the caller lacks a
 // capability, and returns the error for the client. It returns other errors, and
 // nil, unchanged.
-func (r *resources[T, F]) recordIfDenied(ctx context.Context, verb string, subject UID, err error) error {
-	if failure := r.p.recordDenial(ctx, r.kind.Event, verb, subject, err); failure != nil {
+func (r *Collection[T, F]) recordIfDenied(ctx context.Context, verb string, subject UID, err error) error {
+	if failure := r.core.recordDenial(ctx, r.kind.Event, verb, subject, err); failure != nil {
 		err = failure
 	}
 	return r.kind.addArea(err)
@@ -33,7 +33,7 @@ func (r *resources[T, F]) recordIfDenied(ctx context.Context, verb string, subje
 // when the record is stored, even if the client has disconnected. If the record
 // cannot be stored, the client must get the error of recordDenial: no denial may
 // go unrecorded.
-func (p *Platform) recordDenial(ctx context.Context, kind, verb string, subject UID, err error) error {
+func (c *Core) recordDenial(ctx context.Context, kind, verb string, subject UID, err error) error {
 	var denial *Error
 	actor := ActorOf(ctx)
 	if !errors.As(err, &denial) || denial.Code != CodePermissionDenied || !subject.Valid() || actor == nil || actor.operator != "" {
@@ -42,13 +42,13 @@ func (p *Platform) recordDenial(ctx context.Context, kind, verb string, subject 
 	if err := Prove(ctx); err != nil {
 		return err // the grants of the caller have changed: the request is run again
 	}
-	entry := p.event(ctx, kind, verb, subject, "", denial.Metadata)
+	entry := c.event(ctx, kind, verb, subject, "", denial.Metadata)
 	if entry.Denied = denial.Message; len(denial.Metadata) == 0 {
 		entry.Body = json.RawMessage("{}")
 	}
 	entry.Denial = entry.denialKey(actor)
-	if err := p.denials.record(entry); err != nil {
-		p.options.Logger.Error("recording a denied change failed; the client got UNAVAILABLE", "error", err, "type", entry.Type, "subject", subject)
+	if err := c.denials.record(entry); err != nil {
+		c.logger.Error("recording a denied change failed; the client got UNAVAILABLE", "error", err, "type", entry.Type, "subject", subject)
 		return Unavailable("the request is not permitted, and the denial could not be recorded in the audit log; try again", err)
 	}
 	return nil
@@ -79,7 +79,7 @@ const (
 
 // denials collects the denials that are to be stored.
 type denials struct {
-	p       *Platform
+	core    *Core
 	lock    sync.Mutex
 	waiting []denial
 	storing bool
@@ -144,7 +144,7 @@ func (d *denials) store(batch []denial) error {
 	if err != nil || len(entries) == 0 {
 		return err
 	}
-	return d.p.store.Write(ctx, func(tx Tx) error { tx.Record(entries...); return nil })
+	return d.core.store.Write(ctx, func(tx Tx) error { tx.Record(entries...); return nil })
 }
 
 // locateEntries returns the entries of denials in existing organisations, each
@@ -157,13 +157,13 @@ func (d *denials) locateEntries(ctx context.Context, batch []denial) ([]*Event, 
 		asked = append(append(asked, one.entry.Subject.Ancestors()...), one.entry.Subject)
 	}
 	slices.Sort(asked)
-	groups, err := d.p.tables.Groups.Get(ctx, d.p.store, Keys{uids: slices.Compact(asked)})
+	groups, err := d.core.store.ExistingGroups(ctx, slices.Compact(asked))
 	if err != nil {
 		return nil, err
 	}
 	exists := map[UID]bool{}
-	for _, g := range groups {
-		exists[g.UID] = true
+	for _, uid := range groups {
+		exists[uid] = true
 	}
 	counted := map[string]*Event{}
 	var entries []*Event

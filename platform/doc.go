@@ -38,7 +38,11 @@
 // The other files hold what kinds share. Operations:
 //
 //	platform.go    Platform, which has all operations of all kinds
-//	kind.go        the facts about a kind, as data; kinds.go lists all kinds
+//	core.go        what operations share; iam_area.go, inventory_area.go, libraries_area.go,
+//	               events_area.go and webhooks_area.go have the operations of each area
+//	kind.go        the facts about a kind, as data: kind_info.go has those without its types;
+//	               kinds.go lists all kinds
+//	collection.go  reads and writes the resources of a kind, and says what of that callers may use
 //	uid.go         a UID contains the path of its resource; path.go reads a resource
 //	               by names; reference.go checks UIDs that name another resource
 //	read.go        get; list.go lists, also for many scopes at once; named.go explains an empty list,
@@ -56,8 +60,8 @@
 //
 // Callers and their rights:
 //
-//	actor.go       a caller: identities and grants; presumption.go proves the caller
-//	               together with the statements of the request
+//	actor.go       a caller: identities and grants; authenticate.go finds them, and
+//	               presumption.go proves the caller together with the statements of the request
 //	claim.go       which tokens act as an identity; rule_key.go finds claim rules by an
 //	               index, pattern.go limits their patterns; sign_in.go admits new users
 //	issuer.go      which organisations may decide about callers of an issuer:
@@ -87,7 +91,7 @@
 //
 // The database and the process:
 //
-//	store.go       what a database must do; query.go describes a query,
+//	store.go       what a database must do for all areas, and platform_store.go in all; query.go describes a query,
 //	               relation_condition.go has conditions on what belongs to rows
 //	background.go  marks work that must leave room for requests; turn.go lets the reads of a
 //	               request wait for connections

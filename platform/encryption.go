@@ -89,26 +89,47 @@ func findCurrent(ctx context.Context, t KeyQueries, on Conn, all []*encryption) 
 	return nil, true, nil
 }
 
+// Secrets encrypts the secrets of resources and the keys that replicas share.
+type Secrets struct {
+	*Core
+	tables  KeyQueries
+	options SecretOptions
+	known   []*encryption // those that this process knows, of which the store has one; nil if SecretOptions.NoSecrets is set
+}
+
+// SecretOptions are the settings of the encryption.
+type SecretOptions struct {
+	EncryptionKey     []byte // AES-256 key that encrypts secrets in the store; nil means a key in the database
+	NextEncryptionKey []byte // the key to which ChangeEncryptionKey changes the store while this process runs; nil means none
+	NoSecrets         bool   // keys are neither read nor created, and page tokens are valid only in this process
+}
+
+// newSecrets loads the encryption keys.
+func newSecrets(ctx context.Context, core *Core, tables KeyQueries, options SecretOptions) (*Secrets, error) {
+	p := &Secrets{Core: core, tables: tables, options: options}
+	return p, p.openEncryption(ctx)
+}
+
 // openEncryption loads the encryption keys, or creates one if there is none. A lock serialises
 // replicas that start at the same time.
-func (p *Platform) openEncryption(ctx context.Context) error {
+func (p *Secrets) openEncryption(ctx context.Context) error {
 	if p.options.NoSecrets {
 		return nil
 	}
 	err := p.store.Write(ctx, func(tx Tx) (err error) {
 		tx.Lock(encryptionLock)
-		p.secrets, err = p.establishEncryptions(ctx, tx)
+		p.known, err = p.establishEncryptions(ctx, tx)
 		return err
 	})
 	if err == nil && p.options.EncryptionKey == nil && p.options.NextEncryptionKey == nil {
-		p.options.Logger.Warn("secrets are encrypted with a key kept in the database; set --encryption-key to keep it elsewhere")
+		p.logger.Warn("secrets are encrypted with a key kept in the database; set --encryption-key to keep it elsewhere")
 	}
 	return err
 }
 
 // establishEncryptions returns the encryptions that this process knows. It fails unless the store has one of
 // them. A new store has no check yet and gets that of the first.
-func (p *Platform) establishEncryptions(ctx context.Context, tx Tx) ([]*encryption, error) {
+func (p *Secrets) establishEncryptions(ctx context.Context, tx Tx) ([]*encryption, error) {
 	own, err := p.tables.Keys(ctx, tx, ownKeys)
 	if err != nil {
 		return nil, err
@@ -138,7 +159,7 @@ func (p *Platform) establishEncryptions(ctx context.Context, tx Tx) ([]*encrypti
 
 // encryptionKeys returns the keys of the options. In place of --encryption-key it returns the store's own key, which
 // a new store gets.
-func (p *Platform) encryptionKeys(ctx context.Context, tx Tx, own []Key) ([]Key, error) {
+func (p *Secrets) encryptionKeys(ctx context.Context, tx Tx, own []Key) ([]Key, error) {
 	keys := own
 	if p.options.EncryptionKey != nil {
 		keys = []Key{{Material: p.options.EncryptionKey}}
@@ -157,7 +178,7 @@ func (p *Platform) encryptionKeys(ctx context.Context, tx Tx, own []Key) ([]Key,
 }
 
 // makeOwnKey gives a new store a key of its own. It does nothing to a store that has been encrypted.
-func (p *Platform) makeOwnKey(ctx context.Context, tx Tx) ([]Key, error) {
+func (p *Secrets) makeOwnKey(ctx context.Context, tx Tx) ([]Key, error) {
 	if checks, err := p.tables.Keys(ctx, tx, checkKeys); err != nil || len(checks) > 0 {
 		return nil, err
 	}
@@ -197,8 +218,8 @@ func deleteKeys(ctx context.Context, t KeyQueries, tx Tx, keys []Key) error {
 
 // currentEncryption returns the encryption of the store, which is one of those that this process
 // knows. In a transaction that holds encryptionLock, the result stays valid.
-func (p *Platform) currentEncryption(ctx context.Context, r Conn) (*encryption, error) {
-	current, _, err := findCurrent(ctx, p.tables, r, p.secrets)
+func (p *Secrets) currentEncryption(ctx context.Context, r Conn) (*encryption, error) {
+	current, _, err := findCurrent(ctx, p.tables, r, p.known)
 	if err == nil && current == nil {
 		err = Unavailable("the encryption key of the database was changed: restart this server with the new one", nil)
 	}
@@ -206,8 +227,8 @@ func (p *Platform) currentEncryption(ctx context.Context, r Conn) (*encryption, 
 }
 
 // checkEncryption fails if this process no longer knows the key with which the store is encrypted.
-func (p *Platform) checkEncryption(ctx context.Context, r Conn) error {
-	if p.secrets == nil {
+func (p *Secrets) checkEncryption(ctx context.Context, r Conn) error {
+	if p.known == nil {
 		return nil
 	}
 	_, err := p.currentEncryption(ctx, r)
@@ -218,7 +239,7 @@ var errNoSecrets = errors.New("this command has no encryption key")
 
 // encryptSecret encrypts a secret of a resource that tx stores. The encryption key does not change until
 // tx ends.
-func (p *Platform) encryptSecret(ctx context.Context, tx Tx, secret string, owner UID) ([]byte, error) {
+func (p *Secrets) encryptSecret(ctx context.Context, tx Tx, secret string, owner UID) ([]byte, error) {
 	current, err := p.lockEncryption(ctx, tx)
 	if err != nil {
 		return nil, err
@@ -227,8 +248,8 @@ func (p *Platform) encryptSecret(ctx context.Context, tx Tx, secret string, owne
 }
 
 // lockEncryption returns the encryption of the store, which does not change until tx ends.
-func (p *Platform) lockEncryption(ctx context.Context, tx Tx) (*encryption, error) {
-	if p.secrets == nil {
+func (p *Secrets) lockEncryption(ctx context.Context, tx Tx) (*encryption, error) {
+	if p.known == nil {
 		return nil, errNoSecrets
 	}
 	tx.LockShared(encryptionLock)
@@ -236,11 +257,11 @@ func (p *Platform) lockEncryption(ctx context.Context, tx Tx) (*encryption, erro
 }
 
 // decryptSecret decrypts the result of encryptSecret for the same owner.
-func (p *Platform) decryptSecret(hidden []byte, owner UID) (string, error) {
-	if p.secrets == nil {
+func (p *Secrets) decryptSecret(hidden []byte, owner UID) (string, error) {
+	if p.known == nil {
 		return "", errNoSecrets
 	}
-	secret, ok := openAny(p.secrets, hidden, string(owner))
+	secret, ok := openAny(p.known, hidden, string(owner))
 	if !ok {
 		return "", fmt.Errorf("a secret of %s cannot be decrypted", owner)
 	}

@@ -91,12 +91,6 @@ func (e *Event) Cursor() string { return e.ID }
 // NodeID returns the id as the key of the event in global ids.
 func (e *Event) NodeID() UID { return UID(e.ID) }
 
-// event makes an event for a change of a resource. The verb is created, updated,
-// deleted, and so on.
-func (p *Platform) event(ctx context.Context, kind, verb string, subject, group UID, body any) *Event {
-	return newEvent(ctx, p.now(), kind, verb, subject, group, body)
-}
-
 func newEvent(ctx context.Context, at Time, kind, verb string, subject, group UID, body any) *Event {
 	b, _ := json.Marshal(body) // cannot fail for plain data
 	return &Event{

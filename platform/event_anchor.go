@@ -12,7 +12,7 @@ import (
 // is no longer stored would skip those. Therefore readers check the anchor after each
 // read, before they use what they have read.
 type eventAnchor struct {
-	store     Store
+	store     EventsStore
 	tables    EventQueries
 	retention time.Duration
 	clock     func() time.Time

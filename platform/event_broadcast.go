@@ -33,10 +33,10 @@ const (
 // at least one feed listens. It dispatches events in memory to the listeners of
 // their organisation.
 type broadcast struct {
-	store        Store
+	store        EventsStore
 	tables       EventQueries
 	logger       *slog.Logger
-	observer     Observer
+	observer     EventObserver
 	clock        func() time.Time
 	callers      feedCallers
 	anchor       eventAnchor
@@ -51,11 +51,13 @@ type broadcast struct {
 	ended     chan struct{}      // closed when the reader has ended
 }
 
-func newBroadcast(store Store, o Options) *broadcast {
-	logger := o.Logger
-	b := &broadcast{store: store, tables: store.Tables(), logger: logger, observer: o.Observer, clock: o.Clock, catchUpSlots: make(chan struct{}, maxCatchUps), listeners: map[UID]map[*listener]struct{}{}}
-	b.anchor = eventAnchor{store: store, tables: b.tables, retention: o.AuditRetention, clock: o.Clock}
-	b.callers = feedCallers{store: store, tables: store.Tables().IAMTables, trouble: chore{logger: logger, warning: "reading grants failed; live feeds wait for a retry"}, reads: &b.reads, open: map[string]*feedCaller{}}
+func newBroadcast(area *eventsArea) *broadcast {
+	b := &broadcast{
+		store: area.store, tables: area.tables, logger: area.logger, observer: area.options.Observer, clock: area.clock,
+		catchUpSlots: make(chan struct{}, maxCatchUps), listeners: map[UID]map[*listener]struct{}{},
+	}
+	b.anchor = eventAnchor{store: area.store, tables: area.tables, retention: area.options.AuditRetention, clock: area.clock}
+	b.callers = feedCallers{store: area.store, tables: area.iam.tables, identify: area.iam.identify, trouble: chore{logger: area.logger, warning: "reading grants failed; live feeds wait for a retry"}, reads: &b.reads, open: map[string]*feedCaller{}}
 	return b
 }
 

@@ -11,7 +11,7 @@ func TestCallersShareAnswersThatDependOnEqualChecks(t *testing.T) {
 	t.Parallel()
 	org := UID(strings.Repeat("0", 39) + "1")
 	team, repo := org+"/0000000000000002", org+"/0000000000000002/0000000000000003"
-	repos := &resources[*Repo, *RepoFilter]{p: &Platform{}, kind: &repoKind}
+	repos := &Collection[*Repo, *RepoFilter]{core: &Core{}, kind: &repoKind}
 	caller := func(scope UID, capabilities ...Capability) *Actor {
 		return &Actor{grants: []grant{{scope: scope, set: setOf(capabilities)}}}
 	}

@@ -100,7 +100,7 @@ func (a *Actor) feedKey() string {
 	slices.Sort(parts)
 	key := strconv.Quote(a.operator) + a.Key() + strings.Join(parts, "") + a.Expires.UTC().String()
 	if a.proof != nil {
-		claims, _ := json.Marshal(a.proof.claims) // they were decoded from JSON
+		claims, _ := json.Marshal(claimsOf(a)) // they were decoded from JSON
 		sum := sha256.Sum256(claims)
 		key += string(sum[:])
 	}
@@ -132,7 +132,7 @@ func (h *feedCallers) confirm(ctx context.Context, callers []*feedCaller) (lost 
 		if rootVersions == one.rootVersions || issuerVersions == one.issuerVersions {
 			continue
 		}
-		fresh, err := h.identify(ctx, one.actor.proof.claims)
+		fresh, err := h.identify(ctx, claimsOf(one.actor))
 		switch {
 		case err != nil:
 			return lost, err
@@ -176,7 +176,7 @@ func (a *Actor) issuers() []string {
 	if a.proof == nil {
 		return nil
 	}
-	return append([]string{"", a.proof.bearer.Issuer}, a.proof.bearer.Issuers...)
+	return append([]string{"", bearerOf(a).Issuer}, bearerOf(a).Issuers...)
 }
 
 // standsFor reports whether a has all identities of b, the same keys if they have keys, and

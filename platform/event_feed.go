@@ -27,10 +27,6 @@ type EventStore interface {
 	// is "". found is false if there is no such event.
 	EventPosition(ctx context.Context, id string) (at EventPosition, found bool, err error)
 
-	// Changed returns a channel that is closed when this process stores the next
-	// event or, while Follow runs, when another process may have stored an event.
-	Changed() <-chan struct{}
-
 	// Event reads one event, or nil if it does not exist.
 	Event(ctx context.Context, id string) (*Event, error)
 
@@ -42,7 +38,7 @@ type EventStore interface {
 }
 
 // Events are the operations on recorded events.
-type Events struct{ p *Platform }
+type Events struct{ area *eventsArea }
 
 // An EventRequest asks for the live feed of events.
 type EventRequest struct {
@@ -62,7 +58,7 @@ const feedBatch = 100
 
 // A Feed is an open live feed of events.
 type Feed struct {
-	p     *Platform
+	area  *eventsArea
 	req   EventRequest
 	actor *Actor
 	after string        // id of the event after which the feed continues; "" means that there is none
@@ -74,7 +70,7 @@ type Feed struct {
 // needs any grant at, above or below the scope.
 func (s Events) Open(ctx context.Context, req EventRequest) (*Feed, error) {
 	feed, err := s.open(ctx, req)
-	return feed, inArea(areaEvents, s.p.types.listIn(err))
+	return feed, inArea(areaEvents, s.area.types.listIn(err))
 }
 
 func (s Events) open(ctx context.Context, req EventRequest) (*Feed, error) {
@@ -100,7 +96,7 @@ func (s Events) open(ctx context.Context, req EventRequest) (*Feed, error) {
 		field string
 		types []string
 	}{{"types", req.Types}, {"kinds", req.Kinds}} {
-		s.p.types.check(&v, list.field, list.types)
+		s.area.types.check(&v, list.field, list.types)
 		if list.types != nil && len(list.types) == 0 {
 			v.add(list.field, "must not be empty; leave it out for all types")
 		}
@@ -111,8 +107,8 @@ func (s Events) open(ctx context.Context, req EventRequest) (*Feed, error) {
 	if !actor.mayOpenFeed(req.DescendantsOf) {
 		return nil, actor.permissionError(CapGroupsList, req.DescendantsOf)
 	}
-	req.Types = s.p.types.selected(req.Types, req.Kinds)
-	feed := &Feed{p: s.p, req: req, actor: actor, left: req.First}
+	req.Types = s.area.types.selectTypes(req.Types, req.Kinds)
+	feed := &Feed{area: s.area, req: req, actor: actor, left: req.First}
 	if req.First == 0 {
 		feed.left = -1
 	}
@@ -121,7 +117,7 @@ func (s Events) open(ctx context.Context, req EventRequest) (*Feed, error) {
 		return feed, nil
 	}
 	if req.After == nil {
-		feed.at, _, err = s.p.store.EventPosition(ctx, "")
+		feed.at, _, err = s.area.store.EventPosition(ctx, "")
 		return feed, err
 	}
 	if feed.after, err = s.eventOf(ctx, *req.After); err != nil {
@@ -145,15 +141,15 @@ func (s Events) Position(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", inArea(areaEvents, err)
 	}
-	at, found, err := s.p.store.EventPosition(ctx, "")
+	at, found, err := s.area.store.EventPosition(ctx, "")
 	if err != nil || !found {
 		return "", inArea(areaEvents, err)
 	}
-	newest, err := s.p.tables.EventsUpTo(ctx, s.p.store, nil, EventPosition{at.Transaction, at.Number - 1}, at, 1)
+	newest, err := s.area.tables.EventsUpTo(ctx, s.area.store, nil, EventPosition{at.Transaction, at.Number - 1}, at, 1)
 	if err != nil || len(newest) == 0 { // Retention may have deleted it; "" is before all that is stored.
 		return "", inArea(areaEvents, err)
 	}
-	return s.p.sealer.Load().seal(token{Position: Position{Value: "", UID: UID(newest[0].ID)}}, feedTokens), nil
+	return s.area.tokens.seal(token{Position: Position{Value: "", UID: UID(newest[0].ID)}}, feedTokens), nil
 }
 
 // eventOf returns the id of the event that an After names.
@@ -161,7 +157,7 @@ func (s Events) eventOf(ctx context.Context, after string) (string, error) {
 	if IsEventID(after) || !looksSealed(after) {
 		return after, nil
 	}
-	t, err := s.p.openToken(ctx, after, feedTokens)
+	t, err := s.area.tokens.open(ctx, after, feedTokens)
 	if errors.Is(err, errToken) {
 		return "", Invalid(fieldmask.Violation{Field: "after", Description: "is neither the id of an event nor a feedPosition"})
 	}
@@ -173,14 +169,14 @@ func (s Events) eventOf(ctx context.Context, after string) (string, error) {
 // one: the audit log has events at once, while a transaction that still runs can store events
 // at earlier positions.
 func (s Events) positionAfter(ctx context.Context, id string) (EventPosition, error) {
-	at, found, err := s.p.store.EventPosition(ctx, id)
+	at, found, err := s.area.store.EventPosition(ctx, id)
 	if err != nil {
 		return at, err
 	}
 	if !found {
 		return at, Invalid(fieldmask.Violation{Field: "after", Description: "is not the id of a stored event"})
 	}
-	settled, _, err := s.p.store.EventPosition(ctx, "")
+	settled, _, err := s.area.store.EventPosition(ctx, "")
 	if settled.before(at) {
 		at = settled
 	}
@@ -216,7 +212,7 @@ func (f *Feed) Follow(ctx context.Context, yield func(*Event) error) error {
 }
 
 func (f *Feed) follow(ctx context.Context, yield func(*Event) error) error {
-	b, roots := f.p.broadcast, f.actor.feedRoots(f.req.DescendantsOf)
+	b, roots := f.area.broadcast, f.actor.feedRoots(f.req.DescendantsOf)
 	caller, err := b.callers.acquire(ctx, f.actor)
 	if err != nil {
 		return err
@@ -248,7 +244,7 @@ func (f *Feed) follow(ctx context.Context, yield func(*Event) error) error {
 // takes over, which is that of an event that the broadcast has read.
 func (f *Feed) catchUp(ctx context.Context, roots []UID, upTo EventPosition, give func([]*Event, int64) error) error {
 	for f.at.before(upTo) {
-		events, read, err := f.p.broadcast.readUpTo(ctx, roots, f.at, upTo)
+		events, read, err := f.area.broadcast.readUpTo(ctx, roots, f.at, upTo)
 		if err != nil {
 			return err
 		}
@@ -288,12 +284,12 @@ func (f *Feed) deliver(ctx context.Context, caller *feedCaller, events []*Event,
 	if !slices.ContainsFunc(events, isNew) {
 		return nil
 	}
-	round, err := f.p.broadcast.callers.join(ctx, caller, read)
+	round, err := f.area.broadcast.callers.join(ctx, caller, read)
 	if err != nil {
 		return err
 	}
 	f.actor = round.actor
-	maySee := func(e *Event) bool { return isNew(e) && f.p.types.maySee(f.actor, e) }
+	maySee := func(e *Event) bool { return isNew(e) && f.area.types.maySee(f.actor, e) }
 	burst := newBurst(round)
 	for _, e := range events {
 		if maySee(e) && len(burst.Events) != f.left {

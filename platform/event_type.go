@@ -109,14 +109,14 @@ func (t *EventTypes) maySee(a *Actor, e *Event) bool {
 	return k.read != nil && k.read.readableBy(a, e.Subject)
 }
 
-// selected lists the types of the events that a filter selects by types and by kinds,
+// selectTypes lists the types of the events that a filter selects by types and by kinds,
 // which are more types. It returns nil, which means all, if both are nil.
-func (t *EventTypes) selected(types, kinds []string) []string {
+func (t *EventTypes) selectTypes(types, kinds []string) []string {
 	if types == nil && kinds == nil {
 		return nil
 	}
 	selected := []string{}
-	for _, full := range t.full(slices.Concat(types, kinds)) {
+	for _, full := range t.fullTypes(slices.Concat(types, kinds)) {
 		selected = append(selected, full)
 		if batch := strings.TrimSuffix(full, eventVersion) + batchVersion; slices.Contains(t.all, batch) {
 			selected = append(selected, batch)
@@ -174,8 +174,8 @@ func (t *EventTypes) fullType(one string) string {
 	return one
 }
 
-// full converts short types into full types; nil stays nil.
-func (t *EventTypes) full(types []string) []string {
+// fullTypes converts short types into full types; nil stays nil.
+func (t *EventTypes) fullTypes(types []string) []string {
 	if types == nil {
 		return nil
 	}

@@ -31,7 +31,7 @@ type ExportedFinding struct {
 func (s Findings) Export(ctx context.Context, req ExportRequest[*FindingFilter], yield func([]*ExportedFinding) error) error {
 	list, rows := exportList(&req)
 	list.UIDP.DescendantsOf = req.Within
-	return s.kind.addArea(exportPages(ctx, list, rows, s.List, func(found []*Finding) error {
+	return s.rows.kind.addArea(exportPages(ctx, list, rows, s.List, func(found []*Finding) error {
 		exported, err := s.describe(ctx, found)
 		if err == nil {
 			err = rows.add(len(exported))
@@ -54,7 +54,7 @@ func (s Findings) describe(ctx context.Context, found []*Finding) ([]*ExportedFi
 	if len(found) == 0 {
 		return exported, nil
 	}
-	named, errs := s.p.Repos.GetManyWithout(ctx, repos, RepoLists)
+	named, errs := s.area.Repos.GetManyWithout(ctx, repos, RepoLists)
 	for i, err := range errs {
 		if err == nil {
 			exported[i].RepoName = named[i].Name
@@ -62,7 +62,7 @@ func (s Findings) describe(ctx context.Context, found []*Finding) ([]*ExportedFi
 			return nil, err
 		}
 	}
-	known, errs := s.p.Vulnerabilities.GetManyWithout(ctx, ids, VulnerabilityDetails)
+	known, errs := s.area.Vulnerabilities.GetManyWithout(ctx, ids, VulnerabilityDetails)
 	for i, err := range errs {
 		if err == nil {
 			exported[i].Summary = known[i].Summary
@@ -95,7 +95,7 @@ func (s Packages) Export(ctx context.Context, req ExportRequest[*PackageFilter],
 		}
 		return yield(versions)
 	}
-	return s.kind.addArea(exportPages(ctx, list, rows, held, func(packages []*Package) error {
+	return s.rows.kind.addArea(exportPages(ctx, list, rows, held, func(packages []*Package) error {
 		if len(packages) == 0 {
 			return pass(nil)
 		}
@@ -107,7 +107,7 @@ func (s Packages) Export(ctx context.Context, req ExportRequest[*PackageFilter],
 // was read.
 func (s Packages) exportVersions(ctx context.Context, packages []*Package, yield func([]*PackageVersion) error) error {
 	first := ListRequest[*PackageVersionFilter]{PageSize: exportVersions, Parts: PartItems | PartMore}
-	pages, errs := s.p.PackageVersions.ListOfPackages(ctx, first, packages)
+	pages, errs := s.area.PackageVersions.ListOfPackages(ctx, first, packages)
 	for i, page := range pages {
 		for err := errs[i]; ; {
 			if err == nil {
@@ -120,7 +120,7 @@ func (s Packages) exportVersions(ctx context.Context, packages []*Package, yield
 				break
 			}
 			next := ListRequest[*PackageVersionFilter]{PageSize: MaxPageSize, Parts: first.Parts, PageToken: page.NextPageToken()}
-			more, faults := s.p.PackageVersions.ListOfPackages(ctx, next, packages[i:i+1])
+			more, faults := s.area.PackageVersions.ListOfPackages(ctx, next, packages[i:i+1])
 			page, err = more[0], faults[0]
 		}
 	}

@@ -37,9 +37,9 @@ func (f *ExternalGroupRoleMappingFilter) check(v *violations) {
 	v.checkFilter("external_group_id", f.ExternalGroupID)
 }
 
-// checkNamed implements naming.
-func (f *ExternalGroupRoleMappingFilter) checkNamed(ctx context.Context, p *Platform, listed []UID) error {
-	return p.IdentityProviders.findNamed(ctx, "identity_provider_uid", contains(listed, f.IdentityProvider), f.IdentityProvider)
+// checkNames returns NOT_FOUND for a provider that is not there.
+func (s ExternalGroupRoleMappings) checkNames(ctx context.Context, f *ExternalGroupRoleMappingFilter, listed []UID) error {
+	return s.area.IdentityProviders.rows.findNamed(ctx, "identity_provider_uid", contains(listed, f.IdentityProvider), f.IdentityProvider)
 }
 
 var externalGroupRoleMappingKind = Kind[*ExternalGroupRoleMapping]{
@@ -82,7 +82,9 @@ var externalGroupRoleMappingKind = Kind[*ExternalGroupRoleMapping]{
 
 // ExternalGroupRoleMappings are the operations on mappings.
 type ExternalGroupRoleMappings struct {
-	*resources[*ExternalGroupRoleMapping, *ExternalGroupRoleMappingFilter]
+	Resources[*ExternalGroupRoleMapping, *ExternalGroupRoleMappingFilter]
+	rows *Collection[*ExternalGroupRoleMapping, *ExternalGroupRoleMappingFilter]
+	area *iamArea
 }
 
 func mappingKeyFilter(m *ExternalGroupRoleMapping) *ExternalGroupRoleMappingFilter {
@@ -93,14 +95,14 @@ func mappingKeyFilter(m *ExternalGroupRoleMapping) *ExternalGroupRoleMappingFilt
 // the provider's group. The scope cannot be outside of that group. The caller must
 // hold there what the role grants.
 func (s ExternalGroupRoleMappings) Create(ctx context.Context, provider UID, in fieldmask.Input[*ExternalGroupRoleMapping]) (*ExternalGroupRoleMapping, error) {
-	made, err := s.authorizeCreate(ctx, provider, in)
+	made, err := s.rows.authorizeCreate(ctx, provider, in)
 	if err == nil && !made.Scope.Within(provider.Parent()) {
 		err = Invalid(fieldmask.Violation{Field: "scope", Description: fmt.Sprintf("must lie within the group of the identity provider, %s", provider.Parent())})
 	}
 	if err != nil {
-		return nil, s.recordIfDenied(ctx, "created", provider, err)
+		return nil, s.rows.recordIfDenied(ctx, "created", provider, err)
 	}
-	return s.insert(ctx, provider, made, func(tx Tx) error {
+	return s.rows.insert(ctx, provider, made, func(tx Tx) error {
 		if _, err := require(ctx, made.Scope, CapRoleBindingsCreate); err != nil {
 			return err
 		}
@@ -111,11 +113,11 @@ func (s ExternalGroupRoleMappings) Create(ctx context.Context, provider UID, in 
 				if made.Scope == provider.Parent() {
 					return nil
 				}
-				_, err := s.p.Groups.getRow(ctx, tx, made.Scope)
+				_, err := s.area.Groups.rows.getRow(ctx, tx, made.Scope)
 				return err
 			},
 			func(ctx context.Context) error {
-				return s.p.Roles.requireMayGrant(ctx, tx, "roleUid", made.RoleUID, made.Scope)
+				return s.area.Roles.requireMayGrant(ctx, tx, "roleUid", made.RoleUID, made.Scope)
 			},
 		)
 	})
@@ -123,7 +125,7 @@ func (s ExternalGroupRoleMappings) Create(ctx context.Context, provider UID, in 
 
 // Delete removes a mapping. It takes effect with the next request.
 func (s ExternalGroupRoleMappings) Delete(ctx context.Context, uid UID) error {
-	return s.remove(ctx, uid)
+	return s.rows.remove(ctx, uid)
 }
 
 // maxBatchMappings is the maximum number of mappings in one batchDelete.
@@ -133,7 +135,7 @@ const maxBatchMappings = 200
 // group: all or none. It returns the removed mappings in the order of uids.
 func (s ExternalGroupRoleMappings) DeleteBatch(ctx context.Context, parent UID, uids []UID) ([]*ExternalGroupRoleMapping, error) {
 	removed, err := s.deleteBatch(ctx, parent, uids)
-	return removed, s.recordIfDenied(ctx, "deleted.batch", parent, err)
+	return removed, s.rows.recordIfDenied(ctx, "deleted.batch", parent, err)
 }
 
 func (s ExternalGroupRoleMappings) deleteBatch(ctx context.Context, parent UID, uids []UID) ([]*ExternalGroupRoleMapping, error) {
@@ -159,15 +161,15 @@ func (s ExternalGroupRoleMappings) deleteBatch(ctx context.Context, parent UID, 
 	if err := v.err(); err != nil {
 		return nil, err
 	}
-	if _, err := require(ctx, parent, s.kind.Delete); err != nil {
+	if _, err := require(ctx, parent, s.rows.kind.Delete); err != nil {
 		return nil, err
 	}
 	var removed []*ExternalGroupRoleMapping
-	err := s.p.store.Write(ctx, func(tx Tx) (err error) {
+	err := s.area.store.Write(ctx, func(tx Tx) (err error) {
 		removed, err = s.removeAll(ctx, tx, uids, "deleted.batch")
 		return err
 	})
-	return removed, s.nameMissing(ctx, err, listOfNames, uids)
+	return removed, s.rows.nameMissing(ctx, err, listOfNames, uids)
 }
 
 func (s ExternalGroupRoleMappings) removeAll(ctx context.Context, tx Tx, uids []UID, verb string) ([]*ExternalGroupRoleMapping, error) {
@@ -175,16 +177,16 @@ func (s ExternalGroupRoleMappings) removeAll(ctx context.Context, tx Tx, uids []
 		return nil, nil
 	}
 	removed, indices := make([]*ExternalGroupRoleMapping, len(uids)), sortIndices(uids)
-	rows, err := s.table.DeleteAll(ctx, tx, slices.Sorted(slices.Values(uids)))
+	rows, err := s.rows.table.DeleteAll(ctx, tx, slices.Sorted(slices.Values(uids)))
 	if errors.Is(err, ErrNotFound) {
-		err = s.kind.notFound(uids[indices[len(rows)]])
+		err = s.rows.kind.notFound(uids[indices[len(rows)]])
 	}
 	if err != nil {
 		return nil, err
 	}
 	for n, row := range rows {
 		removed[indices[n]] = row
-		tx.Record(s.p.event(ctx, s.kind.Event, verb, row.UID, s.kind.Group(row), row))
+		tx.Record(s.area.event(ctx, s.rows.kind.Event, verb, row.UID, s.rows.kind.Group(row), row))
 	}
 	return removed, nil
 }

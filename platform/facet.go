@@ -48,7 +48,7 @@ type TagFacets struct {
 
 // Facets counts all tags of the lists that the pages belong to.
 func (s Tags) Facets(ctx context.Context, pages []Page[*Tag]) ([]*TagFacets, error) {
-	return facetEach(ctx, s.resources, pages, s.p.tables.FacetTags, func(f *TagFacets) {
+	return facetEach(ctx, s.rows, pages, s.area.tables.FacetTags, func(f *TagFacets) {
 		f.Repo, f.Class, f.Bundle = sortFacets(f.Repo), sortFacets(f.Class), sortFacets(f.Bundle)
 		slices.SortFunc(f.Deprecated, func(a, b DeprecatedFacet) int {
 			if a.Count == b.Count && b.Value {
@@ -61,21 +61,21 @@ func (s Tags) Facets(ctx context.Context, pages []Page[*Tag]) ([]*TagFacets, err
 
 // Facets counts all role bindings of the lists that the pages belong to.
 func (s RoleBindings) Facets(ctx context.Context, pages []Page[*RoleBinding]) ([]*RoleBindingFacets, error) {
-	return facetEach(ctx, s.resources, pages, s.p.tables.FacetRoleBindings, func(f *RoleBindingFacets) {
+	return facetEach(ctx, s.rows, pages, s.area.tables.FacetRoleBindings, func(f *RoleBindingFacets) {
 		f.Role, f.Group = sortFacets(f.Role), sortFacets(f.Group)
 	})
 }
 
 // Facets counts all identities of the lists that the pages belong to.
 func (s Identities) Facets(ctx context.Context, pages []Page[*Identity]) ([]*IdentityFacets, error) {
-	return facetEach(ctx, s.resources, pages, s.p.tables.FacetIdentities, func(f *IdentityFacets) {
+	return facetEach(ctx, s.rows, pages, s.area.tables.FacetIdentities, func(f *IdentityFacets) {
 		f.Kind, f.Group = sortFacets(f.Kind), sortFacets(f.Group)
 	})
 }
 
 // facetEach counts the rows of the lists that the pages belong to, with one read for the lists with the same filter,
 // which are all of them unless they have page tokens. The function sort sorts what was counted.
-func facetEach[T, C any, F filter](ctx context.Context, r *resources[T, F], pages []Page[T], count func(context.Context, Conn, F, []Scope) ([]*C, error), sort func(*C)) ([]*C, error) {
+func facetEach[T, C any, F filter](ctx context.Context, r *Collection[T, F], pages []Page[T], count func(context.Context, Conn, F, []Scope) ([]*C, error), sort func(*C)) ([]*C, error) {
 	all, asked := make([]*C, len(pages)), make([]Query[F], len(pages))
 	for i, page := range pages {
 		asked[i], _ = page.asked.(Query[F])
@@ -94,7 +94,7 @@ func facetEach[T, C any, F filter](ctx context.Context, r *resources[T, F], page
 		if matchesNothing(asked[i].Filter) {
 			scopes = make([]Scope, len(scopes))
 		}
-		found, err := count(ctx, r.p.store, asked[i].Filter, scopes)
+		found, err := count(ctx, r.core.store, asked[i].Filter, scopes)
 		if err != nil {
 			return nil, r.kind.addArea(err)
 		}

@@ -308,9 +308,6 @@ type FindingQueries interface {
 	// the day of now and later. The repo must have been read since the findings of the organisation were locked.
 	ShiftOpenFindings(tx Tx, repo *Repo, by OpenCounts, now Time)
 
-	// DeleteOpenCountsOf deletes how many findings were open in a group or a repo that is about to be deleted.
-	DeleteOpenCountsOf(tx Tx, scope UID)
-
 	// ForgetRepo removes a repo that is about to be deleted from all counters of findings. The findings of the
 	// organisation must be locked.
 	ForgetRepo(ctx context.Context, tx Tx, repo UID) error
@@ -318,13 +315,15 @@ type FindingQueries interface {
 
 // Findings are the operations on findings.
 type Findings struct {
-	*resources[*Finding, *FindingFilter]
+	Resources[*Finding, *FindingFilter]
+	rows *Collection[*Finding, *FindingFilter]
+	area *inventoryArea
 }
 
 // ListOfImages reads, for each image, the same page of its findings, with one read. The page tokens
 // are those of the plain list of the repo with the digest.
 func (s Findings) ListOfImages(ctx context.Context, req ListRequest[*FindingFilter], images []ImageKey) ([]Page[*Finding], []error) {
-	return listReferring(ctx, s.resources, req, len(images), func(i int, req *ListRequest[*FindingFilter]) func(Branch) []Branch {
+	return listReferring(ctx, s.rows, req, len(images), func(i int, req *ListRequest[*FindingFilter]) func(Branch) []Branch {
 		req.UIDP.ChildrenOf = images[i].Repo
 		req.Filter = changeFilter(req.Filter, func(f *FindingFilter) { f.Digests = []string{images[i].Digest} })
 		return narrowTo(func(b *Branch) { b.Digest = images[i].Digest })
@@ -334,7 +333,7 @@ func (s Findings) ListOfImages(ctx context.Context, req ListRequest[*FindingFilt
 // ListOfAdvisories reads, for each advisory, the same page of its findings that the caller may see,
 // with one read. The page tokens are those of the plain list with the advisory.
 func (s Findings) ListOfAdvisories(ctx context.Context, req ListRequest[*FindingFilter], advisories []UID) ([]Page[*Finding], []error) {
-	return listReferring(ctx, s.resources, req, len(advisories), func(i int, req *ListRequest[*FindingFilter]) func(Branch) []Branch {
+	return listReferring(ctx, s.rows, req, len(advisories), func(i int, req *ListRequest[*FindingFilter]) func(Branch) []Branch {
 		req.Filter = changeFilter(req.Filter, func(f *FindingFilter) { f.Advisories = []UID{advisories[i]} })
 		return func(b Branch) []Branch {
 			return []Branch{{Relation: OfAdvisory, UID: advisories[i], Inside: b.UID}}
@@ -347,32 +346,32 @@ func (s Findings) ListOfAdvisories(ctx context.Context, req ListRequest[*Finding
 // nil.
 func (s Findings) Advisories(ctx context.Context, uids []UID, without CostlyFields) (map[UID]*Advisory, error) {
 	if _, err := requireCaller(ctx); err != nil {
-		return nil, s.kind.addArea(err)
+		return nil, s.rows.kind.addArea(err)
 	}
-	found, err := s.p.tables.Advisories.Get(ctx, s.p.store, Keys{uids: uids, without: without | advisoryKind.Hidden})
+	found, err := s.area.tables.Advisories.Get(ctx, s.area.store, Keys{uids: uids, without: without | advisoryKind.Hidden})
 	byUID := make(map[UID]*Advisory, len(found))
 	for _, a := range found {
 		byUID[a.UID] = a
 	}
-	return byUID, s.kind.addArea(err)
+	return byUID, s.rows.kind.addArea(err)
 }
 
 // ofImages reads the findings of each image that are not resolved, the worst first, with one read.
 func (s Findings) ofImages(ctx context.Context, images []ImageKey) ([][]*Finding, error) {
 	scopes, all := make([]Scope, len(images)), make([][]*Finding, len(images))
 	for i, key := range images {
-		q, err := s.query(ctx, ListRequest[*FindingFilter]{UIDP: UIDFilter{ChildrenOf: key.Repo}})
+		q, err := s.rows.query(ctx, ListRequest[*FindingFilter]{UIDP: UIDFilter{ChildrenOf: key.Repo}})
 		if err != nil {
-			return nil, s.kind.addArea(err)
+			return nil, s.rows.kind.addArea(err)
 		}
 		for _, b := range q.Scope.branches {
 			b.Digest = key.Digest
 			scopes[i].branches = append(scopes[i].branches, b)
 		}
 	}
-	found, err := s.p.tables.Findings.ListEach(ctx, s.p.store, Query[*FindingFilter]{Filter: &FindingFilter{WithoutLiveTags: true}, Order: s.kind.DefaultOrder, Limit: noLimit, Parts: PartItems}, scopes)
+	found, err := s.area.tables.Findings.ListEach(ctx, s.area.store, Query[*FindingFilter]{Filter: &FindingFilter{WithoutLiveTags: true}, Order: s.rows.kind.DefaultOrder, Limit: noLimit, Parts: PartItems}, scopes)
 	for i, rows := range found {
 		all[i] = rows.Items
 	}
-	return all, s.kind.addArea(err)
+	return all, s.rows.kind.addArea(err)
 }

@@ -18,15 +18,15 @@ type OpenChange struct {
 // exist today: as their summary counted them then.
 func (s Findings) Activity(ctx context.Context, req ActivityRequest) ([]FindingActivity, error) {
 	activity, err := s.activity(ctx, req)
-	return activity, s.kind.addArea(err)
+	return activity, s.rows.kind.addArea(err)
 }
 
 func (s Findings) activity(ctx context.Context, req ActivityRequest) ([]FindingActivity, error) {
-	in, err := checkActivity(ctx, req, s.p.now(), nil)
+	in, err := checkActivity(ctx, req, s.area.now(), nil)
 	if err != nil {
 		return nil, err
 	}
-	q, err := s.query(ctx, ListRequest[*FindingFilter]{UIDP: UIDFilter{DescendantsOf: req.Within}})
+	q, err := s.rows.query(ctx, ListRequest[*FindingFilter]{UIDP: UIDFilter{DescendantsOf: req.Within}})
 	if err != nil {
 		return nil, err
 	}
@@ -35,7 +35,7 @@ func (s Findings) activity(ctx context.Context, req ActivityRequest) ([]FindingA
 		return nil, err
 	}
 	steps := req.query(in, q.Scope)
-	changes, err := s.p.tables.FindingActivity(ctx, s.p.store, steps)
+	changes, err := s.area.tables.FindingActivity(ctx, s.area.store, steps)
 	if err != nil {
 		return nil, err
 	}

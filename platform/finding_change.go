@@ -116,7 +116,7 @@ func (f *Finding) looksLike(other *Finding) bool {
 func (s Findings) record(ctx context.Context, tx Tx, events findingEvents) {
 	for _, verb := range []string{verbOpened, verbResolved, verbChanged} {
 		for _, change := range events.changes(verb) {
-			tx.Record(s.p.event(ctx, s.kind.Event, verb, change.Repo, change.Repo.Parent(), change))
+			tx.Record(s.area.event(ctx, s.rows.kind.Event, verb, change.Repo, change.Repo.Parent(), change))
 		}
 	}
 }
@@ -128,15 +128,15 @@ func (s Findings) store(ctx context.Context, tx Tx, all ...*findingChanges) erro
 		old, current = append(old, c.old...), append(current, c.new...)
 	}
 	if len(current) > 0 {
-		if err := s.p.tables.ReplaceFindings(ctx, tx, old, current); err != nil {
+		if err := s.area.tables.ReplaceFindings(ctx, tx, old, current); err != nil {
 			return err
 		}
 	}
 	for _, c := range all {
 		if c.open != (OpenCounts{}) {
-			s.p.tables.ShiftOpenFindings(tx, c.repo, c.open, c.now)
+			s.area.tables.ShiftOpenFindings(tx, c.repo, c.open, c.now)
 		}
-		s.p.tables.PutImageStatuses(tx, c.repo.UID, c.statuses)
+		s.area.tables.PutImageStatuses(tx, c.repo.UID, c.statuses)
 	}
 	return nil
 }

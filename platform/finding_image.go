@@ -104,7 +104,7 @@ func (s Findings) numberImages(ctx context.Context, tx Tx, repo UID, statuses []
 		}
 		if last == 0 {
 			var err error
-			if last, err = s.p.tables.LastImageNumber(ctx, tx, repo); err != nil {
+			if last, err = s.area.tables.LastImageNumber(ctx, tx, repo); err != nil {
 				return err
 			}
 		}
@@ -126,14 +126,14 @@ func (s Findings) readVersions(ctx context.Context, tx Tx, repo *Repo, facts []*
 				f.Names = []string{repo.Name}
 			}
 			for _, name := range f.Names {
-				v := newPackageVersion(root, Package{Name: name}, "", s.p.now())
+				v := newPackageVersion(root, Package{Name: name}, "", s.area.now())
 				named, f.Versions = append(named, v), append(f.Versions, v.UID)
 			}
 			slices.Sort(f.Versions)
 			f.Versions, f.basis = slices.Compact(f.Versions), BasisName
 		}
 	}
-	if err := s.p.putPackages(ctx, tx, named); err != nil {
+	if err := s.area.putPackages(ctx, tx, named); err != nil {
 		return nil, nil, err
 	}
 	byUID, err := s.versionsByUID(ctx, tx, all)
@@ -191,7 +191,7 @@ func (s Findings) versionsByUID(ctx context.Context, tx Tx, uids []UID) (map[UID
 	byUID := make(map[UID]*PackageVersion, len(uids))
 	for len(uids) > 0 {
 		slices.Sort(uids)
-		found, err := s.p.tables.PackageVersions.Get(ctx, tx, Keys{uids: slices.Compact(uids)})
+		found, err := s.area.tables.PackageVersions.Get(ctx, tx, Keys{uids: slices.Compact(uids)})
 		if err != nil {
 			return nil, err
 		}

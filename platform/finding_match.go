@@ -97,10 +97,10 @@ func (s Findings) write(ctx context.Context, tx Tx, repo *Repo, contents []*cont
 	if err != nil {
 		return err
 	}
-	if err := setExploitation(ctx, s.p.tables, tx, advisories); err != nil {
+	if err := setExploitation(ctx, s.area.tables, tx, advisories); err != nil {
 		return err
 	}
-	changes := findingChanges{now: s.p.now(), repo: repo, events: events}
+	changes := findingChanges{now: s.area.now(), repo: repo, events: events}
 	for _, c := range contents {
 		var wanted []*Finding
 		if c.status.IsLive {

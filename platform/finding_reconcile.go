@@ -10,7 +10,7 @@ import (
 // reconcileRepo ends tasks of one repo, about up to limit images if there are more. It returns
 // the number of images.
 func (s Findings) reconcileRepo(ctx context.Context, tx Tx, repo UID, tasks []FindingTask, limit int, events findingEvents) (ended []FindingTask, images int, err error) {
-	found, err := s.p.tables.Repos.Get(ctx, tx, Keys{uids: []UID{repo}})
+	found, err := s.area.tables.Repos.Get(ctx, tx, Keys{uids: []UID{repo}})
 	if err != nil {
 		return nil, 0, err
 	}
@@ -64,7 +64,7 @@ type content struct {
 
 // reconcileImages writes what follows from all facts about some images of a repo.
 func (s Findings) reconcileImages(ctx context.Context, tx Tx, repo *Repo, digests []string, events findingEvents) error {
-	facts, err := s.p.tables.ImageFacts(ctx, tx, repo.UID, digests)
+	facts, err := s.area.tables.ImageFacts(ctx, tx, repo.UID, digests)
 	if err != nil {
 		return err
 	}
@@ -87,11 +87,11 @@ func (s Findings) reconcileImages(ctx context.Context, tx Tx, repo *Repo, digest
 	for i, f := range facts {
 		uses = append(uses, changedUses(f.usedBefore(byUID), statuses[i])...)
 	}
-	if err := s.p.tables.ChangeUses(ctx, tx, repo.UID, digests, uses); err != nil {
+	if err := s.area.tables.ChangeUses(ctx, tx, repo.UID, digests, uses); err != nil {
 		return err
 	}
 	slices.Sort(names)
-	advisories, err := s.p.tables.AdvisoriesNamed(ctx, tx, repo.UID, slices.Compact(names))
+	advisories, err := s.area.tables.AdvisoriesNamed(ctx, tx, repo.UID, slices.Compact(names))
 	if err != nil {
 		return err
 	}
@@ -104,7 +104,7 @@ func (s Findings) reconcileImages(ctx context.Context, tx Tx, repo *Repo, digest
 
 // reconcileAdvisories writes the findings of some advisories in a repo, and returns how many images it has looked at.
 func (s Findings) reconcileAdvisories(ctx context.Context, tx Tx, repo *Repo, uids []UID, events findingEvents) (images int, err error) {
-	advisories, err := s.p.tables.Advisories.Get(ctx, tx, Keys{uids: uids})
+	advisories, err := s.area.tables.Advisories.Get(ctx, tx, Keys{uids: uids})
 	if err != nil || len(advisories) == 0 {
 		return 0, err
 	}
@@ -113,7 +113,7 @@ func (s Findings) reconcileAdvisories(ctx context.Context, tx Tx, repo *Repo, ui
 		names = append(names, a.heldNames()...)
 	}
 	slices.Sort(names)
-	holders, err := s.p.tables.Holders(ctx, tx, repo.UID, slices.Compact(names))
+	holders, err := s.area.tables.Holders(ctx, tx, repo.UID, slices.Compact(names))
 	if err != nil {
 		return 0, err
 	}
@@ -134,7 +134,7 @@ func (s Findings) reconcileAdvisories(ctx context.Context, tx Tx, repo *Repo, ui
 			digests = append(digests, a.ArtifactName)
 		}
 	}
-	statuses, err := s.p.tables.ImageStatuses(ctx, tx, imagesOf(repo.UID, digests))
+	statuses, err := s.area.tables.ImageStatuses(ctx, tx, imagesOf(repo.UID, digests))
 	if err != nil {
 		return 0, err
 	}
@@ -169,7 +169,7 @@ func imagesOf(repo UID, digests []string) ImageKeys {
 // readFindings reads the findings of a repo that a filter selects, in any state.
 func (s Findings) readFindings(ctx context.Context, tx Tx, repo UID, filter *FindingFilter) ([]*Finding, error) {
 	filter.States, filter.WithoutLiveTags = findingStates, true
-	rows, err := s.p.tables.Findings.List(ctx, tx, Query[*FindingFilter]{
+	rows, err := s.area.tables.Findings.List(ctx, tx, Query[*FindingFilter]{
 		Scope: newScope(Branch{Relation: Children, UID: repo}), Filter: filter, Order: Order{Field: "uid"}, Limit: noLimit, Parts: PartItems,
 	})
 	return rows.Items, err

@@ -21,9 +21,6 @@ type TriageRuleQueries interface {
 
 	DeleteTriageRules(tx Tx, uids []UID)
 
-	// DeleteRulesOf deletes the rules of a group or a repo that is about to be deleted.
-	DeleteRulesOf(tx Tx, scope UID)
-
 	// EndTriageRules deletes rules whose time is over.
 	EndTriageRules(ctx context.Context, tx Tx, now Time) error
 
@@ -73,7 +70,7 @@ func (s Findings) changeRules(ctx context.Context, tx Tx, u *FindingUpdate, c *f
 	if !u.makesRules() || !c.Writes("state") {
 		return nil
 	}
-	rules := u.rules(c.Row.decision(), s.p.now(), eventActor(ctx, u.Within).Subject)
+	rules := u.rules(c.Row.decision(), s.area.now(), eventActor(ctx, u.Within).Subject)
 	kept := rules
 	if c.Row.State == FindingOpen {
 		var err error
@@ -81,7 +78,7 @@ func (s Findings) changeRules(ctx context.Context, tx Tx, u *FindingUpdate, c *f
 			return err
 		}
 	}
-	s.p.tables.PutTriageRules(tx, kept)
+	s.area.tables.PutTriageRules(tx, kept)
 	s.followRules(ctx, tx, u.Within, rules)
 	return nil
 }
@@ -92,16 +89,16 @@ func (s Findings) removeRules(ctx context.Context, tx Tx, within UID, rules []*T
 	for i, r := range rules {
 		uids[i] = r.UID
 	}
-	s.p.tables.DeleteTriageRules(tx, uids)
+	s.area.tables.DeleteTriageRules(tx, uids)
 	isCovered := map[string]bool{}
 	for _, r := range rules {
 		is, known := isCovered[r.VulnerabilityID]
 		if !known {
-			names, err := s.p.tables.OtherNames(ctx, tx, within.Root(), r.VulnerabilityID)
+			names, err := s.area.tables.OtherNames(ctx, tx, within.Root(), r.VulnerabilityID)
 			if err != nil {
 				return nil, err
 			}
-			others, err := s.p.tables.TriageRules(ctx, tx, scopesAround([]UID{within}), append(names, r.VulnerabilityID))
+			others, err := s.area.tables.TriageRules(ctx, tx, scopesAround([]UID{within}), append(names, r.VulnerabilityID))
 			if err != nil {
 				return nil, err
 			}
@@ -125,22 +122,22 @@ func (s Findings) followRules(ctx context.Context, tx Tx, scope UID, rules []*Tr
 		names[i] = r.VulnerabilityID
 	}
 	slices.Sort(names)
-	s.p.tables.AddRuleTasks(tx, scope, slices.Compact(names))
+	s.area.tables.AddRuleTasks(tx, scope, slices.Compact(names))
 	body := TriageChange{scope, len(rules), rules[:min(len(rules), maxChangedFindings)]}
-	tx.Record(s.p.event(ctx, s.kind.Event, verbTriaged, scope, scope, body))
+	tx.Record(s.area.event(ctx, s.rows.kind.Event, verbTriaged, scope, scope, body))
 }
 
 // ImportRules stores rules in a group, which documents such as those of VEX have. A rule does not
 // replace one about the same that was made later.
 func (s Findings) ImportRules(ctx context.Context, group UID, rules []*TriageRule) (Imported, error) {
-	if err := s.p.requireImport(ctx, group); err != nil {
+	if err := s.area.requireImport(ctx, group); err != nil {
 		return Imported{}, err
 	}
 	put := func(ctx context.Context, tx Tx, rows ...*TriageRule) {
-		s.p.tables.PutTriageRules(tx, rows)
+		s.area.tables.PutTriageRules(tx, rows)
 		s.followRules(ctx, tx, group, rows)
 	}
-	now, author := s.p.now(), eventActor(ctx, group).Subject
+	now, author := s.area.now(), eventActor(ctx, group).Subject
 	in := importPlan[*TriageRule, triageTarget]{
 		key: (*TriageRule).target,
 		check: func(r *TriageRule, v *violations) {
@@ -157,7 +154,7 @@ func (s Findings) ImportRules(ctx context.Context, group UID, rules []*TriageRul
 				names[i] = r.VulnerabilityID
 			}
 			slices.Sort(names)
-			return s.p.tables.TriageRules(ctx, tx, []UID{group}, slices.Compact(names))
+			return s.area.tables.TriageRules(ctx, tx, []UID{group}, slices.Compact(names))
 		},
 		isUnchanged: func(known, r *TriageRule) bool {
 			return known.CreateTime.After(r.CreateTime.Time) || known.decision().equals(r.decision())
@@ -165,7 +162,7 @@ func (s Findings) ImportRules(ctx context.Context, group UID, rules []*TriageRul
 		replace: func(ctx context.Context, tx Tx, _, r *TriageRule) error { put(ctx, tx, r); return nil },
 		insert:  func(ctx context.Context, tx Tx, rows []*TriageRule) error { put(ctx, tx, rows...); return nil },
 	}
-	return in.run(ctx, s.p.store, rules)
+	return in.run(ctx, s.area.store, rules)
 }
 
 // check checks a rule of a document. Documents say more than callers may: they can leave out
@@ -195,12 +192,12 @@ func (s Findings) EndExpired(ctx context.Context) error {
 	if err := requireOperator(ctx); err != nil {
 		return err
 	}
-	return writePatiently(ctx, s.p.store, func(tx Tx) error {
-		now := s.p.now()
-		if err := s.p.tables.AddExpiredTasks(ctx, tx, now); err != nil {
+	return writePatiently(ctx, s.area.store, func(tx Tx) error {
+		now := s.area.now()
+		if err := s.area.tables.AddExpiredTasks(ctx, tx, now); err != nil {
 			return err
 		}
-		return s.p.tables.EndTriageRules(ctx, tx, now)
+		return s.area.tables.EndTriageRules(ctx, tx, now)
 	})
 }
 
@@ -214,10 +211,10 @@ type Decisions struct {
 // Decisions reads what was decided about findings within a group, or about those of an image of a repo if
 // digest is not "". Only a command of the operator may do so.
 func (s Findings) Decisions(ctx context.Context, scope UID, digest string) (*Decisions, error) {
-	if err := s.p.requireImport(ctx, scope); err != nil {
+	if err := s.area.requireImport(ctx, scope); err != nil {
 		return nil, err
 	}
-	rules, err := s.p.tables.RulesOf(ctx, s.p.store, scopesAround([]UID{scope}))
+	rules, err := s.area.tables.RulesOf(ctx, s.area.store, scopesAround([]UID{scope}))
 	if err != nil {
 		return nil, err
 	}
@@ -225,14 +222,14 @@ func (s Findings) Decisions(ctx context.Context, scope UID, digest string) (*Dec
 	if digest != "" {
 		filter.Digests = []string{digest}
 	}
-	found, err := s.p.tables.Findings.List(ctx, s.p.store, Query[*FindingFilter]{
+	found, err := s.area.tables.Findings.List(ctx, s.area.store, Query[*FindingFilter]{
 		Scope: newScope(Branch{Relation: Below, UID: scope}), Filter: filter, Order: Order{Field: "uid"}, Limit: noLimit, Parts: PartItems,
 	})
 	if err != nil {
 		return nil, err
 	}
 	rules = slices.DeleteFunc(rules, func(r *TriageRule) bool {
-		return r.decision().hasEnded(s.p.now()) || digest != "" && r.Digest != "" && r.Digest != digest
+		return r.decision().hasEnded(s.area.now()) || digest != "" && r.Digest != "" && r.Digest != digest
 	})
 	return newDecisions(rules, found.Items), nil
 }

@@ -79,7 +79,7 @@ func (s *FindingSummary) Add(class FindingClass, n int64) {
 func (s Findings) Summarize(ctx context.Context, within UID) (*FindingSummary, error) {
 	summaries, errs := s.SummarizeEach(ctx, []UID{within})
 	if errs[0] == nil && *summaries[0] == (FindingSummary{}) {
-		errs[0] = s.kind.addArea(s.scopeExists(ctx, UIDFilter{DescendantsOf: within}))
+		errs[0] = s.rows.kind.addArea(s.rows.scopeExists(ctx, UIDFilter{DescendantsOf: within}))
 	}
 	if errs[0] != nil {
 		return nil, errs[0]
@@ -90,7 +90,7 @@ func (s Findings) Summarize(ctx context.Context, within UID) (*FindingSummary, e
 // SummarizeEach counts the findings below each group or of each repo with one read of the
 // counters. The groups and repos must exist.
 func (s Findings) SummarizeEach(ctx context.Context, within []UID) ([]*FindingSummary, []error) {
-	return summarizeEach(ctx, s.resources, within, s.p.tables.SummarizeFindings)
+	return summarizeEach(ctx, s.rows, within, s.area.tables.SummarizeFindings)
 }
 
 // SummarizeImages counts the findings of images with one read.
@@ -100,7 +100,7 @@ func (s Findings) SummarizeImages(ctx context.Context, keys []ImageKey) ([]*Find
 	var indices []int
 	for i, key := range keys {
 		if _, err := require(ctx, key.Repo, CapFindingsList, CapTagList); err != nil {
-			errs[i] = s.kind.addArea(err)
+			errs[i] = s.rows.kind.addArea(err)
 			continue
 		}
 		readable, indices = append(readable, key), append(indices, i)
@@ -108,9 +108,9 @@ func (s Findings) SummarizeImages(ctx context.Context, keys []ImageKey) ([]*Find
 	if len(readable) == 0 {
 		return summaries, errs
 	}
-	found, err := s.p.tables.SummarizeImageFindings(ctx, s.p.store, ImageKeys{readable})
+	found, err := s.area.tables.SummarizeImageFindings(ctx, s.area.store, ImageKeys{readable})
 	for n, i := range indices {
-		if errs[i] = s.kind.addArea(err); err == nil {
+		if errs[i] = s.rows.kind.addArea(err); err == nil {
 			summaries[i] = found[n]
 		}
 	}
@@ -139,7 +139,7 @@ type (
 
 // Facets counts all findings of the lists that the pages belong to.
 func (s Findings) Facets(ctx context.Context, pages []Page[*Finding]) ([]*FindingFacets, error) {
-	return facetEach(ctx, s.resources, pages, s.p.tables.FacetFindings, func(f *FindingFacets) {
+	return facetEach(ctx, s.rows, pages, s.area.tables.FacetFindings, func(f *FindingFacets) {
 		f.Severity, f.State, f.Ecosystem = sortFacets(f.Severity), sortFacets(f.State), sortFacets(f.Ecosystem)
 		f.Repo, f.Group = sortFacets(f.Repo), sortFacets(f.Group)
 	})

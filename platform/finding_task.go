@@ -59,12 +59,12 @@ func (s Findings) Reconcile(ctx context.Context) (done int, err error) {
 	}
 	var failed []error
 	for last := UID(""); ; {
-		root, err := s.p.tables.NextFindingRoot(ctx, s.p.store, last)
+		root, err := s.area.tables.NextFindingRoot(ctx, s.area.store, last)
 		if err != nil || root == "" {
 			return done, errors.Join(append(failed, err)...)
 		}
 		ended := 0
-		err = writePatiently(ctx, s.p.store, func(tx Tx) (err error) {
+		err = writePatiently(ctx, s.area.store, func(tx Tx) (err error) {
 			ended, err = s.reconcileRoot(ctx, tx, root)
 			return err
 		})
@@ -93,10 +93,10 @@ func (s Findings) follow(ctx context.Context) {
 	ctx = WithActor(ctx, NewOperator("findings"))
 	expiry := time.NewTicker(expiryInterval)
 	defer expiry.Stop()
-	settling := s.p.newChore("findings were not brought up to date; trying again every second")
-	ending := s.p.newChore("exceptions whose time is over were not ended; trying again every minute")
+	settling := s.area.newChore("findings were not brought up to date; trying again every second")
+	ending := s.area.newChore("exceptions whose time is over were not ended; trying again every minute")
 	for ctx.Err() == nil {
-		changed := s.p.store.Changed()
+		changed := s.area.store.Changed()
 		settling.note(ctx, s.Settle(ctx))
 		select {
 		case <-ctx.Done():
@@ -117,16 +117,16 @@ func (s Findings) Review(ctx context.Context) (wrong int, err error) {
 	if err := s.Settle(ctx); err != nil {
 		return 0, err
 	}
-	begun := s.p.now()
-	if err := writePatiently(ctx, s.p.store, func(tx Tx) error { return s.p.tables.AddReviewTasks(ctx, tx) }); err != nil {
+	begun := s.area.now()
+	if err := writePatiently(ctx, s.area.store, func(tx Tx) error { return s.area.tables.AddReviewTasks(ctx, tx) }); err != nil {
 		return 0, err
 	}
 	if err := s.Settle(ctx); err != nil {
 		return 0, err
 	}
-	changed, err := s.p.tables.Findings.List(ctx, s.p.store, Query[*FindingFilter]{
+	changed, err := s.area.tables.Findings.List(ctx, s.area.store, Query[*FindingFilter]{
 		Scope: newScope(Branch{Relation: Everything}), Filter: &FindingFilter{States: findingStates, WithoutLiveTags: true, UpdatedSince: begun},
-		Order: s.kind.DefaultOrder, Limit: 1, Parts: PartTotal,
+		Order: s.rows.kind.DefaultOrder, Limit: 1, Parts: PartTotal,
 	})
 	return int(changed.Total), err
 }
@@ -137,7 +137,7 @@ func (s Findings) reconcileRoot(ctx context.Context, tx Tx, root UID) (int, erro
 		tx.LockShared(findingLock(FeedGroup))
 	}
 	tx.Lock(findingLock(root))
-	tasks, err := s.p.tables.FindingTasks(ctx, tx, root, maxFindingTasks)
+	tasks, err := s.area.tables.FindingTasks(ctx, tx, root, maxFindingTasks)
 	if err != nil || len(tasks) == 0 {
 		return 1, err // another process has ended the task that there was; there may be others
 	}
@@ -145,7 +145,7 @@ func (s Findings) reconcileRoot(ctx context.Context, tx Tx, root UID) (int, erro
 	if err != nil {
 		return 0, err
 	}
-	s.p.tables.EndFindingTasks(tx, ended)
+	s.area.tables.EndFindingTasks(tx, ended)
 	return len(ended), nil
 }
 
@@ -194,7 +194,7 @@ func (s Findings) reconcileTasks(ctx context.Context, tx Tx, tasks []FindingTask
 // spreadAdvisories ends the tasks of advisories, which are of one organisation or of FeedGroup: it adds a task for each
 // repo that each of them is for, and returns their number.
 func (s Findings) spreadAdvisories(ctx context.Context, tx Tx, ended []FindingTask) (added int, err error) {
-	found, err := s.p.tables.Advisories.Get(ctx, tx, Keys{uids: advisoriesOf(ended)})
+	found, err := s.area.tables.Advisories.Get(ctx, tx, Keys{uids: advisoriesOf(ended)})
 	if err != nil || len(found) == 0 {
 		return 0, err
 	}
@@ -209,7 +209,7 @@ func (s Findings) spreadAdvisories(ctx context.Context, tx Tx, ended []FindingTa
 			reaches[i].Digest = a.ArtifactName
 		}
 	}
-	repos, err := s.p.tables.ReposOfAdvisories(ctx, tx, root, reaches)
+	repos, err := s.area.tables.ReposOfAdvisories(ctx, tx, root, reaches)
 	if err != nil {
 		return 0, err
 	}
@@ -221,7 +221,7 @@ func (s Findings) spreadAdvisories(ctx context.Context, tx Tx, ended []FindingTa
 			}
 		}
 	}
-	return len(tasks), s.p.tables.AddFindingTasks(ctx, tx, tasks)
+	return len(tasks), s.area.tables.AddFindingTasks(ctx, tx, tasks)
 }
 
 // advisoriesOf lists the advisories of tasks, each once.
@@ -245,7 +245,7 @@ func (a *Advisory) heldNames() []string {
 
 // spreadRepo adds a task for each image of a repo.
 func (s Findings) spreadRepo(ctx context.Context, tx Tx, repo UID) error {
-	facts, err := s.p.tables.ImageFacts(ctx, tx, repo, nil)
+	facts, err := s.area.tables.ImageFacts(ctx, tx, repo, nil)
 	if err != nil || len(facts) == 0 {
 		return err
 	}
@@ -253,5 +253,5 @@ func (s Findings) spreadRepo(ctx context.Context, tx Tx, repo UID) error {
 	for i, f := range facts {
 		tasks[i] = FindingTask{Subject: repo, Digest: f.Digest}
 	}
-	return s.p.tables.AddFindingTasks(ctx, tx, tasks)
+	return s.area.tables.AddFindingTasks(ctx, tx, tasks)
 }

@@ -118,7 +118,7 @@ func (s Findings) readRules(ctx context.Context, tx Tx, repos []UID, advisories 
 		return nil, nil
 	}
 	slices.Sort(names)
-	found, err := s.p.tables.TriageRules(ctx, tx, scopesAround(repos), slices.Compact(names))
+	found, err := s.area.tables.TriageRules(ctx, tx, scopesAround(repos), slices.Compact(names))
 	if err != nil || len(found) == 0 {
 		return nil, err
 	}

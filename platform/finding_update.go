@@ -55,18 +55,18 @@ var decidableStates = []FindingState{FindingOpen, FindingInTriage, FindingAccept
 func (s Findings) Update(ctx context.Context, u FindingUpdate) ([]*Finding, error) {
 	c, err := s.authorizeTriage(ctx, &u)
 	if err != nil {
-		return nil, s.recordIfDenied(ctx, "changed", u.subject(ctx), err)
+		return nil, s.rows.recordIfDenied(ctx, "changed", u.subject(ctx), err)
 	}
 	var updated []*Finding
-	err = s.p.store.Write(ctx, func(tx Tx) (err error) {
+	err = s.area.store.Write(ctx, func(tx Tx) (err error) {
 		updated, err = s.updateInTx(ctx, tx, &u, c)
 		return err
 	})
 	if err != nil && u.Within == "" {
-		err = s.nameMissing(ctx, err, listOfUIDs, u.UIDs)
+		err = s.rows.nameMissing(ctx, err, listOfUIDs, u.UIDs)
 	}
 	if err != nil {
-		return nil, s.recordIfDenied(ctx, "changed", u.subject(ctx), err)
+		return nil, s.rows.recordIfDenied(ctx, "changed", u.subject(ctx), err)
 	}
 	return updated, nil
 }
@@ -91,7 +91,7 @@ func triageCapabilities() []Capability {
 
 // authorizeTriage checks and authorises an update.
 func (s Findings) authorizeTriage(ctx context.Context, u *FindingUpdate) (*fieldmask.Change[*Finding], error) {
-	TraceOf(ctx).NoteResource(s.kind.Name, u.Within)
+	TraceOf(ctx).NoteResource(s.rows.kind.Name, u.Within)
 	if _, err := requireCaller(ctx); err != nil {
 		return nil, err
 	}
@@ -104,9 +104,9 @@ func (s Findings) authorizeTriage(ctx context.Context, u *FindingUpdate) (*field
 			}
 		}
 	}
-	c, found := u.Change.DecodeUpdate(s.kind.Fields)
+	c, found := u.Change.DecodeUpdate(s.rows.kind.Fields)
 	v = slices.Concat(v, found, c.Conflicts(nil))
-	u.checkChange(c, s.p.now(), &v)
+	u.checkChange(c, s.area.now(), &v)
 	if err := s.checkAssignee(ctx, c, places, &v); err != nil {
 		return nil, err
 	}
@@ -231,7 +231,7 @@ func (s Findings) checkAssignee(ctx context.Context, c *fieldmask.Change[*Findin
 			return nil
 		}
 	}
-	_, err := s.p.Identities.Get(ctx, c.Row.Assignee)
+	_, err := s.area.iam.Identities.Get(ctx, c.Row.Assignee)
 	if err != nil && (AsError(err).Code == CodeNotFound || AsError(err).Code == CodePermissionDenied) {
 		v.add("assignee", "must be an identity that exists and that you may see")
 		return nil
@@ -284,8 +284,8 @@ func (s Findings) choose(ctx context.Context, tx Tx, u *FindingUpdate) ([]*Findi
 	var rows Rows[*Finding]
 	var err error
 	if !matchesNothing(u.Where) {
-		rows, err = s.p.tables.Findings.List(ctx, tx, Query[*FindingFilter]{
-			Scope:  s.kind.narrowScope(UIDFilter{DescendantsOf: u.Within, IDs: u.Among}, []UID{u.Within}),
+		rows, err = s.area.tables.Findings.List(ctx, tx, Query[*FindingFilter]{
+			Scope:  s.rows.kind.narrowScope(UIDFilter{DescendantsOf: u.Within, IDs: u.Among}, []UID{u.Within}),
 			Filter: u.Where, Order: Order{Field: "uid"}, Limit: MaxUpdatedFindings, Parts: PartItems | PartMore,
 		})
 	}
@@ -310,7 +310,7 @@ func (s Findings) choose(ctx context.Context, tx Tx, u *FindingUpdate) ([]*Findi
 func (s Findings) chooseListed(ctx context.Context, tx Tx, uids []UID) ([]*Finding, error) {
 	sorted := slices.Clone(uids)
 	slices.Sort(sorted)
-	found, err := s.p.tables.Findings.Get(ctx, tx, Keys{uids: slices.Compact(sorted)})
+	found, err := s.area.tables.Findings.Get(ctx, tx, Keys{uids: slices.Compact(sorted)})
 	if err != nil {
 		return nil, err
 	}
@@ -322,7 +322,7 @@ func (s Findings) chooseListed(ctx context.Context, tx Tx, uids []UID) ([]*Findi
 	for i, uid := range uids {
 		switch f := byUID[uid]; {
 		case f == nil:
-			return nil, s.kind.notFound(uid)
+			return nil, s.rows.kind.notFound(uid)
 		case f.State == FindingResolved:
 			v.add(fmt.Sprintf("uids[%d]", i), "is resolved, and nothing can be decided about it")
 		}
@@ -352,11 +352,11 @@ func (s Findings) newTriage(ctx context.Context, tx Tx, chosen []*Finding, c *fi
 	for _, f := range chosen {
 		images[f.Image()], about[f.Advisory] = true, true
 	}
-	facts, err := s.p.tables.TriageFacts(ctx, tx, ImageKeys{slices.Collect(maps.Keys(images))}, slices.Sorted(maps.Keys(about)))
+	facts, err := s.area.tables.TriageFacts(ctx, tx, ImageKeys{slices.Collect(maps.Keys(images))}, slices.Sorted(maps.Keys(about)))
 	if err != nil {
 		return nil, err
 	}
-	t := &triage{Change: c, TriageFacts: facts, now: s.p.now(), advisories: map[UID]*Advisory{}, events: findingEvents{}}
+	t := &triage{Change: c, TriageFacts: facts, now: s.area.now(), advisories: map[UID]*Advisory{}, events: findingEvents{}}
 	for _, a := range facts.Advisories {
 		t.advisories[a.UID] = a
 	}

@@ -131,7 +131,9 @@ type GroupQueries interface {
 
 // Groups are the operations on groups.
 type Groups struct {
-	*resources[*Group, *GroupFilter]
+	Resources[*Group, *GroupFilter]
+	rows *Collection[*Group, *GroupFilter]
+	area *iamArea
 }
 
 func groupKeyFilter(g *Group) *GroupFilter { return &GroupFilter{Name: g.Name} }
@@ -144,18 +146,18 @@ func (s Groups) Create(ctx context.Context, parent UID, in fieldmask.Input[*Grou
 	if parent == "" {
 		return s.signUp(ctx, in)
 	}
-	return s.create(ctx, parent, in)
+	return s.rows.create(ctx, parent, in)
 }
 
 // Update changes a group.
 func (s Groups) Update(ctx context.Context, uid UID, in fieldmask.Input[*Group]) (*Group, error) {
-	return s.update(ctx, uid, in)
+	return s.rows.update(ctx, uid, in)
 }
 
 // Delete deletes an empty group. An organisation that contains only its last
 // owner is deleted together with that owner.
 func (s Groups) Delete(ctx context.Context, uid UID) error {
-	return s.removeChecked(ctx, uid, func(tx Tx, _ UID) error {
+	return s.rows.removeChecked(ctx, uid, func(tx Tx, _ UID) error {
 		tx.Lock(uid.Root())
 		if err := s.removeGroupData(ctx, tx, uid); err != nil || !uid.IsRoot() {
 			return err
@@ -165,21 +167,19 @@ func (s Groups) Delete(ctx context.Context, uid UID) error {
 }
 
 // removeGroupData removes rows that belong to a group without being resources in
-// it: triage rules, how many findings were open, accepted terms, and mappings of providers of
+// it: accepted terms, and mappings of providers of
 // higher groups whose scope is this group.
 func (s Groups) removeGroupData(ctx context.Context, tx Tx, uid UID) error {
-	s.p.tables.DeleteRulesOf(tx, uid)
-	s.p.tables.DeleteOpenCountsOf(tx, uid)
-	accepted, err := s.p.tables.TermsAcceptances.List(ctx, tx, Query[*TermsFilter]{Scope: newScope(Branch{Relation: Children, UID: uid}), Order: Order{Field: "uid"}, Limit: noLimit, Parts: PartItems})
+	accepted, err := s.area.tables.TermsAcceptances.List(ctx, tx, Query[*TermsFilter]{Scope: newScope(Branch{Relation: Children, UID: uid}), Order: Order{Field: "uid"}, Limit: noLimit, Parts: PartItems})
 	if err != nil {
 		return err
 	}
 	for _, t := range accepted.Items {
-		if _, err := s.p.tables.TermsAcceptances.Delete(ctx, tx, t.UID); err != nil {
+		if _, err := s.area.tables.TermsAcceptances.Delete(ctx, tx, t.UID); err != nil {
 			return err
 		}
 	}
-	pointing, err := s.p.tables.ExternalGroupRoleMappings.List(ctx, tx, Query[*ExternalGroupRoleMappingFilter]{
+	pointing, err := s.area.tables.ExternalGroupRoleMappings.List(ctx, tx, Query[*ExternalGroupRoleMappingFilter]{
 		Scope: newScope(Branch{Relation: Within, UID: uid.Root()}), Filter: &ExternalGroupRoleMappingFilter{Scope: uid},
 		Order: Order{Field: "uid"}, Limit: noLimit, Parts: PartItems,
 	})
@@ -192,28 +192,28 @@ func (s Groups) removeGroupData(ctx context.Context, tx Tx, uid UID) error {
 			mappings = append(mappings, m.UID)
 		}
 	}
-	_, err = s.p.ExternalGroupRoleMappings.removeAll(ctx, tx, mappings, "deleted")
+	_, err = s.area.ExternalGroupRoleMappings.removeAll(ctx, tx, mappings, "deleted")
 	return err
 }
 
 // removeLastOwner deletes the role binding and the identity of an owner whose binding is
 // the only one in an organisation.
 func (s Groups) removeLastOwner(ctx context.Context, tx Tx, root UID) error {
-	bindings, err := s.p.tables.RoleBindings.List(ctx, tx, Query[*RoleBindingFilter]{Scope: newScope(Branch{Relation: Within, UID: root}), Order: Order{Field: "uid"}, Limit: 2, Parts: PartItems})
+	bindings, err := s.area.tables.RoleBindings.List(ctx, tx, Query[*RoleBindingFilter]{Scope: newScope(Branch{Relation: Within, UID: root}), Order: Order{Field: "uid"}, Limit: 2, Parts: PartItems})
 	if err != nil || len(bindings.Items) != 1 || bindings.Items[0].Role.UID != OwnerRole {
 		return err
 	}
 	owner := bindings.Items[0]
-	if _, err := s.p.tables.RoleBindings.Delete(ctx, tx, owner.UID); err != nil {
+	if _, err := s.area.tables.RoleBindings.Delete(ctx, tx, owner.UID); err != nil {
 		return err
 	}
-	identity, err := s.p.tables.Identities.Delete(ctx, tx, owner.Identity.UID)
+	identity, err := s.area.tables.Identities.Delete(ctx, tx, owner.Identity.UID)
 	if err != nil {
 		return err
 	}
 	tx.Record(
-		s.p.event(ctx, roleBindingKind.Event, "deleted", owner.UID, root, owner),
-		s.p.event(ctx, identityKind.Event, "deleted", identity.UID, root, identity),
+		s.area.event(ctx, roleBindingKind.Event, "deleted", owner.UID, root, owner),
+		s.area.event(ctx, identityKind.Event, "deleted", identity.UID, root, identity),
 	)
 	return nil
 }
@@ -228,7 +228,7 @@ func (s Groups) signUp(ctx context.Context, in fieldmask.Input[*Group]) (*Group,
 		return nil, err
 	}
 	isRoot := func(u UID) bool { return u.Parent().IsRoot() }
-	if !s.p.options.AllowSignup || !slices.ContainsFunc(actor.Identities, isRoot) {
+	if !s.area.options.AllowSignup || !slices.ContainsFunc(actor.Identities, isRoot) {
 		return nil, actor.permissionError(CapGroupsCreate, "")
 	}
 	owner, err := actor.ownRule()
@@ -236,8 +236,8 @@ func (s Groups) signUp(ctx context.Context, in fieldmask.Input[*Group]) (*Group,
 		return nil, err
 	}
 	var v violations
-	group := s.decode(in, &v)
-	if err := v.sortByField(s.kind.fieldNames()).err(); err != nil {
+	group := s.rows.decode(in, &v)
+	if err := v.sortByField(s.rows.kind.fieldNames()).err(); err != nil {
 		return nil, err
 	}
 	made, err := s.createOrganisation(ctx, group, owner)
@@ -261,7 +261,7 @@ func (s Groups) Bootstrap(ctx context.Context, name, issuer, subject string) (*O
 	group := &Group{Name: name}
 	owner := &ClaimMatch{Issuer: issuer, Subject: subject}
 	var v violations
-	s.kind.Check(group, alwaysTrue, &v)
+	s.rows.kind.Check(group, alwaysTrue, &v)
 	owner.check(&v)
 	if err := v.err(); err != nil {
 		return nil, err
@@ -275,7 +275,7 @@ func (s Groups) Bootstrap(ctx context.Context, name, issuer, subject string) (*O
 
 // nameOrganisation returns the error for an organisation that exists already, for the operator.
 func (s Groups) nameOrganisation(ctx context.Context, name string) error {
-	groups, err := s.p.tables.Groups.List(ctx, s.p.store, Query[*GroupFilter]{
+	groups, err := s.area.tables.Groups.List(ctx, s.area.store, Query[*GroupFilter]{
 		Scope: newScope(Branch{Relation: Everything}), Filter: &GroupFilter{Name: name}, Order: Order{Field: "uid"}, Limit: noLimit, Parts: PartItems,
 	})
 	if err != nil {
@@ -297,7 +297,7 @@ func (s Groups) IsEmpty(ctx context.Context) (bool, error) {
 	if err := requireOperator(ctx); err != nil {
 		return false, err
 	}
-	groups, err := s.p.tables.Groups.List(ctx, s.p.store, Query[*GroupFilter]{
+	groups, err := s.area.tables.Groups.List(ctx, s.area.store, Query[*GroupFilter]{
 		Scope: newScope(Branch{Relation: Everything}), Order: Order{Field: "uid"}, Limit: 1, Parts: PartItems,
 	})
 	return err == nil && len(groups.Items) == 0, err
@@ -305,28 +305,28 @@ func (s Groups) IsEmpty(ctx context.Context) (bool, error) {
 
 // createOrganisation stores a root group with its owner and records the events.
 func (s Groups) createOrganisation(ctx context.Context, group *Group, owner *ClaimMatch) (*Organisation, error) {
-	root, now := newRootUID(), s.p.now()
-	s.kind.Stamp(group, root, now)
+	root, now := newRootUID(), s.area.now()
+	s.rows.kind.Stamp(group, root, now)
 	identity := &Identity{Name: "owner", ClaimMatch: owner}
 	identityKind.Stamp(identity, root.newChild(), now)
 	unread := newBinding(root, identity.UID, OwnerRole, now) // stays unchanged, because the transaction can be retried
 	binding := new(RoleBinding)
-	err := s.p.store.Write(ctx, func(tx Tx) error {
+	err := s.area.store.Write(ctx, func(tx Tx) error {
 		*binding = *unread
-		if err := s.p.tables.Groups.Insert(ctx, tx, group); err != nil {
+		if err := s.area.tables.Groups.Insert(ctx, tx, group); err != nil {
 			return err
 		}
-		if err := s.p.tables.Identities.Insert(ctx, tx, identity); err != nil {
+		if err := s.area.tables.Identities.Insert(ctx, tx, identity); err != nil {
 			return err
 		}
-		if err := s.p.tables.RoleBindings.InsertShown(ctx, tx, binding); err != nil {
+		if err := s.area.tables.RoleBindings.InsertShown(ctx, tx, binding); err != nil {
 			return err
 		}
 		tx.Record(
-			newEvent(ctx, now, s.kind.Event, "created", root, root, group),
+			newEvent(ctx, now, s.rows.kind.Event, "created", root, root, group),
 			newEvent(ctx, now, identityKind.Event, "created", identity.UID, root, identity),
 		)
-		s.p.RoleBindings.recordBound(ctx, tx, []*RoleBinding{binding}, "created")
+		s.area.RoleBindings.recordBound(ctx, tx, []*RoleBinding{binding}, "created")
 		return nil
 	})
 	if errors.Is(err, ErrDuplicate) {

@@ -98,28 +98,30 @@ var groupInviteKind = Kind[*GroupInvite]{
 
 // GroupInvites are the operations on invites.
 type GroupInvites struct {
-	*resources[*GroupInvite, *GroupInviteFilter]
+	Resources[*GroupInvite, *GroupInviteFilter]
+	rows *Collection[*GroupInvite, *GroupInviteFilter]
+	area *iamArea
 }
 
 // Create makes an invite. Only this response shows its code. The caller must hold
 // what the role grants.
 func (s GroupInvites) Create(ctx context.Context, parent UID, in fieldmask.Input[*GroupInvite]) (*GroupInvite, error) {
-	invite, err := s.authorizeCreate(ctx, parent, in)
+	invite, err := s.rows.authorizeCreate(ctx, parent, in)
 	if err != nil {
-		return nil, s.recordIfDenied(ctx, "created", parent, err)
+		return nil, s.rows.recordIfDenied(ctx, "created", parent, err)
 	}
 	var made *GroupInvite
 	var code inviteCode
-	err = s.p.store.Write(ctx, func(tx Tx) error {
+	err = s.area.store.Write(ctx, func(tx Tx) error {
 		made = new(*invite) // invite stays unchanged, because the transaction can be retried
 		code = made.setCode()
-		if err := s.p.Roles.requireMayGrant(ctx, tx, "roleUid", made.RoleUID, parent); err != nil {
+		if err := s.area.Roles.requireMayGrant(ctx, tx, "roleUid", made.RoleUID, parent); err != nil {
 			return err
 		}
-		return s.insertAllInTx(ctx, tx, []*GroupInvite{made})
+		return s.rows.insertAllInTx(ctx, tx, []*GroupInvite{made})
 	})
 	if err != nil {
-		return nil, s.recordIfDenied(ctx, "created", parent, s.insertError(ctx, parent, invite, err))
+		return nil, s.rows.recordIfDenied(ctx, "created", parent, s.rows.insertError(ctx, parent, invite, err))
 	}
 	made.Code = code.String()
 	return made, nil
@@ -128,11 +130,11 @@ func (s GroupInvites) Create(ctx context.Context, parent UID, in fieldmask.Input
 // CreateBatch makes several invites: all or none. Only this response shows their codes.
 func (s GroupInvites) CreateBatch(ctx context.Context, requests []BatchRequest[*GroupInvite]) ([]*GroupInvite, error) {
 	codes, roles, groups := make([]inviteCode, len(requests)), make([]UID, len(requests)), make([]UID, len(requests))
-	made, err := s.createBatch(ctx, requests, func(tx Tx, made []*GroupInvite) (func(int) error, error) {
+	made, err := s.rows.createBatch(ctx, requests, func(tx Tx, made []*GroupInvite) (func(int) error, error) {
 		for i, invite := range made {
 			codes[i], roles[i], groups[i] = invite.setCode(), invite.RoleUID, invite.UID.Parent()
 		}
-		return s.p.Roles.readGrantable(ctx, tx, "roleUid", roles, groups)
+		return s.area.Roles.readGrantable(ctx, tx, "roleUid", roles, groups)
 	})
 	for i, invite := range made {
 		invite.Code = codes[i].String()
@@ -148,11 +150,11 @@ func (i *GroupInvite) setCode() inviteCode {
 }
 
 // Delete deletes an invite.
-func (s GroupInvites) Delete(ctx context.Context, uid UID) error { return s.remove(ctx, uid) }
+func (s GroupInvites) Delete(ctx context.Context, uid UID) error { return s.rows.remove(ctx, uid) }
 
 // DeleteBatch deletes several invites: all or none.
 func (s GroupInvites) DeleteBatch(ctx context.Context, uids []UID) error {
-	return s.removeBatch(ctx, uids)
+	return s.rows.removeBatch(ctx, uids)
 }
 
 // An inviteCode consists of the id of an invite and a secret. The secret has so
@@ -180,7 +182,7 @@ func parseInviteCode(s string) (inviteCode, bool) {
 // changes, except that a binding that expires then lasts.
 func (s GroupInvites) Accept(ctx context.Context, code string) (*RoleBinding, error) {
 	bound, err := s.acceptCode(ctx, code)
-	return bound, s.kind.addArea(err)
+	return bound, s.rows.kind.addArea(err)
 }
 
 func (s GroupInvites) acceptCode(ctx context.Context, text string) (*RoleBinding, error) {
@@ -197,13 +199,13 @@ func (s GroupInvites) acceptCode(ctx context.Context, text string) (*RoleBinding
 	case !ok:
 		return nil, Invalid(fieldmask.Violation{Field: "code", Description: "is not the code of an invite"})
 	}
-	invite, err := s.byCode(ctx, s.p.store, code)
+	invite, err := s.byCode(ctx, s.area.store, code)
 	if err != nil {
 		return nil, err
 	}
 	group := invite.UID.Parent()
 	var bound *RoleBinding
-	err = s.p.store.Write(ctx, func(tx Tx) error {
+	err = s.area.store.Write(ctx, func(tx Tx) error {
 		tx.Lock(invite.UID.Root())
 		if invite, err = s.byCode(ctx, tx, code); err != nil { // another request may have used it up
 			return err
@@ -213,34 +215,34 @@ func (s GroupInvites) acceptCode(ctx context.Context, text string) (*RoleBinding
 		}
 		current := actor
 		if actor.proof != nil { // another request may have made or changed identities of the caller
-			if current, err = s.p.identifyIn(ctx, tx, actor.proof.claims); err != nil {
+			if current, err = s.area.identifyIn(ctx, tx, claimsOf(actor)); err != nil {
 				return err
 			}
 		}
 		bound, err = s.bindInvited(ctx, tx, current, invite)
 		return err
 	})
-	s.p.RoleBindings.hideNotes(ctx, bound) // the caller may have had the role before
-	return bound, s.p.RoleBindings.recordIfDenied(ctx, "created", group, err)
+	s.area.RoleBindings.hideNotes(ctx, bound) // the caller may have had the role before
+	return bound, s.area.RoleBindings.rows.recordIfDenied(ctx, "created", group, err)
 }
 
 // byCode finds the invite of a code.
 func (s GroupInvites) byCode(ctx context.Context, r Conn, code inviteCode) (*GroupInvite, error) {
-	found, err := s.p.tables.GroupInvites.List(ctx, r, Query[*GroupInviteFilter]{
-		Scope: newScope(Branch{Relation: Everything}), Filter: &GroupInviteFilter{KeyID: code.keyID}, Order: s.kind.DefaultOrder, Limit: 1, Parts: PartItems,
+	found, err := s.area.tables.GroupInvites.List(ctx, r, Query[*GroupInviteFilter]{
+		Scope: newScope(Branch{Relation: Everything}), Filter: &GroupInviteFilter{KeyID: code.keyID}, Order: s.rows.kind.DefaultOrder, Limit: 1, Parts: PartItems,
 	})
 	if err != nil {
 		return nil, err
 	}
 	if len(found.Items) == 0 || subtle.ConstantTimeCompare(found.Items[0].Hash, code.hash()) != 1 {
-		return nil, newNotFoundBecause(s.kind.ref(), code.keyID, "no invite has this code")
+		return nil, newNotFoundBecause(s.rows.kind.ref(), code.keyID, "no invite has this code")
 	}
 	return found.Items[0], nil
 }
 
 func (s GroupInvites) checkMayAccept(actor *Actor, invite *GroupInvite) error {
 	switch {
-	case !invite.ExpirationTime.After(s.p.now().Time):
+	case !invite.ExpirationTime.After(s.area.now().Time):
 		return failedPrecondition("INVITE_EXPIRED", string(invite.UID), "the invite has expired")
 	case invite.Email != "" && (!actor.EmailVerified || !isSameEmail(invite.Email, actor.Email)):
 		return &Error{
@@ -263,7 +265,7 @@ func (s GroupInvites) bindInvited(ctx context.Context, tx Tx, actor *Actor, invi
 	if err != nil {
 		return nil, err
 	}
-	had, err := s.p.tables.RoleBindings.List(ctx, tx, Query[*RoleBindingFilter]{
+	had, err := s.area.tables.RoleBindings.List(ctx, tx, Query[*RoleBindingFilter]{
 		Scope: newScope(Branch{Relation: Children, UID: group}), Filter: &RoleBindingFilter{Identity: identity, Role: invite.RoleUID},
 		Order: roleBindingKind.DefaultOrder, Limit: 1, Parts: PartItems,
 	})
@@ -271,26 +273,26 @@ func (s GroupInvites) bindInvited(ctx context.Context, tx Tx, actor *Actor, invi
 		return nil, err
 	}
 	if len(had.Items) > 0 {
-		if changed, err := s.p.RoleBindings.makeLasting(ctx, tx, had.Items[0]); err != nil || !changed {
+		if changed, err := s.area.RoleBindings.makeLasting(ctx, tx, had.Items[0]); err != nil || !changed {
 			return had.Items[0], err
 		}
 		return had.Items[0], s.use(ctx, tx, invite)
 	}
-	bindings := []*RoleBinding{newBinding(group, identity, invite.RoleUID, s.p.now())}
-	switch err := s.p.tables.RoleBindings.InsertShown(ctx, tx, bindings...); {
+	bindings := []*RoleBinding{newBinding(group, identity, invite.RoleUID, s.area.now())}
+	switch err := s.area.tables.RoleBindings.InsertShown(ctx, tx, bindings...); {
 	case errors.Is(err, ErrNoParent): // the identity was deleted after authentication
 		return nil, newNotFound(identityRef, identity)
 	case err != nil:
 		return nil, err
 	}
-	bound, err := s.p.Identities.getRow(ctx, tx, identity)
+	bound, err := s.area.Identities.rows.getRow(ctx, tx, identity)
 	if err != nil {
 		return nil, err
 	}
-	if _, err := s.p.checkBindings(ctx, tx, map[UID]RuleKey{identity: bound.ruleKey()}); err != nil {
+	if _, err := s.area.checkBindings(ctx, tx, map[UID]RuleKey{identity: bound.ruleKey()}); err != nil {
 		return nil, err
 	}
-	s.p.RoleBindings.recordBound(ctx, tx, bindings, "created")
+	s.area.RoleBindings.recordBound(ctx, tx, bindings, "created")
 	return bindings[0], s.use(ctx, tx, invite)
 }
 
@@ -299,9 +301,9 @@ func (s GroupInvites) use(ctx context.Context, tx Tx, invite *GroupInvite) error
 	if !invite.SingleUse {
 		return nil
 	}
-	used, err := s.table.Delete(ctx, tx, invite.UID)
+	used, err := s.rows.table.Delete(ctx, tx, invite.UID)
 	if err == nil {
-		tx.Record(s.p.event(ctx, s.kind.Event, "deleted", invite.UID, invite.UID.Parent(), used))
+		tx.Record(s.area.event(ctx, s.rows.kind.Event, "deleted", invite.UID, invite.UID.Parent(), used))
 	}
 	return err
 }
@@ -319,8 +321,8 @@ func (s GroupInvites) findInvitedIdentity(ctx context.Context, tx Tx, actor *Act
 	if err != nil {
 		return "", err
 	}
-	made := &Identity{Name: identityName(actor.Email, actor.Subject), ClaimMatch: own, LastSeenTime: s.p.now()}
+	made := &Identity{Name: identityName(actor.Email, actor.Subject), ClaimMatch: own, LastSeenTime: s.area.now()}
 	made.setEmail(actor.Email, actor.EmailVerified)
-	err = s.p.Identities.insertRecorded(ctx, tx, group, made)
+	err = s.area.Identities.insertRecorded(ctx, tx, group, made)
 	return made.UID, err
 }

@@ -136,7 +136,9 @@ type IdentityQueries interface {
 
 // Identities are the operations on identities.
 type Identities struct {
-	*resources[*Identity, *IdentityFilter]
+	Resources[*Identity, *IdentityFilter]
+	rows *Collection[*Identity, *IdentityFilter]
+	area *iamArea
 }
 
 // capabilities returns what a caller needs besides the right to list identities.
@@ -149,23 +151,23 @@ func (f *IdentityFilter) capabilities() []Capability {
 
 // Create makes an identity below a group.
 func (s Identities) Create(ctx context.Context, parent UID, in fieldmask.Input[*Identity]) (*Identity, error) {
-	made, err := s.authorizeCreate(ctx, parent, in)
+	made, err := s.rows.authorizeCreate(ctx, parent, in)
 	if err != nil {
-		return nil, s.recordIfDenied(ctx, "created", parent, err)
+		return nil, s.rows.recordIfDenied(ctx, "created", parent, err)
 	}
-	return s.insert(ctx, parent, made, func(tx Tx) error { return s.p.admitRule(ctx, tx, made) })
+	return s.rows.insert(ctx, parent, made, func(tx Tx) error { return s.area.admitRule(ctx, tx, made) })
 }
 
 // CreateBatch makes several identities: all or none.
 func (s Identities) CreateBatch(ctx context.Context, requests []BatchRequest[*Identity]) ([]*Identity, error) {
-	return s.createBatch(ctx, requests, func(tx Tx, made []*Identity) (func(int) error, error) { return s.p.readRules(ctx, tx, made...) })
+	return s.rows.createBatch(ctx, requests, func(tx Tx, made []*Identity) (func(int) error, error) { return s.area.readRules(ctx, tx, made...) })
 }
 
 // Update changes an identity. A change of its rule decides who gets the roles
 // bound to it, so the caller must hold everything that they grant. What was reviewed
 // before does not count any longer.
 func (s Identities) Update(ctx context.Context, uid UID, in fieldmask.Input[*Identity]) (*Identity, error) {
-	return s.updateChecked(ctx, uid, in, func(tx Tx, change *fieldmask.Change[*Identity]) error {
+	return s.rows.updateChecked(ctx, uid, in, func(tx Tx, change *fieldmask.Change[*Identity]) error {
 		change.Fields = change.Row.addOtherRule(change.Fields)
 		if !change.Writes("claimMatch") && !change.Writes("staticKeys") {
 			return nil
@@ -177,11 +179,14 @@ func (s Identities) Update(ctx context.Context, uid UID, in fieldmask.Input[*Ide
 		var admitRule func(int) error
 		err := tx.RunTogether(ctx,
 			func(ctx context.Context) (err error) {
-				caller, bound, err = s.p.readCallerAndBound(ctx, tx, uid)
+				caller, bound, err = s.area.readCallerAndBound(ctx, tx, uid)
 				return err
 			},
-			func(ctx context.Context) (err error) { current, err = s.getRow(ctx, tx, uid); return err },
-			func(ctx context.Context) (err error) { admitRule, err = s.p.readRules(ctx, tx, change.Row); return err },
+			func(ctx context.Context) (err error) { current, err = s.rows.getRow(ctx, tx, uid); return err },
+			func(ctx context.Context) (err error) {
+				admitRule, err = s.area.readRules(ctx, tx, change.Row)
+				return err
+			},
 		)
 		if err != nil {
 			return err
@@ -193,7 +198,7 @@ func (s Identities) Update(ctx context.Context, uid UID, in fieldmask.Input[*Ide
 			return err
 		}
 		if change.Differs(current, "claimMatch") || change.Differs(current, "staticKeys") {
-			s.p.tables.EndReviews(tx, uid)
+			s.area.tables.EndReviews(tx, uid)
 		}
 		return admitRule(0)
 	})
@@ -206,7 +211,7 @@ func (s Identities) checkMayDisable(ctx context.Context, tx Tx, current *Identit
 	if isGiven || current.ClaimMatch != nil && !change.Writes("claimMatch") || current.StaticKeys != nil && !change.Writes("staticKeys") {
 		return nil
 	}
-	return s.p.checkOwnerStays(ctx, tx, current.UID.Root(), current.UID)
+	return s.area.checkOwnerStays(ctx, tx, current.UID.Root(), current.UID)
 }
 
 // addOtherRule adds the other type of rule to the changed fields, because an identity
@@ -223,12 +228,12 @@ func (i *Identity) addOtherRule(fields []string) []string {
 
 // Delete deletes an identity without role bindings.
 func (s Identities) Delete(ctx context.Context, uid UID) error {
-	return s.removeChecked(ctx, uid, preventBindings)
+	return s.rows.removeChecked(ctx, uid, preventBindings)
 }
 
 // DeleteBatch deletes several identities without role bindings: all or none.
 func (s Identities) DeleteBatch(ctx context.Context, uids []UID) error {
-	return s.removeBatchChecked(ctx, uids, preventBindings)
+	return s.rows.removeBatchChecked(ctx, uids, preventBindings)
 }
 
 // preventBindings lets nobody bind an identity while it is deleted.
@@ -257,13 +262,13 @@ func (s Identities) Lookup(ctx context.Context, issuer, subject string) (UID, er
 	if err := v.err(); err != nil {
 		return "", err
 	}
-	organisations := actor.organisationsWith(s.kind.List)
-	found, err := s.p.tables.LookupIdentities(ctx, s.p.store, issuer, subject, organisations)
+	organisations := actor.organisationsWith(s.rows.kind.List)
+	found, err := s.area.tables.LookupIdentities(ctx, s.area.store, issuer, subject, organisations)
 	if err != nil {
 		return "", err
 	}
 	for _, uid := range found {
-		if slices.Contains(actor.Identities, uid) || s.kind.readableBy(actor, uid) {
+		if slices.Contains(actor.Identities, uid) || s.rows.kind.readableBy(actor, uid) {
 			return uid, nil
 		}
 	}
@@ -299,7 +304,7 @@ func (s Identities) EffectiveGrants(ctx context.Context, identities []UID) ([]*E
 	if len(permitted) == 0 {
 		return each, errs
 	}
-	found, err := s.p.tables.Grants(ctx, s.p.store, permitted)
+	found, err := s.area.tables.Grants(ctx, s.area.store, permitted)
 	bound := map[UID][]Grant{}
 	for _, g := range found {
 		bound[g.Identity] = append(bound[g.Identity], g)
@@ -334,5 +339,5 @@ func (s Identities) ListOwn(ctx context.Context) ([]*Identity, error) {
 	if err != nil || len(actor.Identities) == 0 {
 		return nil, err
 	}
-	return s.table.Get(ctx, s.p.store, Keys{uids: actor.Identities})
+	return s.rows.table.Get(ctx, s.area.store, Keys{uids: actor.Identities})
 }

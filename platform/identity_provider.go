@@ -166,7 +166,9 @@ type IdentityProviderQueries interface {
 
 // IdentityProviders are the operations on identity providers.
 type IdentityProviders struct {
-	*resources[*IdentityProvider, *IdentityProviderFilter]
+	Resources[*IdentityProvider, *IdentityProviderFilter]
+	rows *Collection[*IdentityProvider, *IdentityProviderFilter]
+	area *iamArea
 }
 
 func providerKeyFilter(p *IdentityProvider) *IdentityProviderFilter {
@@ -176,18 +178,18 @@ func providerKeyFilter(p *IdentityProvider) *IdentityProviderFilter {
 // Create makes an identity provider. The caller must hold what the default
 // role grants.
 func (s IdentityProviders) Create(ctx context.Context, parent UID, in fieldmask.Input[*IdentityProvider]) (*IdentityProvider, error) {
-	made, err := s.authorizeCreate(ctx, parent, in)
+	made, err := s.rows.authorizeCreate(ctx, parent, in)
 	if err != nil {
-		return nil, s.recordIfDenied(ctx, "created", parent, err)
+		return nil, s.rows.recordIfDenied(ctx, "created", parent, err)
 	}
 	given := made.OIDC
-	return s.insert(ctx, parent, made, func(tx Tx) error {
+	return s.rows.insert(ctx, parent, made, func(tx Tx) error {
 		made.OIDC = given // with the secret, also if the transaction is retried
 		var proof *IssuerProof
 		err := tx.RunTogether(ctx,
 			func(ctx context.Context) error { return s.encryptClientSecret(ctx, tx, made) },
 			func(ctx context.Context) error {
-				return s.p.Roles.requireMayGrant(ctx, tx, "defaultRole", made.DefaultRole, parent)
+				return s.area.Roles.requireMayGrant(ctx, tx, "defaultRole", made.DefaultRole, parent)
 			},
 			func(ctx context.Context) (err error) { proof, err = s.readProof(ctx, tx, made); return err },
 		)
@@ -204,7 +206,7 @@ func (s IdentityProviders) readProof(ctx context.Context, tx Tx, p *IdentityProv
 	if p.OIDC == nil {
 		return &IssuerProof{}, nil
 	}
-	return s.p.readProof(ctx, tx, p.UID.Root(), p.OIDC.Issuer)
+	return s.area.readProof(ctx, tx, p.UID.Root(), p.OIDC.Issuer)
 }
 
 // encryptClientSecret replaces the client secret of p by its encrypted form, so
@@ -215,7 +217,7 @@ func (s IdentityProviders) encryptClientSecret(ctx context.Context, tx Tx, p *Id
 		return nil
 	}
 	if p.OIDC.ClientSecret.Text != "" {
-		p.EncryptedSecret, err = s.p.encryptSecret(ctx, tx, p.OIDC.ClientSecret.Text, p.UID)
+		p.EncryptedSecret, err = s.area.secrets.encryptSecret(ctx, tx, p.OIDC.ClientSecret.Text, p.UID)
 	}
 	withoutSecret := *p.OIDC // the input must stay unchanged, because the transaction can be retried
 	withoutSecret.ClientSecret = Secret{}
@@ -227,7 +229,7 @@ func (s IdentityProviders) encryptClientSecret(ctx context.Context, tx Tx, p *Id
 // The correlation rule cannot be changed. The caller must hold everything that
 // users of the provider are granted.
 func (s IdentityProviders) Update(ctx context.Context, uid UID, in fieldmask.Input[*IdentityProvider]) (*IdentityProvider, error) {
-	return s.updateChecked(ctx, uid, in, func(tx Tx, change *fieldmask.Change[*IdentityProvider]) error {
+	return s.rows.updateChecked(ctx, uid, in, func(tx Tx, change *fieldmask.Change[*IdentityProvider]) error {
 		if !change.Writes("oidc") && !change.Writes("defaultRole") {
 			return nil
 		}
@@ -235,7 +237,7 @@ func (s IdentityProviders) Update(ctx context.Context, uid UID, in fieldmask.Inp
 		tx.Lock(uid.Root())
 		var current *IdentityProvider
 		reads := []func(context.Context) error{
-			func(ctx context.Context) (err error) { current, err = s.getRow(ctx, tx, uid); return err },
+			func(ctx context.Context) (err error) { current, err = s.rows.getRow(ctx, tx, uid); return err },
 		}
 		if change.Writes("oidc") {
 			if p := change.Row; p.OIDC == nil || p.OIDC.ClientSecret.Given {
@@ -249,7 +251,7 @@ func (s IdentityProviders) Update(ctx context.Context, uid UID, in fieldmask.Inp
 		}
 		if change.Writes("defaultRole") {
 			reads = append(reads, func(ctx context.Context) error {
-				return s.p.Roles.requireMayGrant(ctx, tx, "defaultRole", change.Row.DefaultRole, uid.Parent())
+				return s.area.Roles.requireMayGrant(ctx, tx, "defaultRole", change.Row.DefaultRole, uid.Parent())
 			})
 		}
 		if err := tx.RunTogether(ctx, reads...); err != nil {
@@ -261,7 +263,7 @@ func (s IdentityProviders) Update(ctx context.Context, uid UID, in fieldmask.Inp
 			}
 		}
 		if !change.Writes("defaultRole") {
-			return s.p.Roles.requireMayGrant(ctx, tx, "defaultRole", current.DefaultRole, uid.Parent())
+			return s.area.Roles.requireMayGrant(ctx, tx, "defaultRole", current.DefaultRole, uid.Parent())
 		}
 		return nil
 	})
@@ -274,14 +276,14 @@ func (s IdentityProviders) requireMayGrantUsers(ctx context.Context, tx Tx, prov
 	var mapped, bound []Grant
 	err := tx.RunTogether(ctx,
 		func(ctx context.Context) (err error) {
-			mapped, err = s.p.tables.MappedGrants(ctx, tx, provider)
+			mapped, err = s.area.tables.MappedGrants(ctx, tx, provider)
 			return err
 		},
 		func(ctx context.Context) (err error) {
-			bound, err = s.p.tables.ProvisionedGrants(ctx, tx, provider)
+			bound, err = s.area.tables.ProvisionedGrants(ctx, tx, provider)
 			return err
 		},
-		func(ctx context.Context) (err error) { caller, err = s.p.readCaller(ctx, tx); return err },
+		func(ctx context.Context) (err error) { caller, err = s.area.readCaller(ctx, tx); return err },
 	)
 	if err != nil {
 		return err
@@ -315,4 +317,4 @@ func (p *IdentityProvider) correlationRule() CorrelationRule {
 
 // Delete deletes an identity provider without mappings. Its users lose their
 // access at once. Their identities are kept for reference.
-func (s IdentityProviders) Delete(ctx context.Context, uid UID) error { return s.remove(ctx, uid) }
+func (s IdentityProviders) Delete(ctx context.Context, uid UID) error { return s.rows.remove(ctx, uid) }

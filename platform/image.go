@@ -150,12 +150,8 @@ type ImageQueries interface {
 
 // Images are the operations on images; they are read only.
 type Images struct {
-	p     *Platform
-	lists *resources[*Image, *ImageFilter]
-}
-
-func newImages(p *Platform) Images {
-	return Images{p, &resources[*Image, *ImageFilter]{p: p, kind: &imageKind, table: p.tables.ImageLists}}
+	area  *inventoryArea
+	lists *Collection[*Image, *ImageFilter]
 }
 
 // ListHolding reads, for each version of a package, the same page of the images that hold it, with one
@@ -182,7 +178,7 @@ const maxImagesAtOnce = 500
 func (s Images) CountUntagged(ctx context.Context, images []ImageKey) (untagged int, err error) {
 	live := ListRequest[*TagFilter]{PageSize: 1, Parts: PartItems, Filter: &TagFilter{Deprecated: new(bool), Without: []TagClass{TagClassReferrer}}}
 	for some := range slices.Chunk(images, maxImagesAtOnce) {
-		pages, errs := s.p.Tags.ListOfImages(ctx, live, some)
+		pages, errs := s.area.Tags.ListOfImages(ctx, live, some)
 		for i, page := range pages {
 			if errs[i] != nil {
 				return 0, errs[i]
@@ -214,7 +210,7 @@ func (s Images) GetMany(ctx context.Context, keys []ImageKey) ([]*Image, []error
 	if len(readable) == 0 {
 		return images, errs
 	}
-	found, err := s.p.tables.Images(ctx, s.p.store, ImageKeys{readable})
+	found, err := s.area.tables.Images(ctx, s.area.store, ImageKeys{readable})
 	byKey := make(map[ImageKey]*Image, len(found))
 	for _, image := range found {
 		byKey[image.Key()] = image

@@ -75,7 +75,7 @@ func (s PackageVersions) decide(ctx context.Context, scope UIDFilter, c ImageCon
 		filter.Ecosystems = []string{c.Package.Ecosystem}
 	}
 	c.versions = []UID{}
-	packages, err := s.p.tables.Packages.List(ctx, s.p.store, Query[*PackageFilter]{Scope: roots, Filter: filter, Order: Order{Field: "uid"}, Limit: noLimit, Parts: PartItems})
+	packages, err := s.area.tables.Packages.List(ctx, s.area.store, Query[*PackageFilter]{Scope: roots, Filter: filter, Order: Order{Field: "uid"}, Limit: noLimit, Parts: PartItems})
 	if err != nil || len(packages.Items) == 0 {
 		return c, err
 	}

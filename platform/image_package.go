@@ -51,7 +51,7 @@ func (s Images) Contents(ctx context.Context, images []ImageKey) ([]*ImageConten
 	if len(readable) == 0 {
 		return contents, errs
 	}
-	found, err := s.p.tables.ImagePackages(ctx, s.p.store, ImageKeys{readable})
+	found, err := s.area.tables.ImagePackages(ctx, s.area.store, ImageKeys{readable})
 	for i := range images {
 		if errs[i] == nil {
 			errs[i] = inArea(areaRegistry, err)
@@ -65,7 +65,7 @@ func (s Images) Contents(ctx context.Context, images []ImageKey) ([]*ImageConten
 
 // ListPackages reads, for each image, a page of its packages, with the reads of Contents.
 func (s Images) ListPackages(ctx context.Context, req ListRequest[*PackageFilter], images []ImageKey) ([]Page[*ImagePackage], []error) {
-	of := &resources[*ImagePackage, *imagePackageFilter]{p: s.p, kind: &imagePackageKind}
+	of := &Collection[*ImagePackage, *imagePackageFilter]{core: s.area.Core, kind: &imagePackageKind}
 	pages := make([]Page[*ImagePackage], len(images))
 	contents, errs := s.Contents(ctx, images)
 	for i, content := range contents {
@@ -83,7 +83,7 @@ func (s Images) ListPackages(ctx context.Context, req ListRequest[*PackageFilter
 		var all []*ImagePackage
 		for n := range content.Packages {
 			p := &content.Packages[n]
-			if p.place = n; !matchesNothing(q.Filter) && q.Filter.matches(&p.Package, s.p.store.FoldText) {
+			if p.place = n; !matchesNothing(q.Filter) && q.Filter.matches(&p.Package, s.area.store.FoldText) {
 				all = append(all, p)
 			}
 		}
@@ -155,7 +155,7 @@ func (s Images) Compare(ctx context.Context, from, to ImageKey) (*ImageCompariso
 	}
 	c := &ImageComparison{From: images[0], To: images[1]}
 	c.comparePackages(contents[0], contents[1])
-	findings, err := s.p.Findings.ofImages(ctx, keys)
+	findings, err := s.area.Findings.ofImages(ctx, keys)
 	if err != nil {
 		return nil, err
 	}

@@ -43,7 +43,7 @@ type importPlan[T any, K comparable] struct {
 type keptRow[T any] struct{ known, row T }
 
 // run imports one batch.
-func (in importPlan[T, K]) run(ctx context.Context, store Store, batch []T) (Imported, error) {
+func (in importPlan[T, K]) run(ctx context.Context, store CoreStore, batch []T) (Imported, error) {
 	rows, rejected := in.validate(batch)
 	done := Imported{Rejected: rejected}
 	if len(rows) == 0 {
@@ -66,7 +66,7 @@ const maxLockTries = 150
 // writePatiently runs unit in a transaction. It runs unit again while another transaction has a
 // lock that the unit needs, because an import waits for other imports longer than a request
 // waits for other requests.
-func writePatiently(ctx context.Context, store Store, unit func(Tx) error) error {
+func writePatiently(ctx context.Context, store CoreStore, unit func(Tx) error) error {
 	for try := 1; ; try++ {
 		err := store.Write(ctx, unit)
 		switch {
@@ -150,7 +150,7 @@ func requireOperator(ctx context.Context) error {
 }
 
 // requireImport fails unless the caller is an operator and the group exists.
-func (p *Platform) requireImport(ctx context.Context, group UID) error {
+func (p *Core) requireImport(ctx context.Context, group UID) error {
 	if err := requireOperator(ctx); err != nil {
 		return err
 	}
@@ -166,12 +166,12 @@ func (p *Platform) requireImport(ctx context.Context, group UID) error {
 
 // recordImported records a change of verb to each row, unless the operator
 // wants no events.
-func recordImported[T any, F filter](ctx context.Context, tx Tx, r *resources[T, F], verb string, o ImportOptions, rows ...T) {
+func recordImported[T any, F filter](ctx context.Context, tx Tx, r *Collection[T, F], verb string, o ImportOptions, rows ...T) {
 	if o.NoEvents {
 		return
 	}
 	for _, row := range rows {
-		tx.Record(r.p.event(ctx, r.kind.Event, verb, r.kind.UID(row), r.kind.Group(row), row))
+		tx.Record(r.core.event(ctx, r.kind.Event, verb, r.kind.UID(row), r.kind.Group(row), row))
 	}
 }
 

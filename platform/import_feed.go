@@ -20,7 +20,7 @@ const FeedGroup UID = "0000000000000000000000000000000000000000"
 const feedGroupName = "(feeds)"
 
 // makeFeedGroup creates FeedGroup unless it exists.
-func (p *Platform) makeFeedGroup(ctx context.Context) error {
+func (p *inventoryArea) makeFeedGroup(ctx context.Context) error {
 	if err := requireOperator(ctx); err != nil {
 		return err
 	}
@@ -31,7 +31,7 @@ func (p *Platform) makeFeedGroup(ctx context.Context) error {
 	err = writePatiently(ctx, p.store, func(tx Tx) error {
 		feeds := &Group{Name: feedGroupName, Description: "Advisories for all organisations"}
 		groupKind.Stamp(feeds, FeedGroup, p.now())
-		return p.tables.Groups.Insert(ctx, tx, feeds)
+		return p.iam.tables.Groups.Insert(ctx, tx, feeds)
 	})
 	if errors.Is(err, ErrDuplicate) { // another import has just made it
 		return nil
@@ -45,11 +45,11 @@ func (p *Platform) makeFeedGroup(ctx context.Context) error {
 func (s Advisories) Import(ctx context.Context, group UID, advisories []*Advisory) (Imported, error) {
 	if group == "" {
 		group = FeedGroup
-		if err := s.p.makeFeedGroup(ctx); err != nil {
+		if err := s.area.makeFeedGroup(ctx); err != nil {
 			return Imported{}, err
 		}
 	}
-	if err := s.p.requireImport(ctx, group); err != nil {
+	if err := s.area.requireImport(ctx, group); err != nil {
 		return Imported{}, err
 	}
 	in := importPlan[*Advisory, AdvisoryName]{
@@ -66,36 +66,36 @@ func (s Advisories) Import(ctx context.Context, group UID, advisories []*Advisor
 			for i, a := range rows {
 				names[i] = a.Key()
 			}
-			return s.p.tables.AdvisoriesByName(ctx, tx, AdvisoryNames{group, names})
+			return s.area.tables.AdvisoriesByName(ctx, tx, AdvisoryNames{group, names})
 		},
 		isUnchanged: func(known, a *Advisory) bool {
 			return equalJSON(a.sourceContent(), known.sourceContent()) || isOlder(a.SourceTime, known.SourceTime)
 		},
 		replace: func(ctx context.Context, tx Tx, known, a *Advisory) error {
-			a.stampImported(known.UID, s.p.now())
+			a.stampImported(known.UID, s.area.now())
 			if err := s.setInherited(ctx, tx, a); err != nil {
 				return err
 			}
-			return s.p.tables.Advisories.Update(ctx, tx, a, "deleteTime", "author", "artifactName", "artifactArchitecture", "componentName", "componentLocation",
+			return s.area.tables.Advisories.Update(ctx, tx, a, "deleteTime", "author", "artifactName", "artifactArchitecture", "componentName", "componentLocation",
 				"componentType", "legacyAdvisoryId", "aliases", "upstream", "related", "events", "severities", "origin", "sourceTime", "affected")
 		},
 		insert: func(ctx context.Context, tx Tx, added []*Advisory) error {
 			var series uidSeries
 			for _, a := range added {
-				a.stampImported(series.child(group), s.p.now())
+				a.stampImported(series.child(group), s.area.now())
 			}
 			if err := s.setInherited(ctx, tx, added...); err != nil {
 				return err
 			}
-			return s.p.tables.Advisories.Insert(ctx, tx, added...)
+			return s.area.tables.Advisories.Insert(ctx, tx, added...)
 		},
 		markKept: func(ctx context.Context, tx Tx, kept []keptRow[*Advisory]) error {
 			return raiseTimes(kept, func(a *Advisory) SourceTime { return SourceTime{a.UID, a.SourceTime} }, func(times []SourceTime) error {
-				return s.p.tables.RaiseAdvisoryTimes(ctx, tx, times)
+				return s.area.tables.RaiseAdvisoryTimes(ctx, tx, times)
 			})
 		},
 	}
-	done, err := in.run(ctx, s.p.store, advisories)
+	done, err := in.run(ctx, s.area.store, advisories)
 	if errors.Is(err, ErrNoParent) { // the group was deleted meanwhile
 		err = newNotFound(groupRef, group)
 	}
@@ -114,7 +114,7 @@ func (s Advisories) setInherited(ctx context.Context, tx Tx, all ...*Advisory) e
 		return nil
 	}
 	slices.Sort(names)
-	found, err := s.p.tables.Vulnerabilities.List(ctx, tx, Query[*VulnerabilityFilter]{
+	found, err := s.area.tables.Vulnerabilities.List(ctx, tx, Query[*VulnerabilityFilter]{
 		Scope: newScope(Branch{Relation: Everything}), Filter: &VulnerabilityFilter{IDs: slices.Compact(names)},
 		Order: vulnerabilityKind.DefaultOrder, Limit: noLimit, Parts: PartItems, Without: VulnerabilityDetails,
 	})
@@ -161,13 +161,13 @@ func (s Advisories) rerateInheriting(ctx context.Context, tx Tx, changed []*Vuln
 		return nil
 	}
 	slices.Sort(names)
-	inheriting, err := s.p.tables.AdvisoriesInheriting(ctx, tx, slices.Compact(names))
+	inheriting, err := s.area.tables.AdvisoriesInheriting(ctx, tx, slices.Compact(names))
 	if err == nil {
 		err = s.setInherited(ctx, tx, inheriting...)
 	}
 	for _, a := range inheriting {
 		if err == nil {
-			err = s.p.tables.Advisories.Update(ctx, tx, a, "severities")
+			err = s.area.tables.Advisories.Update(ctx, tx, a, "severities")
 		}
 	}
 	return err
@@ -333,33 +333,33 @@ func (s Vulnerabilities) Import(ctx context.Context, vulnerabilities []*Vulnerab
 			tx.Lock(feedLock)
 			ids := make([]UID, len(rows))
 			for i, vuln := range rows {
-				ids[i] = s.kind.UID(vuln)
+				ids[i] = s.rows.kind.UID(vuln)
 			}
-			return s.p.tables.Vulnerabilities.Get(ctx, tx, Keys{uids: ids})
+			return s.area.tables.Vulnerabilities.Get(ctx, tx, Keys{uids: ids})
 		},
 		isUnchanged: func(known, vuln *Vulnerability) bool {
 			return equalJSON(vuln.sourceContent(), known.sourceContent()) || isOlder(vuln.UpdateTime, known.UpdateTime)
 		},
 		replace: func(ctx context.Context, tx Tx, known, vuln *Vulnerability) error {
 			changed := []*Vulnerability{known, {ID: vuln.ID, Aliases: vuln.Aliases, Severities: vuln.Severities}}
-			if err := s.p.tables.Vulnerabilities.Update(ctx, tx, vuln, "summary", "details", "references", "severities", "aliases", "upstream", "related"); err != nil {
+			if err := s.area.tables.Vulnerabilities.Update(ctx, tx, vuln, "summary", "details", "references", "severities", "aliases", "upstream", "related"); err != nil {
 				return err
 			}
-			return s.p.Advisories.rerateInheriting(ctx, tx, changed)
+			return s.area.Advisories.rerateInheriting(ctx, tx, changed)
 		},
 		insert: func(ctx context.Context, tx Tx, added []*Vulnerability) error {
-			if err := s.p.tables.Vulnerabilities.Insert(ctx, tx, added...); err != nil {
+			if err := s.area.tables.Vulnerabilities.Insert(ctx, tx, added...); err != nil {
 				return err
 			}
-			return s.p.Advisories.rerateInheriting(ctx, tx, added)
+			return s.area.Advisories.rerateInheriting(ctx, tx, added)
 		},
 		markKept: func(ctx context.Context, tx Tx, kept []keptRow[*Vulnerability]) error {
 			return raiseTimes(kept, func(vuln *Vulnerability) SourceTime { return SourceTime{UID(vuln.ID), vuln.UpdateTime} }, func(times []SourceTime) error {
-				return s.p.tables.RaiseVulnerabilityTimes(ctx, tx, times)
+				return s.area.tables.RaiseVulnerabilityTimes(ctx, tx, times)
 			})
 		},
 	}
-	return in.run(ctx, s.p.store, vulnerabilities)
+	return in.run(ctx, s.area.store, vulnerabilities)
 }
 
 func (vuln *Vulnerability) sourceContent() any {

@@ -21,14 +21,14 @@ func (s Artifacts) Import(ctx context.Context, artifacts []*ImportedArtifact) (d
 	if err := requireOperator(ctx); err != nil {
 		return done, versions, err
 	}
-	l := libraries{p: s.p, now: s.p.now()}
+	l := libraries{area: s.area, now: s.area.now()}
 	in := importPlan[*ImportedArtifact, ArtifactName]{
 		key: (*ImportedArtifact).Key, check: (*ImportedArtifact).check, existing: l.readExisting,
 		isUnchanged: func(_, a *ImportedArtifact) bool { return l.changes[a].isEmpty() },
 		replace:     func(ctx context.Context, tx Tx, _, a *ImportedArtifact) error { return l.replace(ctx, tx, a) },
 		insert:      l.insert,
 	}
-	done, err = in.run(ctx, s.p.store, artifacts)
+	done, err = in.run(ctx, s.area.store, artifacts)
 	return done, l.versions, err
 }
 
@@ -69,7 +69,7 @@ func (a *ImportedArtifact) check(v *violations) {
 // libraries is the import of one batch. It reads the existing rows once, while a
 // lock excludes all other imports.
 type libraries struct {
-	p        *Platform
+	area     *librariesArea
 	now      Time
 	changes  map[*ImportedArtifact]*artifactChange
 	versions Imported
@@ -114,7 +114,7 @@ func (l *libraries) readByName(ctx context.Context, tx Tx, like []*ImportedArtif
 	for _, e := range ecosystems {
 		q.Scope.branches = append(q.Scope.branches, ecosystemBranch(e))
 	}
-	stored, err := l.p.tables.Artifacts.List(ctx, tx, q)
+	stored, err := l.area.tables.Artifacts.List(ctx, tx, q)
 	if err != nil || len(stored.Items) == 0 {
 		return nil, err
 	}
@@ -122,7 +122,7 @@ func (l *libraries) readByName(ctx context.Context, tx Tx, like []*ImportedArtif
 	for i, a := range stored.Items {
 		scopes[i] = newScope(Branch{Relation: Children, UID: a.UID})
 	}
-	versions, err := l.p.tables.ArtifactVersions.ListEach(ctx, tx, Query[*ArtifactVersionFilter]{Order: Order{Field: "uid"}, Limit: noLimit, Parts: PartItems}, scopes)
+	versions, err := l.area.tables.ArtifactVersions.ListEach(ctx, tx, Query[*ArtifactVersionFilter]{Order: Order{Field: "uid"}, Limit: noLimit, Parts: PartItems}, scopes)
 	if err != nil {
 		return nil, err
 	}
@@ -192,16 +192,16 @@ func latestVersion(versions []*ArtifactVersion) string {
 
 func (l *libraries) replace(ctx context.Context, tx Tx, a *ImportedArtifact) error {
 	row := a.Artifact
-	if err := l.p.tables.Artifacts.Update(ctx, tx, &row, "description", "remediated", "cudaVersion", "latestVersion", "versionCount"); err != nil {
+	if err := l.area.tables.Artifacts.Update(ctx, tx, &row, "description", "remediated", "cudaVersion", "latestVersion", "versionCount"); err != nil {
 		return err
 	}
 	for _, v := range l.changes[a].changed {
 		row := *v
-		if err := l.p.tables.ArtifactVersions.Update(ctx, tx, &row, "sizeBytes", "createTime"); err != nil {
+		if err := l.area.tables.ArtifactVersions.Update(ctx, tx, &row, "sizeBytes", "createTime"); err != nil {
 			return err
 		}
 	}
-	return l.p.tables.ArtifactVersions.Insert(ctx, tx, l.changes[a].added...)
+	return l.area.tables.ArtifactVersions.Insert(ctx, tx, l.changes[a].added...)
 }
 
 func (l *libraries) insert(ctx context.Context, tx Tx, added []*ImportedArtifact) error {
@@ -211,8 +211,8 @@ func (l *libraries) insert(ctx context.Context, tx Tx, added []*ImportedArtifact
 		rows[i] = &a.Artifact
 		versions = append(versions, l.changes[a].added...)
 	}
-	if err := l.p.tables.Artifacts.Insert(ctx, tx, rows...); err != nil {
+	if err := l.area.tables.Artifacts.Insert(ctx, tx, rows...); err != nil {
 		return err
 	}
-	return l.p.tables.ArtifactVersions.Insert(ctx, tx, versions...)
+	return l.area.tables.ArtifactVersions.Insert(ctx, tx, versions...)
 }

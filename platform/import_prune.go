@@ -18,10 +18,10 @@ type RepoSource struct {
 // Sources lists the sources of tags in the repos of a group that were imported
 // from a registry host. Tags that callers made have no source.
 func (s Repos) Sources(ctx context.Context, group UID, registry string) ([]RepoSource, error) {
-	if err := s.p.requireImport(ctx, group); err != nil {
+	if err := s.area.requireImport(ctx, group); err != nil {
 		return nil, err
 	}
-	return s.p.tables.RepoSources(ctx, s.p.store, group, registry)
+	return s.area.tables.RepoSources(ctx, s.area.store, group, registry)
 }
 
 // Prune deletes the tags of a repo that were imported from a source and whose
@@ -29,7 +29,7 @@ func (s Repos) Sources(ctx context.Context, group UID, registry string) ([]RepoS
 // before an error stay deleted.
 func (s Tags) Prune(ctx context.Context, from RepoSource, keep []string, o ImportOptions) (removed int, err error) {
 	removed, err = s.prune(ctx, from, keep, o)
-	return removed, s.kind.addArea(err)
+	return removed, s.rows.kind.addArea(err)
 }
 
 func (s Tags) prune(ctx context.Context, from RepoSource, keep []string, o ImportOptions) (removed int, err error) {
@@ -39,7 +39,7 @@ func (s Tags) prune(ctx context.Context, from RepoSource, keep []string, o Impor
 	if err := invalidUID("repo", from.Repo); err != nil {
 		return 0, err
 	}
-	if _, err := s.p.Repos.getCurrent(ctx, from.Repo); err != nil {
+	if _, err := s.area.Repos.rows.getCurrent(ctx, from.Repo); err != nil {
 		return 0, err
 	}
 	gone, err := s.listExcept(ctx, from, keep)
@@ -63,7 +63,7 @@ func (s Tags) listExcept(ctx context.Context, from RepoSource, names []string) (
 	for _, name := range names {
 		excluded[name] = true
 	}
-	imported, err := s.p.tables.TagsOfSource(ctx, s.p.store, from)
+	imported, err := s.area.tables.TagsOfSource(ctx, s.area.store, from)
 	for _, t := range imported {
 		if !excluded[t.Name] {
 			found = append(found, t.UID)
@@ -75,17 +75,17 @@ func (s Tags) listExcept(ctx context.Context, from RepoSource, names []string) (
 // removeAll deletes tags in one transaction. It leaves out those that no longer exist, and
 // those that a caller or another import has taken over since they were listed.
 func (s Tags) removeAll(ctx context.Context, from RepoSource, tags []UID, o ImportOptions) (removed int, err error) {
-	err = s.p.store.Write(ctx, func(tx Tx) error {
-		gone, err := s.p.tables.LockTagsOfSource(ctx, tx, from, tags)
+	err = s.area.store.Write(ctx, func(tx Tx) error {
+		gone, err := s.area.tables.LockTagsOfSource(ctx, tx, from, tags)
 		if err != nil {
 			return err
 		}
-		rows, err := s.table.DeleteAll(ctx, tx, gone)
+		rows, err := s.rows.table.DeleteAll(ctx, tx, gone)
 		if err != nil {
 			return err
 		}
 		for _, row := range rows {
-			recordImported(ctx, tx, s.resources, "deleted", o, row)
+			recordImported(ctx, tx, s.rows, "deleted", o, row)
 		}
 		removed = len(gone)
 		return nil

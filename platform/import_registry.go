@@ -16,13 +16,13 @@ type ImportedRepo struct {
 // Import stores repos in a group by name and sets the UID of each. It replaces the
 // description and the readme of existing repos.
 func (s Repos) Import(ctx context.Context, group UID, repos []*ImportedRepo, o ImportOptions) (Imported, error) {
-	if err := s.p.requireImport(ctx, group); err != nil {
+	if err := s.area.requireImport(ctx, group); err != nil {
 		return Imported{}, err
 	}
 	in := importPlan[*ImportedRepo, string]{
 		key: func(r *ImportedRepo) string { return r.Name },
 		check: func(r *ImportedRepo, v *violations) {
-			s.kind.Check(&r.Repo, alwaysTrue, v)
+			s.rows.kind.Check(&r.Repo, alwaysTrue, v)
 			v.checkText("readme", r.Readme, maxReadmeBytes)
 		},
 		existing: func(ctx context.Context, tx Tx, rows []*ImportedRepo) ([]*ImportedRepo, error) {
@@ -33,22 +33,22 @@ func (s Repos) Import(ctx context.Context, group UID, repos []*ImportedRepo, o I
 			return o.NamesOnly || known.Description == r.Description && known.Readme == r.Readme
 		},
 		replace: func(ctx context.Context, tx Tx, known, r *ImportedRepo) error {
-			s.kind.Stamp(&r.Repo, known.UID, s.p.now())
-			if err := s.p.tables.Repos.Update(ctx, tx, &r.Repo, "description"); err != nil {
+			s.rows.kind.Stamp(&r.Repo, known.UID, s.area.now())
+			if err := s.area.tables.Repos.Update(ctx, tx, &r.Repo, "description"); err != nil {
 				return err
 			}
 			if !o.NoEvents {
-				s.recordUpdate(ctx, tx, &r.Repo, []EventChange{
+				s.rows.recordUpdate(ctx, tx, &r.Repo, []EventChange{
 					newValueChange("description", known.Description, r.Description), newValueChange("readme", known.Readme, r.Readme),
 				})
 			}
-			return s.p.tables.SetReadme(ctx, tx, known.UID, r.Readme)
+			return s.area.tables.SetReadme(ctx, tx, known.UID, r.Readme)
 		},
 		insert: func(ctx context.Context, tx Tx, added []*ImportedRepo) error {
 			return s.insertImported(ctx, tx, group, added, o)
 		},
 	}
-	done, err := in.run(ctx, s.p.store, repos)
+	done, err := in.run(ctx, s.area.store, repos)
 	if errors.Is(err, ErrNoParent) { // the group was deleted meanwhile
 		err = newNotFound(groupRef, group)
 	}
@@ -59,18 +59,18 @@ func (s Repos) insertImported(ctx context.Context, tx Tx, group UID, added []*Im
 	rows := make([]*Repo, len(added))
 	var series uidSeries
 	for i, r := range added {
-		s.kind.Stamp(&r.Repo, series.child(group), s.p.now())
+		s.rows.kind.Stamp(&r.Repo, series.child(group), s.area.now())
 		rows[i] = &r.Repo
 	}
-	if err := s.p.tables.Repos.Insert(ctx, tx, rows...); err != nil {
+	if err := s.area.tables.Repos.Insert(ctx, tx, rows...); err != nil {
 		return err
 	}
-	recordImported(ctx, tx, s.resources, "created", o, rows...)
+	recordImported(ctx, tx, s.rows, "created", o, rows...)
 	for _, r := range added {
 		if r.Readme == "" {
 			continue
 		}
-		if err := s.p.tables.SetReadme(ctx, tx, r.UID, r.Readme); err != nil {
+		if err := s.area.tables.SetReadme(ctx, tx, r.UID, r.Readme); err != nil {
 			return err
 		}
 	}
@@ -83,9 +83,9 @@ func (s Repos) readImported(ctx context.Context, tx Tx, group UID, like []*Impor
 	for i, r := range like {
 		names[i] = r.Name
 	}
-	stored, err := s.p.tables.Repos.List(ctx, tx, Query[*RepoFilter]{
+	stored, err := s.area.tables.Repos.List(ctx, tx, Query[*RepoFilter]{
 		Scope: newScope(Branch{Relation: Children, UID: group}), Filter: &RepoFilter{Names: names},
-		Order: s.kind.DefaultOrder, Limit: noLimit, Parts: PartItems,
+		Order: s.rows.kind.DefaultOrder, Limit: noLimit, Parts: PartItems,
 	})
 	if err != nil {
 		return nil, err
@@ -96,7 +96,7 @@ func (s Repos) readImported(ctx context.Context, tx Tx, group UID, like []*Impor
 		found[i], uids[i] = &ImportedRepo{Repo: *r}, r.UID
 		byUID[r.UID] = found[i]
 	}
-	readmes, err := s.p.tables.Readmes(ctx, tx, Keys{uids: uids})
+	readmes, err := s.area.tables.Readmes(ctx, tx, Keys{uids: uids})
 	for _, r := range readmes {
 		byUID[r.UID].Readme = r.Content
 	}
@@ -126,7 +126,7 @@ func (s Tags) importOnce(ctx context.Context, tags []*ImportedTag, o ImportOptio
 	for i, t := range tags {
 		repos[i] = t.Repo
 	}
-	exists, err := s.p.existingRepos(ctx, repos)
+	exists, err := s.area.existingRepos(ctx, repos)
 	if err != nil {
 		return Imported{}, err
 	}
@@ -134,7 +134,7 @@ func (s Tags) importOnce(ctx context.Context, tags []*ImportedTag, o ImportOptio
 		key: (*ImportedTag).Key,
 		check: func(t *ImportedTag, v *violations) {
 			v.checkRepo(t.Repo, exists)
-			s.kind.Check(&t.Tag, alwaysTrue, v)
+			s.rows.kind.Check(&t.Tag, alwaysTrue, v)
 		},
 		existing: s.readImported,
 		isUnchanged: func(known, t *ImportedTag) bool {
@@ -147,26 +147,26 @@ func (s Tags) importOnce(ctx context.Context, tags []*ImportedTag, o ImportOptio
 			if !o.NamesOnly {
 				fields = append(fields, "deprecated")
 			}
-			s.kind.Stamp(&row, known.UID, s.p.now())
-			if err := s.p.tables.Tags.Update(ctx, tx, &row, fields...); err != nil {
+			s.rows.kind.Stamp(&row, known.UID, s.area.now())
+			if err := s.area.tables.Tags.Update(ctx, tx, &row, fields...); err != nil {
 				return err
 			}
-			recordImported(ctx, tx, s.resources, "created", o, &row)
+			recordImported(ctx, tx, s.rows, "created", o, &row)
 			return nil
 		},
 		insert: func(ctx context.Context, tx Tx, added []*ImportedTag) error {
 			rows := make([]*Tag, len(added))
 			var series uidSeries
 			for i, t := range added {
-				s.kind.Stamp(&t.Tag, series.child(t.Repo), s.p.now())
+				s.rows.kind.Stamp(&t.Tag, series.child(t.Repo), s.area.now())
 				rows[i] = &t.Tag
 			}
-			recordImported(ctx, tx, s.resources, "created", o, rows...)
-			return s.p.tables.Tags.Insert(ctx, tx, rows...)
+			recordImported(ctx, tx, s.rows, "created", o, rows...)
+			return s.area.tables.Tags.Insert(ctx, tx, rows...)
 		},
 		markKept: s.claimTags,
 	}
-	return in.run(ctx, s.p.store, tags)
+	return in.run(ctx, s.area.store, tags)
 }
 
 // claimTags records the sources of unchanged tags.
@@ -178,7 +178,7 @@ func (s Tags) claimTags(ctx context.Context, tx Tx, kept []keptRow[*ImportedTag]
 		}
 	}
 	for _, source := range slices.Sorted(maps.Keys(brought)) {
-		if err := s.p.tables.ClaimTags(ctx, tx, source, brought[source]); err != nil {
+		if err := s.area.tables.ClaimTags(ctx, tx, source, brought[source]); err != nil {
 			return err
 		}
 	}
@@ -191,7 +191,7 @@ func (s Tags) readImported(ctx context.Context, tx Tx, like []*ImportedTag) ([]*
 	for i, t := range like {
 		names[i] = t.Key()
 	}
-	stored, err := s.p.tables.TagsByName(ctx, tx, TagNames{names})
+	stored, err := s.area.tables.TagsByName(ctx, tx, TagNames{names})
 	found := make([]*ImportedTag, len(stored))
 	for i, t := range stored {
 		found[i] = &ImportedTag{t.UID.Parent(), *t}
@@ -210,14 +210,14 @@ func importIntoRepos(run func() (Imported, error)) (Imported, error) {
 }
 
 // existingRepos returns which of these repos exist.
-func (p *Platform) existingRepos(ctx context.Context, repos []UID) (map[UID]bool, error) {
+func (p *inventoryArea) existingRepos(ctx context.Context, repos []UID) (map[UID]bool, error) {
 	uids := slices.DeleteFunc(slices.Clone(repos), func(uid UID) bool { return !uid.Valid() })
 	slices.Sort(uids)
 	exists := map[UID]bool{}
 	if len(uids) == 0 {
 		return exists, nil
 	}
-	found, err := p.Repos.table.Get(ctx, p.store, Keys{uids: slices.Compact(uids)})
+	found, err := p.Repos.rows.table.Get(ctx, p.store, Keys{uids: slices.Compact(uids)})
 	for _, repo := range found {
 		exists[repo.UID] = true
 	}
@@ -244,7 +244,7 @@ func (s Images) importOnce(ctx context.Context, images []*Image) (Imported, erro
 	for i, image := range images {
 		repos[i] = image.Repo
 	}
-	exists, err := s.p.existingRepos(ctx, repos)
+	exists, err := s.area.existingRepos(ctx, repos)
 	if err != nil {
 		return Imported{}, err
 	}
@@ -259,10 +259,12 @@ func (s Images) importOnce(ctx context.Context, images []*Image) (Imported, erro
 			for i, image := range rows {
 				keys[i] = image.Key()
 			}
-			return s.p.tables.Images(ctx, tx, ImageKeys{keys})
+			return s.area.tables.Images(ctx, tx, ImageKeys{keys})
 		},
 		isUnchanged: func(known, image *Image) bool { return equalJSON(known, image) },
-		insert:      func(ctx context.Context, tx Tx, images []*Image) error { return s.p.tables.PutImages(ctx, tx, images) },
+		insert: func(ctx context.Context, tx Tx, images []*Image) error {
+			return s.area.tables.PutImages(ctx, tx, images)
+		},
 	}
-	return in.run(ctx, s.p.store, images)
+	return in.run(ctx, s.area.store, images)
 }

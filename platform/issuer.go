@@ -61,7 +61,7 @@ func DefaultSharedIssuers() []SharedIssuer {
 
 // tenant returns the tenant at the start of a subject, or of the literal start of
 // a pattern, or "" if there is none.
-func (p *Platform) tenant(issuer, subject string) string {
+func (p *iamArea) tenant(issuer, subject string) string {
 	for _, shared := range p.options.SharedIssuers {
 		if at := shared.Tenant.FindStringIndex(subject); shared.Issuer == issuer && at != nil && at[0] == 0 {
 			return subject[:at[1]]
@@ -71,7 +71,7 @@ func (p *Platform) tenant(issuer, subject string) string {
 }
 
 // namesTenant reports whether a rule is about one tenant of a shared issuer.
-func (p *Platform) namesTenant(m *ClaimMatch) bool {
+func (p *iamArea) namesTenant(m *ClaimMatch) bool {
 	prefix, _ := literalPrefix(m.SubjectPattern)
 	return p.tenant(m.Issuer, prefix) != ""
 }
@@ -81,7 +81,7 @@ const rulesOfKey = 20
 
 // admitRule fails unless the organisation may have the rule of an identity. It must be called in the transaction
 // that writes the rule.
-func (p *Platform) admitRule(ctx context.Context, tx Tx, i *Identity) error {
+func (p *iamArea) admitRule(ctx context.Context, tx Tx, i *Identity) error {
 	admit, err := p.readRules(ctx, tx, i)
 	if err != nil {
 		return err
@@ -91,7 +91,7 @@ func (p *Platform) admitRule(ctx context.Context, tx Tx, i *Identity) error {
 
 // readRules reads what decides whether organisations may have the rules of identities. The function that it returns
 // fails unless they may have the i-th, together with those that it has admitted before.
-func (p *Platform) readRules(ctx context.Context, tx Tx, identities ...*Identity) (admit func(i int) error, _ error) {
+func (p *iamArea) readRules(ctx context.Context, tx Tx, identities ...*Identity) (admit func(i int) error, _ error) {
 	keys, roots := map[UID]RuleKey{}, map[UID]bool{}
 	for _, i := range identities {
 		if key := i.ruleKey(); key != (RuleKey{}) {
@@ -152,7 +152,7 @@ const bindingsOfKey = 1000
 
 // checkBindings fails if one of these identities of an organisation would have too many role bindings with new ones, together
 // with the others whose rule has its key. Then it returns the identity.
-func (p *Platform) checkBindings(ctx context.Context, tx Tx, keys map[UID]RuleKey, made ...*RoleBinding) (overfull UID, _ error) {
+func (p *iamArea) checkBindings(ctx context.Context, tx Tx, keys map[UID]RuleKey, made ...*RoleBinding) (overfull UID, _ error) {
 	maps.DeleteFunc(keys, func(_ UID, key RuleKey) bool { return key == (RuleKey{}) }) // no token reads the bindings
 	added := map[RuleKey]int{}
 	for _, b := range made {
@@ -210,7 +210,7 @@ func unprovenError(m *ClaimMatch, root UID) error {
 
 // readProof reads the proof that an organisation has for an issuer. For the
 // operator and in development mode, it stores a proof if there is none.
-func (p *Platform) readProof(ctx context.Context, tx Tx, root UID, issuer string) (*IssuerProof, error) {
+func (p *iamArea) readProof(ctx context.Context, tx Tx, root UID, issuer string) (*IssuerProof, error) {
 	found, err := p.tables.IssuerProof(ctx, tx, root, issuer)
 	if err != nil || found.Method.AdmitsNewUsers() {
 		return found, err

@@ -6,7 +6,7 @@ import (
 )
 
 // Issuers are the operator's operations on proofs.
-type Issuers struct{ p *Platform }
+type Issuers struct{ area *iamArea }
 
 // The verbs of events that record the operator's decisions about issuers.
 const (
@@ -28,12 +28,12 @@ func (s Issuers) Allow(ctx context.Context, root UID, issuer string) error {
 	if err != nil {
 		return err
 	}
-	return s.p.store.Write(ctx, func(tx Tx) error {
-		if _, err := s.p.Groups.getLocked(ctx, tx, root); err != nil {
+	return s.area.store.Write(ctx, func(tx Tx) error {
+		if _, err := s.area.Groups.rows.getLocked(ctx, tx, root); err != nil {
 			return err
 		}
-		tx.Record(s.p.event(ctx, groupKind.Event, issuerAllowed, root, root, &AllowedIssuer{root, issuer}))
-		return s.put(ctx, tx, &IssuerProof{Organisation: root, Issuer: key, Method: ProofOperator, VerifyTime: s.p.now(), CheckTime: s.p.now()})
+		tx.Record(s.area.event(ctx, groupKind.Event, issuerAllowed, root, root, &AllowedIssuer{root, issuer}))
+		return s.put(ctx, tx, &IssuerProof{Organisation: root, Issuer: key, Method: ProofOperator, VerifyTime: s.area.now(), CheckTime: s.area.now()})
 	})
 }
 
@@ -43,25 +43,25 @@ func (s Issuers) Revoke(ctx context.Context, root UID, issuer string) error {
 	if err != nil {
 		return err
 	}
-	return s.p.store.Write(ctx, func(tx Tx) error {
-		if _, err := s.p.Groups.getLocked(ctx, tx, root); err != nil {
+	return s.area.store.Write(ctx, func(tx Tx) error {
+		if _, err := s.area.Groups.rows.getLocked(ctx, tx, root); err != nil {
 			return err
 		}
-		proof, err := s.p.tables.IssuerProof(ctx, tx, root, key)
+		proof, err := s.area.tables.IssuerProof(ctx, tx, root, key)
 		if err == nil && proof.Method == "" {
 			err = failedPrecondition("ISSUER_NOT_VERIFIED", issuer, "the organisation "+string(root)+" has no proof for this issuer; `atrium issuers list` shows its proofs")
 		}
 		if err != nil {
 			return err
 		}
-		tx.Record(s.p.event(ctx, groupKind.Event, issuerRevoked, root, root, &AllowedIssuer{root, issuer}))
+		tx.Record(s.area.event(ctx, groupKind.Event, issuerRevoked, root, root, &AllowedIssuer{root, issuer}))
 		return s.remove(ctx, tx, root, key)
 	})
 }
 
 // put stores a proof and records the resulting changes.
 func (s Issuers) put(ctx context.Context, tx Tx, proof *IssuerProof) error {
-	if err := s.p.tables.PutIssuerProof(ctx, tx, proof); err != nil {
+	if err := s.area.tables.PutIssuerProof(ctx, tx, proof); err != nil {
 		return err
 	}
 	return s.record(ctx, tx, proof.Organisation, proof.Issuer)
@@ -69,7 +69,7 @@ func (s Issuers) put(ctx context.Context, tx Tx, proof *IssuerProof) error {
 
 // remove deletes a proof and records the resulting changes.
 func (s Issuers) remove(ctx context.Context, tx Tx, root UID, issuer string) error {
-	if err := s.p.tables.DeleteIssuerProof(ctx, tx, root, issuer); err != nil {
+	if err := s.area.tables.DeleteIssuerProof(ctx, tx, root, issuer); err != nil {
 		return err
 	}
 	return s.record(ctx, tx, root, issuer)
@@ -78,14 +78,14 @@ func (s Issuers) remove(ctx context.Context, tx Tx, root UID, issuer string) err
 // record records that the identity providers of an issuer have been verified, or
 // are no longer verified.
 func (s Issuers) record(ctx context.Context, tx Tx, root UID, issuer string) error {
-	providers := s.p.IdentityProviders
-	uids, err := s.p.tables.ProvidersOfIssuer(ctx, tx, root, issuer)
+	providers := s.area.IdentityProviders
+	uids, err := s.area.tables.ProvidersOfIssuer(ctx, tx, root, issuer)
 	if err != nil {
 		return err
 	}
-	changed, err := providers.table.Get(ctx, tx, Keys{uids: uids})
+	changed, err := providers.rows.table.Get(ctx, tx, Keys{uids: uids})
 	for _, provider := range changed {
-		providers.recordUpdate(ctx, tx, provider, []EventChange{newValueChange("issuerVerified", nil, provider.IssuerVerified)})
+		providers.rows.recordUpdate(ctx, tx, provider, []EventChange{newValueChange("issuerVerified", nil, provider.IssuerVerified)})
 	}
 	return err
 }
@@ -96,7 +96,7 @@ func (s Issuers) List(ctx context.Context) ([]*IssuerProof, error) {
 	if err := requireOperator(ctx); err != nil {
 		return nil, err
 	}
-	proofs, err := s.p.tables.IssuerProofs(ctx, s.p.store)
+	proofs, err := s.area.tables.IssuerProofs(ctx, s.area.store)
 	for _, proof := range proofs {
 		if key, ok := strings.CutPrefix(proof.Issuer, PatternMark); ok {
 			proof.Issuer = strings.TrimPrefix(key+"/*", "/")

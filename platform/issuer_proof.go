@@ -59,7 +59,7 @@ const (
 func (s IdentityProviders) Verify(ctx context.Context, uid UID) (*IdentityProvider, error) {
 	provider, err := s.verify(ctx, uid)
 	if err != nil {
-		return nil, s.recordIfDenied(ctx, "updated", uid, err)
+		return nil, s.rows.recordIfDenied(ctx, "updated", uid, err)
 	}
 	return provider, nil
 }
@@ -71,11 +71,11 @@ func (s IdentityProviders) verify(ctx context.Context, uid UID) (*IdentityProvid
 	if err := invalidUID("uid", uid); err != nil {
 		return nil, err
 	}
-	actor, err := require(ctx, uid, s.kind.UpdateCapabilities()...)
+	actor, err := require(ctx, uid, s.rows.kind.UpdateCapabilities()...)
 	if err != nil {
 		return nil, err
 	}
-	provider, err := s.getCurrent(ctx, uid)
+	provider, err := s.rows.getCurrent(ctx, uid)
 	if err != nil {
 		return nil, err
 	}
@@ -87,8 +87,8 @@ func (s IdentityProviders) verify(ctx context.Context, uid UID) (*IdentityProvid
 		return nil, err
 	}
 	var verified *IdentityProvider
-	err = s.p.store.Write(ctx, func(tx Tx) error {
-		current, err := s.getLocked(ctx, tx, uid)
+	err = s.area.store.Write(ctx, func(tx Tx) error {
+		current, err := s.rows.getLocked(ctx, tx, uid)
 		if err != nil {
 			return err
 		}
@@ -96,14 +96,14 @@ func (s IdentityProviders) verify(ctx context.Context, uid UID) (*IdentityProvid
 			return newAborted("the issuer of the identity provider was changed at the same time", nil)
 		}
 		// Only the operator can revoke what the operator has allowed.
-		proof, err := s.p.tables.IssuerProof(ctx, tx, uid.Root(), provider.OIDC.Issuer)
+		proof, err := s.area.tables.IssuerProof(ctx, tx, uid.Root(), provider.OIDC.Issuer)
 		if err == nil && proof.Method != ProofOperator {
-			err = s.p.Issuers.put(ctx, tx, &IssuerProof{Organisation: uid.Root(), Issuer: provider.OIDC.Issuer, Method: method, VerifyTime: s.p.now(), CheckTime: s.p.now()})
+			err = s.area.Issuers.put(ctx, tx, &IssuerProof{Organisation: uid.Root(), Issuer: provider.OIDC.Issuer, Method: method, VerifyTime: s.area.now(), CheckTime: s.area.now()})
 		}
 		if err != nil {
 			return err
 		}
-		verified, err = s.getLocked(ctx, tx, uid)
+		verified, err = s.rows.getLocked(ctx, tx, uid)
 		return err
 	})
 	return verified, err
@@ -112,16 +112,16 @@ func (s IdentityProviders) verify(ctx context.Context, uid UID) (*IdentityProvid
 // findProof finds a proof that an issuer belongs to an organisation.
 func (s IdentityProviders) findProof(ctx context.Context, actor *Actor, root UID, issuer string) (ProofMethod, error) {
 	switch {
-	case s.p.options.AllowIssuers, actor.operator != "":
+	case s.area.options.AllowIssuers, actor.operator != "":
 		return ProofOperator, nil
 	case actor.Issuer == issuer && slices.Contains(actor.issuerOrganisations, string(root)):
 		return ProofToken, nil
-	case s.p.options.IssuerFile == nil:
+	case s.area.options.IssuerFile == nil:
 		return "", failedPrecondition("ISSUER_NOT_VERIFIED", issuer, "this service does not read files of issuers; ask the operator to allow the issuer")
 	}
-	listed, err := s.p.options.IssuerFile(ctx, issuer)
+	listed, err := s.area.options.IssuerFile(ctx, issuer)
 	if err != nil {
-		s.p.options.Logger.WarnContext(ctx, "reading the organisation file of an issuer failed", "issuer", issuer, "error", err)
+		s.area.logger.WarnContext(ctx, "reading the organisation file of an issuer failed", "issuer", issuer, "error", err)
 		return "", Unavailable("the issuer's file "+IssuerFileURL(issuer)+" cannot be read", err)
 	}
 	if !slices.Contains(listed, root) {
@@ -141,19 +141,19 @@ func IssuerFileURL(issuer string) string {
 // removes a proof if the file no longer lists the organisation, or could not be
 // read for a week. One failed check after a pause, in which nobody checked, is not enough.
 func (s Issuers) Recheck(ctx context.Context) error {
-	if s.p.options.IssuerFile == nil {
+	if s.area.options.IssuerFile == nil {
 		return nil
 	}
-	now := s.p.now()
-	due, err := s.p.tables.DueIssuerProofs(ctx, s.p.store, At(now.Add(-recheckInterval)), recheckAtOnce)
+	now := s.area.now()
+	due, err := s.area.tables.DueIssuerProofs(ctx, s.area.store, At(now.Add(-recheckInterval)), recheckAtOnce)
 	for _, proof := range due {
-		listed, failed := s.p.options.IssuerFile(ctx, proof.Issuer)
+		listed, failed := s.area.options.IssuerFile(ctx, proof.Issuer)
 		if failed != nil {
-			s.p.options.Logger.WarnContext(ctx, "reading the organisation file of an issuer failed", "issuer", proof.Issuer, "error", failed)
+			s.area.logger.WarnContext(ctx, "reading the organisation file of an issuer failed", "issuer", proof.Issuer, "error", failed)
 		}
-		err = s.p.store.Write(ctx, func(tx Tx) error {
+		err = s.area.store.Write(ctx, func(tx Tx) error {
 			tx.Lock(proof.Organisation)
-			current, err := s.p.tables.IssuerProof(ctx, tx, proof.Organisation, proof.Issuer)
+			current, err := s.area.tables.IssuerProof(ctx, tx, proof.Organisation, proof.Issuer)
 			if err != nil || *current != *proof {
 				return err // another process has changed it
 			}
@@ -161,11 +161,11 @@ func (s Issuers) Recheck(ctx context.Context) error {
 			case failed == nil && slices.Contains(listed, proof.Organisation):
 				current.VerifyTime = now
 			case failed == nil, proof.CheckTime.Add(recheckInterval).Sub(proof.VerifyTime.Time) > unreachableFor:
-				s.p.options.Logger.WarnContext(ctx, "removing the proof of an issuer: its file no longer confirms it", "issuer", proof.Issuer, "organisation", proof.Organisation)
+				s.area.logger.WarnContext(ctx, "removing the proof of an issuer: its file no longer confirms it", "issuer", proof.Issuer, "organisation", proof.Organisation)
 				return s.remove(ctx, tx, proof.Organisation, proof.Issuer)
 			}
 			current.CheckTime = now
-			return s.p.tables.PutIssuerProof(ctx, tx, current)
+			return s.area.tables.PutIssuerProof(ctx, tx, current)
 		})
 		if err != nil {
 			return err

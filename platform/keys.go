@@ -10,7 +10,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"time"
 )
 
 // KeyQueries read and write keys in other ways than a Table does.
@@ -31,8 +30,8 @@ type KeyQueries interface {
 }
 
 // keys reads and decrypts the keys of a purpose, oldest first.
-func (p *Platform) keys(ctx context.Context, r Conn, purpose string) ([]Key, error) {
-	if p.secrets == nil {
+func (p *Secrets) keys(ctx context.Context, r Conn, purpose string) ([]Key, error) {
+	if p.known == nil {
 		return nil, errNoSecrets
 	}
 	keys, err := p.tables.Keys(ctx, r, purpose)
@@ -43,7 +42,7 @@ func (p *Platform) keys(ctx context.Context, r Conn, purpose string) ([]Key, err
 		if !k.Sealed {
 			continue
 		}
-		material, ok := openAny(p.secrets, k.Material, k.owner())
+		material, ok := openAny(p.known, k.Material, k.owner())
 		if !ok {
 			return nil, cmp.Or(p.checkEncryption(ctx, r), fmt.Errorf("key %s cannot be decrypted", k.owner()))
 		}
@@ -53,7 +52,7 @@ func (p *Platform) keys(ctx context.Context, r Conn, purpose string) ([]Key, err
 }
 
 // ensureKeys returns the keys of a purpose. It creates one if there are none.
-func (p *Platform) ensureKeys(ctx context.Context, purpose string, newKey func() ([]byte, error)) ([]Key, error) {
+func (p *Secrets) ensureKeys(ctx context.Context, purpose string, newKey func() ([]byte, error)) ([]Key, error) {
 	keys, err := p.keys(ctx, p.store, purpose)
 	if err != nil || len(keys) > 0 {
 		return keys, err
@@ -63,8 +62,8 @@ func (p *Platform) ensureKeys(ctx context.Context, purpose string, newKey func()
 
 // changeKeys adds a key of a purpose if wanted returns true, and returns all keys
 // of the purpose. A lock serialises replicas.
-func (p *Platform) changeKeys(ctx context.Context, purpose string, newKey func() ([]byte, error), wanted func([]Key) (bool, error)) (keys []Key, err error) {
-	if p.secrets == nil {
+func (p *Secrets) changeKeys(ctx context.Context, purpose string, newKey func() ([]byte, error), wanted func([]Key) (bool, error)) (keys []Key, err error) {
+	if p.known == nil {
 		return nil, errNoSecrets
 	}
 	material, err := newKey()
@@ -114,7 +113,7 @@ func newSigningKey() ([]byte, error) {
 // DevelopmentKey returns the PKCS #8 key that signs development tokens. It is
 // stored unencrypted in the database. Only a server in development mode creates
 // it; others get nil if there is none.
-func (p *Platform) DevelopmentKey(ctx context.Context) ([]byte, error) {
+func (p *Secrets) DevelopmentKey(ctx context.Context) ([]byte, error) {
 	var keys []Key
 	var err error
 	if p.options.NoSecrets {
@@ -128,63 +127,22 @@ func (p *Platform) DevelopmentKey(ctx context.Context) ([]byte, error) {
 	return keys[len(keys)-1].Material, nil
 }
 
-// loadSealer reads the keys of page tokens.
-func (p *Platform) loadSealer(ctx context.Context) error {
-	var keys []Key
-	var err error
-	if p.options.NoSecrets {
-		keys = []Key{{ID: 1, Purpose: tokenKeys}}
-		keys[0].Material, err = newAESKey()
-	} else {
-		keys, err = p.ensureKeys(ctx, tokenKeys, newAESKey)
+// pageTokenKeys reads the keys of page tokens.
+func (p *Secrets) pageTokenKeys(ctx context.Context) ([]Key, error) {
+	if !p.options.NoSecrets {
+		return p.ensureKeys(ctx, tokenKeys, newAESKey)
 	}
-	if err != nil {
-		return err
-	}
-	s, err := newSealer(keys)
-	if err == nil {
-		p.sealer.Store(s)
-	}
-	return err
+	material, err := newAESKey()
+	return []Key{{ID: 1, Purpose: tokenKeys, Material: material}}, err
 }
 
-// sealerPause keeps forged page tokens from causing reads.
-const sealerPause = 10 * time.Second
-
-// openToken opens a page token. If another replica has made the key of the token,
-// openToken reads the keys again, one request at a time and not too often. If the
-// keys cannot be read, it returns UNAVAILABLE, because the token may be valid.
-func (p *Platform) openToken(ctx context.Context, sealed string, list []byte) (token, error) {
-	s := p.sealer.Load()
-	t, err := s.open(sealed, list)
-	if err == nil || s.hasKey(sealed) {
-		return t, err
-	}
-	select {
-	case p.sealerTurn <- struct{}{}:
-		defer func() { <-p.sealerTurn }()
-	case <-ctx.Done():
-		return token{}, ctx.Err()
-	}
-	if now := p.options.Clock(); now.Sub(p.sealerRead) > sealerPause {
-		if err := p.loadSealer(context.WithoutCancel(ctx)); err != nil { // others wait for the result, even if the client disconnects
-			return token{}, Unavailable("the keys of page tokens cannot be read", err)
-		}
-		p.sealerRead = now
-	}
-	return p.sealer.Load().open(sealed, list)
-}
-
-// RotateKeys adds a key that seals new page tokens. Existing tokens stay valid.
-func (p *Platform) RotateKeys(ctx context.Context) error {
+// rotate adds a key that seals new page tokens. Existing tokens stay valid.
+func (p *Secrets) rotate(ctx context.Context) error {
 	_, err := p.changeKeys(ctx, tokenKeys, newAESKey, func(keys []Key) (bool, error) {
 		if len(keys) > 0 && keys[len(keys)-1].ID == 255 { // the id is one byte of a token
 			return false, errors.New("the 255 page token keys are used up")
 		}
 		return true, nil
 	})
-	if err != nil {
-		return err
-	}
-	return p.loadSealer(ctx)
+	return err
 }

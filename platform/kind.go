@@ -101,19 +101,6 @@ func changeFilter[V any](f *V, change func(*V)) *V {
 	return &changed
 }
 
-// resources has the operations that kinds share. The types of rows and filters are
-// pointers (T is *Repo), because Go compiles a generic function once for all
-// pointer types, but again for each struct type. (A constraint that includes
-// comparable would undo that.)
-type resources[T any, F filter] struct {
-	p    *Platform
-	kind *Kind[T]
-	// keyFilter returns the filter that finds the row in a group with the unique key of a
-	// row. It is nil for a kind without a unique key.
-	keyFilter func(row T) F
-	table     Table[T, F]
-}
-
 // inOrder returns the kind for callers who may list rows in an order.
 func (k *Kind[T]) inOrder(o Order) *Kind[T] { return k.also(k.Guarded[o.Field]) }
 
@@ -135,16 +122,6 @@ func (k *Kind[T]) forFilter(f any) *Kind[T] {
 	}
 	return k
 }
-
-// also returns the operations for callers who hold further capabilities where they read.
-func (r *resources[T, F]) also(capabilities ...Capability) *resources[T, F] {
-	narrowed := *r
-	narrowed.kind = r.kind.also(capabilities)
-	return &narrowed
-}
-
-// Kind returns the facts about the kind.
-func (r *resources[T, F]) Kind() *Kind[T] { return r.kind }
 
 // A Ref names a kind, which can belong to another area.
 type Ref struct{ Name, Area string }

@@ -8,7 +8,7 @@ import (
 )
 
 // List reads one page of the resources that the caller may see.
-func (r *resources[T, F]) List(ctx context.Context, req ListRequest[F]) (_ Page[T], err error) {
+func (r *Collection[T, F]) List(ctx context.Context, req ListRequest[F]) (_ Page[T], err error) {
 	defer func() { err = r.kind.addArea(err) }()
 	q, err := r.query(ctx, req)
 	if err != nil {
@@ -27,11 +27,11 @@ func (r *resources[T, F]) List(ctx context.Context, req ListRequest[F]) (_ Page[
 }
 
 // read reads the page of an authorised query.
-func (r *resources[T, F]) read(ctx context.Context, req ListRequest[F], q Query[F]) (Page[T], error) {
+func (r *Collection[T, F]) read(ctx context.Context, req ListRequest[F], q Query[F]) (Page[T], error) {
 	var rows Rows[T]
 	if !q.isEmpty() {
 		var err error
-		if rows, err = r.table.List(ctx, r.p.store, q); err != nil {
+		if rows, err = r.table.List(ctx, r.core.store, q); err != nil {
 			return Page[T]{}, err
 		}
 	}
@@ -41,7 +41,7 @@ func (r *resources[T, F]) read(ctx context.Context, req ListRequest[F], q Query[
 // ListEach reads the same page of many scopes with one read. The results are in
 // the order of scopes and are those of List. The resources of the scopes must
 // exist.
-func (r *resources[T, F]) ListEach(ctx context.Context, req ListRequest[F], scopes []UIDFilter) ([]Page[T], []error) {
+func (r *Collection[T, F]) ListEach(ctx context.Context, req ListRequest[F], scopes []UIDFilter) ([]Page[T], []error) {
 	if req.PageToken != "" {
 		// A token belongs to one scope, so the scopes cannot be read together.
 		pages, errs := make([]Page[T], len(scopes)), make([]error, len(scopes))
@@ -61,7 +61,7 @@ func (r *resources[T, F]) ListEach(ctx context.Context, req ListRequest[F], scop
 // readEach reads the same page of n lists, whose queries differ only in their scopes. The
 // function prepare returns the request and the query of the i-th list. All pages need one
 // read, except those of requests with a page token: a token belongs to one list.
-func (r *resources[T, F]) readEach(ctx context.Context, n int, prepare func(i int) (ListRequest[F], Query[F], error)) ([]Page[T], []error) {
+func (r *Collection[T, F]) readEach(ctx context.Context, n int, prepare func(i int) (ListRequest[F], Query[F], error)) ([]Page[T], []error) {
 	pages, errs := make([]Page[T], n), make([]error, n)
 	requests := make([]ListRequest[F], n)
 	var shared Query[F]
@@ -83,7 +83,7 @@ func (r *resources[T, F]) readEach(ctx context.Context, n int, prepare func(i in
 	if len(scopes) == 0 {
 		return pages, errs
 	}
-	found, err := r.table.ListEach(ctx, r.p.store, shared, scopes)
+	found, err := r.table.ListEach(ctx, r.core.store, shared, scopes)
 	for at, i := range indices {
 		if errs[i] = r.kind.addArea(err); err == nil {
 			shared.Scope = scopes[at]
@@ -97,7 +97,7 @@ func (r *resources[T, F]) readEach(ctx context.Context, n int, prepare func(i in
 // to an object. The function point changes the request into that of the i-th plain
 // list, and returns a function that narrows a branch to the rows which refer to
 // the i-th object.
-func listReferring[T any, F filter](ctx context.Context, r *resources[T, F], req ListRequest[F], n int, point func(i int, req *ListRequest[F]) func(Branch) []Branch) ([]Page[T], []error) {
+func listReferring[T any, F filter](ctx context.Context, r *Collection[T, F], req ListRequest[F], n int, point func(i int, req *ListRequest[F]) func(Branch) []Branch) ([]Page[T], []error) {
 	pages, errs := make([]Page[T], n), make([]error, n)
 	requests, scopes := make([]ListRequest[F], n), make([]Scope, n)
 	// Only scopes of whole subtrees can be narrowed to the rows that refer to an object.
@@ -126,7 +126,7 @@ func listReferring[T any, F filter](ctx context.Context, r *resources[T, F], req
 		return pages, errs
 	}
 	q.Filter = req.Filter // the scopes say the rest
-	found, err := r.table.ListEach(ctx, r.p.store, q, scopes)
+	found, err := r.table.ListEach(ctx, r.core.store, q, scopes)
 	for i := range n {
 		if errs[i] == nil {
 			errs[i] = r.kind.addArea(err)
@@ -207,7 +207,7 @@ func narrowTo(set func(*Branch)) func(Branch) []Branch {
 
 // listInScope reads a page of a given scope instead of the scope of the request.
 // It does not set the area of its errors.
-func (r *resources[T, F]) listInScope(ctx context.Context, scope Scope, req ListRequest[F]) (Page[T], error) {
+func (r *Collection[T, F]) listInScope(ctx context.Context, scope Scope, req ListRequest[F]) (Page[T], error) {
 	q, err := r.buildQuery(ctx, req)
 	if err != nil {
 		return Page[T]{}, err
@@ -217,7 +217,7 @@ func (r *resources[T, F]) listInScope(ctx context.Context, scope Scope, req List
 }
 
 // query checks and authorises a request.
-func (r *resources[T, F]) query(ctx context.Context, req ListRequest[F]) (Query[F], error) {
+func (r *Collection[T, F]) query(ctx context.Context, req ListRequest[F]) (Query[F], error) {
 	TraceOf(ctx).NoteResource(r.kind.Name, req.UIDP.scope())
 	q, err := r.buildQuery(ctx, req)
 	if err != nil {
@@ -228,7 +228,7 @@ func (r *resources[T, F]) query(ctx context.Context, req ListRequest[F]) (Query[
 }
 
 // buildQuery checks a request and converts it into a query without a scope.
-func (r *resources[T, F]) buildQuery(ctx context.Context, req ListRequest[F]) (Query[F], error) {
+func (r *Collection[T, F]) buildQuery(ctx context.Context, req ListRequest[F]) (Query[F], error) {
 	if _, err := requireCaller(ctx); err != nil {
 		return Query[F]{}, err
 	}
@@ -252,7 +252,7 @@ func (r *resources[T, F]) buildQuery(ctx context.Context, req ListRequest[F]) (Q
 
 // parsePaging checks the page size and the order of a request, and opens its page token.
 // The query begins where the token says, unless the token has expired.
-func (r *resources[T, F]) parsePaging(ctx context.Context, req ListRequest[F], v *violations) (Query[F], error) {
+func (r *Collection[T, F]) parsePaging(ctx context.Context, req ListRequest[F], v *violations) (Query[F], error) {
 	q := Query[F]{Filter: req.Filter, Backward: req.Backward, Limit: pageLimit(req.PageSize, req.Empty, v), Skip: req.Skip, Parts: req.Parts, Without: req.Without | r.kind.Hidden}
 	if req.Skip < 0 {
 		v.add("skip", "must not be negative")
@@ -261,7 +261,7 @@ func (r *resources[T, F]) parsePaging(ctx context.Context, req ListRequest[F], v
 	if req.PageToken == "" {
 		return q, nil
 	}
-	t, err := r.p.openToken(ctx, req.PageToken, listName(r.kind.Name, req.UIDP, req.Filter))
+	t, err := r.core.tokens.open(ctx, req.PageToken, listName(r.kind.Name, req.UIDP, req.Filter))
 	switch {
 	case errors.Is(err, errToken), err == nil && t.order >= len(r.kind.Orders):
 		v.add("page_token", "%s", errToken)
@@ -273,7 +273,7 @@ func (r *resources[T, F]) parsePaging(ctx context.Context, req ListRequest[F], v
 	switch {
 	case req.OrderBy != "" && order != q.Order:
 		v.add("page_token", "was made with another order_by")
-	case !r.p.isExpired(t):
+	case !r.core.tokens.isExpired(t):
 		q.From, q.Order = &t.Position, order
 	default: // the token has expired: the list restarts
 		q.Order = order
@@ -282,7 +282,7 @@ func (r *resources[T, F]) parsePaging(ctx context.Context, req ListRequest[F], v
 }
 
 // newPage makes the page of the rows that a query has read.
-func (r *resources[T, F]) newPage(req ListRequest[F], q Query[F], rows Rows[T]) Page[T] {
+func (r *Collection[T, F]) newPage(req ListRequest[F], q Query[F], rows Rows[T]) Page[T] {
 	page := Page[T]{Items: rows.Items, TotalCount: rows.Total, Skipped: req.Skip, asked: q}
 	passed := q.From != nil || req.Skip > 0 && len(rows.Items) > 0
 	more := rows.More && q.Parts.Has(PartMore)
@@ -292,7 +292,7 @@ func (r *resources[T, F]) newPage(req ListRequest[F], q Query[F], rows Rows[T]) 
 	}
 	page.cursors = &cursors[T]{
 		kind: r.kind, order: slices.IndexFunc(r.kind.Orders, func(o OrderField[T]) bool { return o.Name == q.Order.Field }), desc: q.Order.Desc,
-		issued: r.p.tokenTime(), sealer: r.p.sealer.Load(),
+		issued: r.core.tokens.time(), sealer: r.core.tokens.sealer.Load(),
 		uidp: req.UIDP, filter: fillFilter(req.Filter),
 	}
 	if more && len(rows.Items) > 0 {

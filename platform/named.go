@@ -10,38 +10,30 @@ import (
 // resource has none. It is also empty if the resource does not exist, or if the caller may not see it.
 // NamedMustExist of a ListRequest asks for an error then.
 
-// A naming filter names resources that its rows belong to.
-type naming interface {
-	// checkNamed returns NOT_FOUND with the field that names what is not there. The caller may list rows
-	// within the UIDs listed.
-	checkNamed(ctx context.Context, p *Platform, listed []UID) error
-}
-
 // checkNamed returns NOT_FOUND if an empty list was asked by a resource that does not exist, or of which the
 // caller may see nothing.
-func (r *resources[T, F]) checkNamed(ctx context.Context, req ListRequest[F]) error {
+func (r *Collection[T, F]) checkNamed(ctx context.Context, req ListRequest[F]) error {
 	if !req.NamedMustExist {
 		return nil
 	}
 	if err := r.findNamed(ctx, "uidp.ids", false, req.UIDP.IDs...); err != nil {
 		return err
 	}
-	filter, names := any(fillFilter(req.Filter)).(naming)
-	if !names {
+	if r.checkNames == nil {
 		return nil
 	}
 	listed, err := ActorOf(ctx).scopesWithAll(r.kind.ReadCapabilities()...)
 	if err != nil {
 		return err
 	}
-	return filter.checkNamed(ctx, r.p, listed)
+	return r.checkNames(ctx, fillFilter(req.Filter), listed)
 }
 
 // findNamed returns NOT_FOUND with a field unless one of the resources that it names exists. Of a resource that
 // the caller may not read, the error is the same whether it exists or not. There is none at all if the caller
 // sees the rows that belong to the resource, since their list is then really empty. Callers know that their
 // own identities exist.
-func (r *resources[T, F]) findNamed(ctx context.Context, field string, seesRows bool, uids ...UID) error {
+func (r *Collection[T, F]) findNamed(ctx context.Context, field string, seesRows bool, uids ...UID) error {
 	a := ActorOf(ctx)
 	isOwn := func(uid UID) bool { return slices.Contains(a.Identities, uid) }
 	if len(uids) == 0 || uids[0] == "" || slices.ContainsFunc(uids, isOwn) {
@@ -52,7 +44,7 @@ func (r *resources[T, F]) findNamed(ctx context.Context, field string, seesRows 
 		return nil
 	}
 	slices.Sort(readable)
-	found, err := r.table.Get(ctx, r.p.store, Keys{uids: slices.Compact(readable), without: r.kind.Hidden})
+	found, err := r.table.Get(ctx, r.core.store, Keys{uids: slices.Compact(readable), without: r.kind.Hidden})
 	if err == nil && len(found) == 0 {
 		err = newNamedNotFound(field, r.kind.ref(), uids[0])
 	}

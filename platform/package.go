@@ -112,7 +112,9 @@ type ImagePackage struct {
 
 // Packages are the operations on packages.
 type Packages struct {
-	*resources[*Package, *PackageFilter]
+	Resources[*Package, *PackageFilter]
+	rows *Collection[*Package, *PackageFilter]
+	area *inventoryArea
 }
 
 // heldBy returns the scope in which images must hold what the caller asks for, and the
@@ -138,33 +140,33 @@ func heldBy(ctx context.Context, within UID) (held Scope, roots Scope, err error
 // caller may see. within "" means anywhere.
 func (s Packages) ListHeld(ctx context.Context, within UID, req ListRequest[*PackageFilter]) (Page[*Package], error) {
 	if err := checkWithin(within); err != nil {
-		return Page[*Package]{}, s.kind.addArea(err)
+		return Page[*Package]{}, s.rows.kind.addArea(err)
 	}
 	held, roots, err := heldBy(ctx, within)
 	if err != nil {
-		return Page[*Package]{}, s.kind.addArea(err)
+		return Page[*Package]{}, s.rows.kind.addArea(err)
 	}
 	req.UIDP.DescendantsOf = within // tokens belong to it
 	req.Filter = changeFilter(req.Filter, func(f *PackageFilter) { f.Held = held })
-	page, err := s.listInScope(ctx, roots, req)
+	page, err := s.rows.listInScope(ctx, roots, req)
 	if err == nil && len(page.Items) == 0 && page.TotalCount == 0 {
-		err = s.scopeExists(ctx, req.UIDP)
+		err = s.rows.scopeExists(ctx, req.UIDP)
 	}
 	for _, p := range page.Items {
 		p.Within = within
 	}
-	return page, s.kind.addArea(err)
+	return page, s.rows.kind.addArea(err)
 }
 
 // GetMany reads packages that an image holds which the caller may see, with one read. The results
 // are in the order of uids; each has a package or an error.
 func (s Packages) GetMany(ctx context.Context, uids []UID) ([]*Package, []error) {
-	return getHeld(ctx, s.resources, uids, func(held Scope) *PackageFilter { return &PackageFilter{Held: held} })
+	return getHeld(ctx, s.rows, uids, func(held Scope) *PackageFilter { return &PackageFilter{Held: held} })
 }
 
 // getHeld reads rows that images hold. The function filter returns the filter of the rows that images in
 // a scope hold.
-func getHeld[T any, F filter](ctx context.Context, r *resources[T, F], uids []UID, filter func(held Scope) F) ([]T, []error) {
+func getHeld[T any, F filter](ctx context.Context, r *Collection[T, F], uids []UID, filter func(held Scope) F) ([]T, []error) {
 	rows, errs := make([]T, len(uids)), make([]error, len(uids))
 	held, roots, err := heldBy(ctx, "")
 	var readable []UID
@@ -185,7 +187,7 @@ func getHeld[T any, F filter](ctx context.Context, r *resources[T, F], uids []UI
 		return rows, errs
 	}
 	q := Query[F]{Scope: newScope(Branch{Relation: Listed, UIDs: readable}), Filter: filter(held), Order: r.kind.DefaultOrder, Limit: noLimit, Parts: PartItems}
-	found, err := r.table.List(ctx, r.p.store, q)
+	found, err := r.table.List(ctx, r.core.store, q)
 	byUID := make(map[UID]int, len(found.Items))
 	for n, row := range found.Items {
 		byUID[r.kind.UID(row)] = n

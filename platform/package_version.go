@@ -116,13 +116,15 @@ type PackageVersionQueries interface {
 
 // PackageVersions are the operations on versions of packages.
 type PackageVersions struct {
-	*resources[*PackageVersion, *PackageVersionFilter]
+	Resources[*PackageVersion, *PackageVersionFilter]
+	rows *Collection[*PackageVersion, *PackageVersionFilter]
+	area *inventoryArea
 }
 
 // GetMany reads versions that an image holds which the caller may see, with one read. The results
 // are in the order of uids; each has a version or an error.
 func (s PackageVersions) GetMany(ctx context.Context, uids []UID) ([]*PackageVersion, []error) {
-	return getHeld(ctx, s.resources, uids, func(held Scope) *PackageVersionFilter { return &PackageVersionFilter{Held: held} })
+	return getHeld(ctx, s.rows, uids, func(held Scope) *PackageVersionFilter { return &PackageVersionFilter{Held: held} })
 }
 
 // ListOfPackages reads the same page of the versions of each package that images hold, with one read,
@@ -138,7 +140,7 @@ func (s PackageVersions) listOfPackages(ctx context.Context, within UID, req Lis
 	pages, errs := make([]Page[*PackageVersion], len(packages)), make([]error, len(packages))
 	fail := func(err error) ([]Page[*PackageVersion], []error) {
 		for i := range errs {
-			errs[i] = s.kind.addArea(err)
+			errs[i] = s.rows.kind.addArea(err)
 		}
 		return pages, errs
 	}
@@ -152,10 +154,10 @@ func (s PackageVersions) listOfPackages(ctx context.Context, within UID, req Lis
 			return fail(err)
 		}
 	}
-	pages, errs = s.readEach(ctx, len(packages), func(i int) (ListRequest[*PackageVersionFilter], Query[*PackageVersionFilter], error) {
+	pages, errs = s.rows.readEach(ctx, len(packages), func(i int) (ListRequest[*PackageVersionFilter], Query[*PackageVersionFilter], error) {
 		of := req
 		of.UIDP = UIDFilter{ChildrenOf: packages[i].UID, DescendantsOf: within} // tokens belong to both
-		q, err := s.buildQuery(ctx, of)
+		q, err := s.rows.buildQuery(ctx, of)
 		if err == nil && !req.Filter.readable(packages[i].Ecosystem) {
 			err = Invalid(unreadableBound("below", packages[i].Ecosystem))
 		}
@@ -196,7 +198,7 @@ func (s PackageVersions) versionsOf(ctx context.Context, packages []*Package) (v
 		scopes[i] = newScope(Branch{Relation: Children, UID: p.UID})
 	}
 	q := Query[*PackageVersionFilter]{Filter: &PackageVersionFilter{}, Order: Order{Field: "uid"}, Limit: noLimit, Parts: PartItems}
-	found, err := s.table.ListEach(ctx, s.p.store, q, scopes)
+	found, err := s.rows.table.ListEach(ctx, s.area.store, q, scopes)
 	for _, rows := range found {
 		versions = append(versions, rows.Items...)
 	}
@@ -209,20 +211,20 @@ func (s PackageVersions) versionsOf(ctx context.Context, packages []*Package) (v
 func (s PackageVersions) ListAdvisories(ctx context.Context, req ListRequest[*AdvisoryFilter], versions []*PackageVersion) ([]Page[*Advisory], []error) {
 	pages, errs := make([]Page[*Advisory], len(versions)), make([]error, len(versions))
 	scopes := make([]Scope, len(versions))
-	of := s.p.Advisories.resources
+	of := s.area.Advisories.rows
 	if req.OrderBy == "" {
 		req.OrderBy = "severity desc"
 	}
 	for i, v := range versions {
 		var findings Query[*FindingFilter]
-		findings, errs[i] = s.p.Findings.query(ctx, ListRequest[*FindingFilter]{UIDP: UIDFilter{DescendantsOf: v.Package.Within}})
+		findings, errs[i] = s.area.Findings.rows.query(ctx, ListRequest[*FindingFilter]{UIDP: UIDFilter{DescendantsOf: v.Package.Within}})
 		scopes[i] = findings.Scope
 	}
-	affecting, err := s.p.tables.AdvisoriesOfVersions(ctx, s.p.store, versions, scopes)
+	affecting, err := s.area.tables.AdvisoriesOfVersions(ctx, s.area.store, versions, scopes)
 	var found map[UID]*Advisory
 	if all := slices.Concat(affecting...); err == nil && len(all) > 0 {
 		slices.Sort(all)
-		found, err = s.p.Findings.Advisories(ctx, slices.Compact(all), req.Without)
+		found, err = s.area.Findings.Advisories(ctx, slices.Compact(all), req.Without)
 	}
 	for i, v := range versions {
 		own := req

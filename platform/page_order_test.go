@@ -165,7 +165,7 @@ func TestRequiredFieldsAreThoseThatAnEmptyBodyLacks(t *testing.T) {
 	lacks(t, &roleBindingKind)
 	lacks(t, &repoKind)
 	lacks(t, &tagKind)
-	lacks(t, newSubscriptions(&Platform{}).kind)
+	lacks(t, (&webhooksArea{events: &eventsArea{types: allEventTypes}}).subscriptionKind())
 	lacks(t, &identityProviderKind)
 	lacks(t, &accountAssociationKind)
 	lacks(t, &groupInviteKind)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/base64"
 	"errors"
+	"log/slog"
 	"strings"
 	"testing"
 	"time"
@@ -210,14 +211,14 @@ func FuzzTokenParse(f *testing.F) {
 // until a caller asks for one.
 func TestAPageSealsOnlyRequestedTokens(t *testing.T) {
 	t.Parallel()
-	p := &Platform{options: Options{Clock: time.Now}}
-	repos := &resources[*Repo, *RepoFilter]{p: p, kind: &repoKind}
+	p := newCore(nil, time.Now, slog.New(slog.DiscardHandler))
+	repos := &Collection[*Repo, *RepoFilter]{core: p, kind: &repoKind}
 	rows := Rows[*Repo]{Items: []*Repo{{UID: rootA + seg("1"), Name: "a"}, {UID: rootA + seg("2"), Name: "b"}}, More: true}
 	q := Query[*RepoFilter]{Order: repoKind.DefaultOrder}
 	if page := repos.newPage(ListRequest[*RepoFilter]{}, q, rows); !page.HasNext || len(page.Items) != 2 {
 		t.Errorf("the page is %+v, want 2 items", page)
 	}
-	p.sealer.Store(testSealer(t))
+	p.tokens.sealer.Store(testSealer(t))
 	forward := repos.newPage(ListRequest[*RepoFilter]{}, q, rows)
 	backward := repos.newPage(ListRequest[*RepoFilter]{Backward: true}, q, rows)
 	if forward.NextPageToken() != forward.Cursor(1) || backward.NextPageToken() == "" || backward.NextPageToken() != backward.Cursor(0) {

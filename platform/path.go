@@ -41,19 +41,19 @@ func (p Path) Rest(n int) string { return strings.Join(p.names[n:], "/") }
 // names of groups that are hidden from the caller. It returns PERMISSION_DENIED if the
 // caller may see no group at all.
 func (s Groups) GetByPath(ctx context.Context, path string) (*Group, error) {
-	return getByPath(ctx, s.resources, path, 1, s.p.tables.GroupsOfPath)
+	return getByPath(ctx, s.rows, path, 1, s.area.tables.GroupsOfPath)
 }
 
 // GetByPath reads the repo of a path, with the same errors. A path can be
 // ambiguous, because names of repos may contain slashes. Then it names the repo in
 // the deepest group that the caller may see.
 func (s Repos) GetByPath(ctx context.Context, path string) (*Repo, error) {
-	return getByPath(ctx, s.resources, path, 2, s.p.tables.ReposOfPath)
+	return getByPath(ctx, s.rows, path, 2, s.area.iam.tables.ReposOfPath)
 }
 
 // getByPath reads the deepest visible resource that a path can name. Grants hold for all
 // that is below, so who may see the organisation may see every group on the way.
-func getByPath[T any, F filter](ctx context.Context, r *resources[T, F], text string, least int, read func(context.Context, Conn, Path) ([]T, error)) (zero T, _ error) {
+func getByPath[T any, F filter](ctx context.Context, r *Collection[T, F], text string, least int, read func(context.Context, Conn, Path) ([]T, error)) (zero T, _ error) {
 	actor, err := requireCaller(ctx)
 	if err != nil {
 		return zero, err
@@ -67,7 +67,7 @@ func getByPath[T any, F filter](ctx context.Context, r *resources[T, F], text st
 			return zero, r.kind.addArea(err)
 		}
 	}
-	rows, err := read(ctx, r.p.store, path)
+	rows, err := read(ctx, r.core.store, path)
 	if err != nil {
 		return zero, err
 	}

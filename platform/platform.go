@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"log/slog"
 	"sync"
-	"sync/atomic"
 	"time"
 )
 
@@ -40,6 +39,30 @@ type Options struct {
 	DeliveryTimeScale float64       // factor for the pauses between attempts, for tests; 0 means 1
 }
 
+// Operations are the operations on each kind.
+type Operations struct {
+	Groups                    Groups
+	Identities                Identities
+	Roles                     Roles
+	RoleBindings              RoleBindings
+	IdentityProviders         IdentityProviders
+	AccountAssociations       AccountAssociations
+	GroupInvites              GroupInvites
+	ExternalGroupRoleMappings ExternalGroupRoleMappings
+	Terms                     Terms
+	Repos                     Repos
+	Tags                      Tags
+	Subscriptions             Subscriptions
+	Deliveries                Deliveries
+	Advisories                Advisories
+	Vulnerabilities           Vulnerabilities
+	Artifacts                 Artifacts
+	ArtifactVersions          ArtifactVersions
+	Findings                  Findings
+	Packages                  Packages
+	PackageVersions           PackageVersions
+}
+
 // Platform offers every operation of every kind. It is safe for concurrent
 // use. Each operation takes its caller from the context (WithActor). It returns an error
 // that AsError converts to an *Error.
@@ -55,70 +78,68 @@ type Platform struct {
 	ResolvedVulnerabilities ResolvedVulnerabilities
 	Issuers                 Issuers
 
+	core    *Core
 	store   Store
-	tables  Tables
-	types   *EventTypes
-	options Options
-	secrets []*encryption // those that this process knows, of which the store has one; nil if Options.NoSecrets is set
-
-	broadcast *broadcast // sends new events to the live feeds
-
-	sealer     atomic.Pointer[sealer]
-	sealerTurn chan struct{} // holds one element while the keys of the sealer are read
-	sealerRead time.Time     // time of that read; only the holder of the turn uses it
-
-	patterns *patterns
-	seen     chan UID
-	denials  denials
-	relayed  relayProgress
+	secrets *Secrets
+	iam     *iamArea
+	events  *eventsArea
 }
 
 // New prepares a Platform over store: shared keys and built-in roles are in
 // place when it returns.
 func New(ctx context.Context, store Store, options Options) (*Platform, error) {
-	if options.Clock == nil {
-		options.Clock = time.Now
-	}
-	if options.Logger == nil {
-		options.Logger = slog.New(slog.DiscardHandler)
-	}
-	if options.Observer == nil {
-		options.Observer = noopObserver{}
-	}
-	options.AuditRetention = cmp.Or(options.AuditRetention, 90*24*time.Hour)
-	options.DeliveryRetention = cmp.Or(options.DeliveryRetention, 30*24*time.Hour)
-	options.DeliveryTimeScale = cmp.Or(options.DeliveryTimeScale, 1)
-	if options.SharedIssuers == nil {
-		options.SharedIssuers = DefaultSharedIssuers()
-	}
-	p := &Platform{
-		store: store, tables: store.Tables(), types: allEventTypes, options: options, broadcast: newBroadcast(store, options),
-		sealerTurn: make(chan struct{}, 1), patterns: newPatterns(), seen: make(chan UID, 256),
-	}
-	p.denials.p = p
-	p.broadcast.callers.identify = p.identify
+	options = options.complete()
+	core, tables := newCore(store, options.Clock, options.Logger), store.Tables()
 	if err := store.SyncBuiltInRoles(ctx, BuiltInRoles()); err != nil {
 		return nil, fmt.Errorf("built-in roles: %w", err)
 	}
-	if err := p.openEncryption(ctx); err != nil {
+	secrets, err := newSecrets(ctx, core, tables, SecretOptions{options.EncryptionKey, options.NextEncryptionKey, options.NoSecrets})
+	if err != nil {
 		return nil, fmt.Errorf("encryption key: %w", err)
 	}
-	if err := p.loadSealer(ctx); err != nil {
+	core.tokens.read = secrets.pageTokenKeys
+	if err := core.tokens.load(ctx); err != nil {
 		return nil, fmt.Errorf("page token keys: %w", err)
 	}
-	p.Operations = newOperations(p)
-	p.Images = newImages(p)
-	p.Events = Events{p}
-	p.AuditLog = AuditLog{p}
-	p.Webhooks = Webhooks{p}
-	p.Search = newSearch(p)
-	p.AdvisoryDocuments = AdvisoryDocuments{p, &resources[*AdvisoryDocument, *DocumentFilter]{p: p, kind: &documentKind}}
-	p.ResolvedVulnerabilities = ResolvedVulnerabilities{p, &resources[*ResolvedVulnerabilityReport, *ResolvedVulnerabilityFilter]{p: p, kind: &resolvedReportKind}}
-	p.Issuers = Issuers{p}
+	iam := newIAM(core, store, tables.IAMTables, secrets, IAMOptions{options.AllowSignup, options.AllowIssuers, options.SharedIssuers, options.IssuerFile})
+	inventory := newInventory(core, tables.InventoryTables, iam)
+	libraries := newLibraries(core, tables.LibraryTables)
+	events := newEvents(core, store, tables.EventQueries, allEventTypes, iam, EventOptions{options.AuditRetention, options.DeliveryRetention, options.Observer})
+	webhooks := newWebhooks(core, store, tables.SubscriptionTables, secrets, events, WebhookOptions{options.PrivateSinks, options.SinkPorts, options.DeliveryTimeScale, options.Observer})
+	p := &Platform{
+		Operations: Operations{
+			iam.Groups, iam.Identities, iam.Roles, iam.RoleBindings, iam.IdentityProviders, iam.AccountAssociations, iam.GroupInvites,
+			iam.ExternalGroupRoleMappings, iam.Terms, inventory.Repos, inventory.Tags, webhooks.Subscriptions, webhooks.Deliveries,
+			inventory.Advisories, inventory.Vulnerabilities, libraries.Artifacts, libraries.ArtifactVersions, inventory.Findings,
+			inventory.Packages, inventory.PackageVersions,
+		},
+		Images: inventory.Images, Events: events.Events, AuditLog: events.AuditLog, Webhooks: webhooks.Webhooks,
+		AdvisoryDocuments: inventory.AdvisoryDocuments, ResolvedVulnerabilities: inventory.ResolvedVulnerabilities, Issuers: iam.Issuers,
+		core: core, store: store, secrets: secrets, iam: iam, events: events,
+	}
+	p.Search = newSearch(core, tables, iam, inventory)
 	return p, nil
 }
 
-func (p *Platform) now() Time { return At(p.options.Clock()) }
+// complete returns the options with the defaults of those that are not set.
+func (o Options) complete() Options {
+	if o.Clock == nil {
+		o.Clock = time.Now
+	}
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	if o.Observer == nil {
+		o.Observer = noopObserver{}
+	}
+	o.AuditRetention = cmp.Or(o.AuditRetention, 90*24*time.Hour)
+	o.DeliveryRetention = cmp.Or(o.DeliveryRetention, 30*24*time.Hour)
+	o.DeliveryTimeScale = cmp.Or(o.DeliveryTimeScale, 1)
+	if o.SharedIssuers == nil {
+		o.SharedIssuers = DefaultSharedIssuers()
+	}
+	return o
+}
 
 // pingResponse is what Ping answers, to anyone.
 const pingResponse = "pong"
@@ -132,25 +153,7 @@ func (p *Platform) Ready(ctx context.Context) error {
 	if err := p.store.CheckSchema(ctx); err != nil {
 		return err
 	}
-	return p.checkEncryption(ctx, p.store)
-}
-
-// noteAllSeen records that identities acted, at most once a minute for each. It does not
-// delay the request: if the queue is full, a later request records it.
-func (p *Platform) noteAllSeen(identities []*Identity) {
-	for _, i := range identities {
-		p.noteSeen(i)
-	}
-}
-
-func (p *Platform) noteSeen(i *Identity) {
-	if p.now().Sub(i.LastSeenTime.Time) < time.Minute {
-		return
-	}
-	select {
-	case p.seen <- i.UID:
-	default:
-	}
+	return p.secrets.checkEncryption(ctx, p.store)
 }
 
 // WritesAtOnce reports whether the store has several writers at the same time.
@@ -178,9 +181,53 @@ func (p *Platform) AwaitOther(ctx context.Context, wait func()) { p.store.AwaitO
 // must also poll.
 func (p *Platform) Changed() <-chan struct{} { return p.store.Changed() }
 
+// Authenticate finds the identities that a verified token matches, and their grants: see iam.
+func (p *Platform) Authenticate(ctx context.Context, c Claims) (*Actor, error) {
+	return p.iam.Authenticate(ctx, c)
+}
+
+// Presume returns a context with the caller of an earlier request with the same
+// claims. Prove must be called before the request is answered.
+func (p *Platform) Presume(ctx context.Context, c Claims, last *Actor) context.Context {
+	return p.iam.Presume(ctx, c, last)
+}
+
+// KnowsIssuer reports whether an identity or an identity provider names exactly
+// this issuer. Only then may the keys of the issuer be fetched.
+func (p *Platform) KnowsIssuer(ctx context.Context, issuer string) (bool, error) {
+	return p.iam.KnowsIssuer(ctx, issuer)
+}
+
+// StaticKeys lists the keys of identities with this issuer and subject that have not
+// expired. A token that such a key verifies acts only as the identity of that key:
+// see Claims.StaticIdentities.
+func (p *Platform) StaticKeys(ctx context.Context, issuer, subject string) ([]IdentityKeys, error) {
+	return p.iam.StaticKeys(ctx, issuer, subject)
+}
+
+// DevelopmentKey returns the PKCS #8 key that signs development tokens. It is
+// stored unencrypted in the database. Only a server in development mode creates
+// it; others get nil if there is none.
+func (p *Platform) DevelopmentKey(ctx context.Context) ([]byte, error) {
+	return p.secrets.DevelopmentKey(ctx)
+}
+
+// RotateKeys adds a key that seals new page tokens. Existing tokens stay valid.
+func (p *Platform) RotateKeys(ctx context.Context) error {
+	if err := p.secrets.rotate(ctx); err != nil {
+		return err
+	}
+	return p.core.tokens.load(ctx)
+}
+
+// Maintain makes the partitions of the coming events and deliveries, where the store has
+// partitions, and deletes recorded events and ended deliveries whose retention time is over.
+// Run calls it when it starts and at intervals.
+func (p *Platform) Maintain(ctx context.Context) error { return p.events.Maintain(ctx) }
+
 // repeat does a chore at intervals until ctx ends.
 func (p *Platform) repeat(ctx context.Context, interval time.Duration, run func(context.Context) error, warning string) {
-	work := p.newChore(warning)
+	work := p.core.newChore(warning)
 	tick := time.NewTicker(interval)
 	defer tick.Stop()
 	for {
@@ -199,7 +246,7 @@ func (p *Platform) Run(ctx context.Context) {
 	var following sync.WaitGroup
 	following.Go(func() {
 		p.store.Follow(ctx, func(err error) {
-			p.options.Logger.Warn("not receiving notifications from other replicas; polling every second instead", "error", err)
+			p.core.logger.Warn("not receiving notifications from other replicas; polling every second instead", "error", err)
 		})
 	})
 	following.Go(func() {
@@ -215,19 +262,19 @@ func (p *Platform) Run(ctx context.Context) {
 	clean := time.NewTicker(retentionInterval)
 	defer clean.Stop()
 	acted := map[UID]bool{}
-	maintain := p.newChore("old events or deliveries were not removed, or the next partitions not made; trying again every 10 minutes")
-	sealing := p.newChore("the keys of page tokens were not read again; a new one is used later")
-	marking := p.newChore("last seen times were not written")
-	maintain.note(ctx, p.Maintain(ctx))
+	maintain := p.core.newChore("old events or deliveries were not removed, or the next partitions not made; trying again every 10 minutes")
+	sealing := p.core.newChore("the keys of page tokens were not read again; a new one is used later")
+	marking := p.core.newChore("last seen times were not written")
+	maintain.note(ctx, p.events.Maintain(ctx))
 	for {
 		select {
 		case <-ctx.Done():
 			return
-		case uid := <-p.seen:
+		case uid := <-p.iam.seen:
 			acted[uid] = true
 		case <-clean.C:
-			maintain.note(ctx, p.Maintain(ctx))
-			sealing.note(ctx, p.loadSealer(ctx))
+			maintain.note(ctx, p.events.Maintain(ctx))
+			sealing.note(ctx, p.core.tokens.load(ctx))
 		case <-tick.C:
 			if len(acted) == 0 {
 				continue
@@ -236,7 +283,7 @@ func (p *Platform) Run(ctx context.Context) {
 			for uid := range acted {
 				uids = append(uids, uid)
 			}
-			marking.note(ctx, p.store.MarkSeen(ctx, uids, p.now()))
+			marking.note(ctx, p.iam.store.MarkSeen(ctx, uids, p.core.now()))
 			clear(acted)
 		}
 	}

@@ -20,7 +20,7 @@ import (
 // A Presumption assumes that a caller has the identities and grants of an earlier
 // request. It is safe for concurrent use. A nil Presumption assumes nothing.
 type Presumption struct {
-	by     *Platform
+	area   *iamArea
 	claims Claims
 	actor  *Actor
 	proof  *Proof
@@ -42,10 +42,11 @@ const (
 
 // Presume returns a context with the caller of an earlier request with the same
 // claims. Prove must be called before the request is answered.
-func (p *Platform) Presume(ctx context.Context, c Claims, last *Actor) context.Context {
+func (p *iamArea) Presume(ctx context.Context, c Claims, last *Actor) context.Context {
 	actor := *last
 	actor.Expires = c.Expires
-	actor.presumption = &Presumption{by: p, claims: c, actor: &actor, proof: last.proof}
+	proof, _ := last.proof.(*Proof)
+	actor.prover = &Presumption{area: p, claims: c, actor: &actor, proof: proof}
 	return WithActor(ctx, &actor)
 }
 
@@ -58,6 +59,11 @@ type Proof struct {
 	kept   atomic.Pointer[any]
 	last   atomic.Pointer[provenRows]
 }
+
+// claimsOf returns the claims of the token of a caller, and bearerOf its values for the store.
+func claimsOf(a *Actor) Claims { return a.proof.(*Proof).claims }
+
+func bearerOf(a *Actor) Bearer { return a.proof.(*Proof).bearer }
 
 // provenRows are the rows that proved a presumption.
 type provenRows struct {
@@ -88,7 +94,8 @@ type BearerRows interface {
 // PresumptionOf returns the presumption about the caller of a request, or nil.
 func PresumptionOf(ctx context.Context) *Presumption {
 	if a := unrecordedActorOf(ctx); a != nil {
-		return a.presumption
+		presumed, _ := a.prover.(*Presumption)
+		return presumed
 	}
 	return nil
 }
@@ -115,7 +122,7 @@ func (x *Presumption) Resolve(rows BearerRows) error {
 		if err != nil {
 			return x.finish(isFailed, err)
 		}
-		found := x.by.recognise(x.claims, candidates, options)
+		found := x.area.recognise(x.claims, candidates, options)
 		if len(found.firstSignIns) > 0 || !found.actor.equal(x.actor) {
 			return x.finish(isRefuted, errRefuted)
 		}
@@ -123,7 +130,7 @@ func (x *Presumption) Resolve(rows BearerRows) error {
 		x.proof.last.Store(last)
 	}
 	x.transition(isPending, isProven)
-	x.by.noteAllSeen(last.seen)
+	x.area.noteAllSeen(last.seen)
 	return nil
 }
 
@@ -177,17 +184,15 @@ func (x *Presumption) transition(before, after presumptionState) bool {
 }
 
 // Prove proves the presumption about the caller. It reads the grants if no
-// statement of the request has done so. If it fails, the request must not be
-// answered.
-func Prove(ctx context.Context) error {
-	x := PresumptionOf(ctx)
-	if x == nil || x.hasState(isProven) {
+// statement of the request has done so.
+func (x *Presumption) Prove(ctx context.Context) error {
+	if x.hasState(isProven) {
 		return nil
 	}
 	if err := x.Err(); err != nil {
 		return err
 	}
-	fresh, err := x.by.Authenticate(context.WithValue(ctx, actorKey{}, (*Actor)(nil)), x.claims)
+	fresh, err := x.area.Authenticate(context.WithValue(ctx, actorKey{}, (*Actor)(nil)), x.claims)
 	switch {
 	case err != nil:
 		return x.finish(isFailed, err)

@@ -8,19 +8,19 @@ import (
 
 // Get reads one resource. It returns INVALID_ARGUMENT, PERMISSION_DENIED or
 // NOT_FOUND if it cannot.
-func (r *resources[T, F]) Get(ctx context.Context, uid UID) (T, error) {
+func (r *Collection[T, F]) Get(ctx context.Context, uid UID) (T, error) {
 	rows, errs := r.GetMany(ctx, []UID{uid})
 	return rows[0], errs[0]
 }
 
 // GetMany reads resources with one read. The results are in the order of uids;
 // each has a resource or the error of Get.
-func (r *resources[T, F]) GetMany(ctx context.Context, uids []UID) ([]T, []error) {
+func (r *Collection[T, F]) GetMany(ctx context.Context, uids []UID) ([]T, []error) {
 	return r.GetManyWithout(ctx, uids, 0)
 }
 
 // GetManyWithout is like GetMany, but leaves the given fields empty.
-func (r *resources[T, F]) GetManyWithout(ctx context.Context, uids []UID, fields CostlyFields) ([]T, []error) {
+func (r *Collection[T, F]) GetManyWithout(ctx context.Context, uids []UID, fields CostlyFields) ([]T, []error) {
 	read := func(ctx context.Context, on Conn, keys Keys) ([]T, error) {
 		keys.without = fields | r.kind.Hidden
 		return r.table.Get(ctx, on, keys)
@@ -30,7 +30,7 @@ func (r *resources[T, F]) GetManyWithout(ctx context.Context, uids []UID, fields
 
 // readEach reads a value for each UID of the kind that the caller may read, with
 // one read. Other UIDs have an error.
-func readEach[T, V any, F filter](ctx context.Context, r *resources[T, F], uids []UID, read func(context.Context, Conn, Keys) ([]V, error), uidOf func(V) UID) ([]V, []error) {
+func readEach[T, V any, F filter](ctx context.Context, r *Collection[T, F], uids []UID, read func(context.Context, Conn, Keys) ([]V, error), uidOf func(V) UID) ([]V, []error) {
 	rows, errs := make([]V, len(uids)), make([]error, len(uids))
 	if len(uids) > 0 {
 		TraceOf(ctx).NoteResource(r.kind.Name, uids[0])
@@ -51,7 +51,7 @@ func readEach[T, V any, F filter](ctx context.Context, r *resources[T, F], uids 
 	}
 	slices.Sort(keys.uids)
 	keys.uids = slices.Compact(keys.uids)
-	found, err := read(ctx, r.p.store, keys)
+	found, err := read(ctx, r.core.store, keys)
 	slices.SortFunc(found, func(a, b V) int { return cmp.Compare(uidOf(a), uidOf(b)) })
 	for i, uid := range uids {
 		switch at, known := slices.BinarySearchFunc(found, uid, func(row V, uid UID) int { return cmp.Compare(uidOf(row), uid) }); {
@@ -70,7 +70,7 @@ func readEach[T, V any, F filter](ctx context.Context, r *resources[T, F], uids 
 // CheckReadable returns the error of Get that does not depend on the store:
 // INVALID_ARGUMENT, PERMISSION_DENIED or nil. It is for resources that are known to
 // exist from a row that was just read.
-func (r *resources[T, F]) CheckReadable(ctx context.Context, uid UID) error {
+func (r *Collection[T, F]) CheckReadable(ctx context.Context, uid UID) error {
 	actor, err := requireCaller(ctx)
 	if err != nil {
 		return err
@@ -78,7 +78,7 @@ func (r *resources[T, F]) CheckReadable(ctx context.Context, uid UID) error {
 	return r.kind.addArea(r.checkReadableBy(actor, uid))
 }
 
-func (r *resources[T, F]) checkReadableBy(a *Actor, uid UID) error {
+func (r *Collection[T, F]) checkReadableBy(a *Actor, uid UID) error {
 	if !uid.Valid() {
 		return invalidUID("uid", uid)
 	}
@@ -96,7 +96,7 @@ func invalidUID(field string, uid UID) error {
 
 // scopeExists returns NOT_FOUND if the resource of a scope does not exist. It is
 // called only when a list is empty.
-func (r *resources[T, F]) scopeExists(ctx context.Context, f UIDFilter) error {
+func (r *Collection[T, F]) scopeExists(ctx context.Context, f UIDFilter) error {
 	scopes := []struct {
 		kind Ref
 		uid  UID
@@ -105,7 +105,7 @@ func (r *resources[T, F]) scopeExists(ctx context.Context, f UIDFilter) error {
 		if scope.uid == "" {
 			continue
 		}
-		switch found, err := r.p.store.Exists(ctx, scope.uid); {
+		switch found, err := r.core.store.Exists(ctx, scope.uid); {
 		case err != nil:
 			return err
 		case !found:

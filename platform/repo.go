@@ -208,31 +208,34 @@ type RepoQueries interface {
 }
 
 // Repos are the operations on repos.
-type Repos struct{ *resources[*Repo, *RepoFilter] }
+type Repos struct {
+	Resources[*Repo, *RepoFilter]
+	rows *Collection[*Repo, *RepoFilter]
+	area *inventoryArea
+}
 
 func repoKeyFilter(r *Repo) *RepoFilter { return &RepoFilter{Name: r.Name} }
 
 // Create makes a repo in a group.
 func (s Repos) Create(ctx context.Context, parent UID, in fieldmask.Input[*Repo]) (*Repo, error) {
-	return s.create(ctx, parent, in)
+	return s.rows.create(ctx, parent, in)
 }
 
 // Update changes a repo.
 func (s Repos) Update(ctx context.Context, uid UID, in fieldmask.Input[*Repo]) (*Repo, error) {
-	return s.update(ctx, uid, in)
+	return s.rows.update(ctx, uid, in)
 }
 
 // UpdateBatch updates several repos: all or none.
 func (s Repos) UpdateBatch(ctx context.Context, requests []BatchRequest[*Repo]) ([]*Repo, error) {
-	return s.updateBatch(ctx, requests)
+	return s.rows.updateBatch(ctx, requests)
 }
 
 // Delete removes a repo without tags.
 func (s Repos) Delete(ctx context.Context, uid UID) error {
-	return s.removeChecked(ctx, uid, func(tx Tx, uid UID) error {
+	return s.rows.removeChecked(ctx, uid, func(tx Tx, uid UID) error {
 		tx.LockShared(findingLock(uid.Root())) // else findings would change after they were counted
-		s.p.tables.DeleteRulesOf(tx, uid)
-		return s.p.tables.ForgetRepo(ctx, tx, uid)
+		return s.area.tables.ForgetRepo(ctx, tx, uid)
 	})
 }
 
@@ -252,13 +255,13 @@ func (s Repos) Readme(ctx context.Context, uid UID) (*Readme, error) {
 
 // Readmes reads the readmes of repos with one read, in the order of uids.
 func (s Repos) Readmes(ctx context.Context, uids []UID) ([]*Readme, []error) {
-	return readEach(ctx, s.resources, uids, s.p.tables.Readmes, func(r *Readme) UID { return r.UID })
+	return readEach(ctx, s.rows, uids, s.area.tables.Readmes, func(r *Readme) UID { return r.UID })
 }
 
 // UpdateReadme replaces the readme of a repo.
 func (s Repos) UpdateReadme(ctx context.Context, uid UID, in fieldmask.Input[*Readme]) (*Readme, error) {
 	readme, err := s.updateReadme(ctx, uid, in)
-	return readme, s.recordIfDenied(ctx, "updated", uid, err)
+	return readme, s.rows.recordIfDenied(ctx, "updated", uid, err)
 }
 
 func (s Repos) updateReadme(ctx context.Context, uid UID, in fieldmask.Input[*Readme]) (*Readme, error) {
@@ -267,7 +270,7 @@ func (s Repos) updateReadme(ctx context.Context, uid UID, in fieldmask.Input[*Re
 		return nil, err
 	}
 	if v.checkUID("uid", uid); len(v) == 0 {
-		if _, err := require(ctx, uid, s.kind.Update); err != nil {
+		if _, err := require(ctx, uid, s.rows.kind.Update); err != nil {
 			return nil, err
 		}
 	}
@@ -285,25 +288,25 @@ func (s Repos) updateReadme(ctx context.Context, uid UID, in fieldmask.Input[*Re
 		return s.Readme(ctx, uid)
 	}
 	readme.UID = uid
-	err := s.p.store.Write(ctx, func(tx Tx) error {
-		repo := &Repo{UID: uid, UpdateTime: s.p.now()}
+	err := s.area.store.Write(ctx, func(tx Tx) error {
+		repo := &Repo{UID: uid, UpdateTime: s.area.now()}
 		var before []*Readme
 		err := tx.RunTogether(ctx,
-			func(ctx context.Context) error { return s.p.tables.Repos.Update(ctx, tx, repo) }, // this also locks the repo
+			func(ctx context.Context) error { return s.area.tables.Repos.Update(ctx, tx, repo) }, // this also locks the repo
 			func(ctx context.Context) (err error) {
-				before, err = s.p.tables.Readmes(ctx, tx, Keys{uids: []UID{uid}})
+				before, err = s.area.tables.Readmes(ctx, tx, Keys{uids: []UID{uid}})
 				return err
 			},
-			func(ctx context.Context) error { return s.p.tables.SetReadme(ctx, tx, uid, readme.Content) },
+			func(ctx context.Context) error { return s.area.tables.SetReadme(ctx, tx, uid, readme.Content) },
 		)
 		if err != nil {
 			return err
 		}
-		s.recordUpdate(ctx, tx, repo, []EventChange{newValueChange("readme", before[0].Content, readme.Content)})
+		s.rows.recordUpdate(ctx, tx, repo, []EventChange{newValueChange("readme", before[0].Content, readme.Content)})
 		return nil
 	})
 	if errors.Is(err, ErrNotFound) {
-		err = s.kind.notFound(uid)
+		err = s.rows.kind.notFound(uid)
 	}
 	if err != nil {
 		return nil, err
@@ -316,9 +319,9 @@ func (s Repos) updateReadme(ctx context.Context, uid UID, in fieldmask.Input[*Re
 func (s Repos) ListHolding(ctx context.Context, req ListRequest[*RepoFilter], versions []*PackageVersion) ([]Page[*Repo], []error) {
 	req, err := s.decide(ctx, UIDFilter{}, req)
 	if err != nil {
-		return failAll[Page[*Repo]](len(versions), s.kind.addArea(err))
+		return failAll[Page[*Repo]](len(versions), s.rows.kind.addArea(err))
 	}
-	return listReferring(ctx, s.also(CapManifestMetadataList, CapTagList), req, len(versions), func(i int, req *ListRequest[*RepoFilter]) func(Branch) []Branch {
+	return listReferring(ctx, s.rows.also(CapManifestMetadataList, CapTagList), req, len(versions), func(i int, req *ListRequest[*RepoFilter]) func(Branch) []Branch {
 		req.UIDP.DescendantsOf = versions[i].Package.Within
 		req.Filter = changeFilter(req.Filter, func(f *RepoFilter) { f.Holds = versions[i].UID })
 		return narrowTo(func(b *Branch) { b.Holds = versions[i].UID })
@@ -330,18 +333,18 @@ func (s Repos) ListHolding(ctx context.Context, req ListRequest[*RepoFilter], ve
 func (s Repos) List(ctx context.Context, req ListRequest[*RepoFilter]) (Page[*Repo], error) {
 	req, err := s.decide(ctx, req.UIDP, req)
 	if err != nil {
-		return Page[*Repo]{}, s.kind.addArea(err)
+		return Page[*Repo]{}, s.rows.kind.addArea(err)
 	}
-	return s.resources.List(ctx, req)
+	return s.rows.List(ctx, req)
 }
 
 // ListEach reads the same page of many scopes with one read.
 func (s Repos) ListEach(ctx context.Context, req ListRequest[*RepoFilter], scopes []UIDFilter) ([]Page[*Repo], []error) {
 	req, err := s.decide(ctx, UIDFilter{}, req)
 	if err != nil {
-		return failAll[Page[*Repo]](len(scopes), s.kind.addArea(err))
+		return failAll[Page[*Repo]](len(scopes), s.rows.kind.addArea(err))
 	}
-	return s.resources.ListEach(ctx, req, scopes)
+	return s.rows.ListEach(ctx, req, scopes)
 }
 
 // decide decides the conditions on images in a request.
@@ -349,7 +352,7 @@ func (s Repos) decide(ctx context.Context, scope UIDFilter, req ListRequest[*Rep
 	if req.Filter == nil {
 		return req, nil
 	}
-	c, err := s.p.PackageVersions.decide(ctx, scope, req.Filter.ImageConditions)
+	c, err := s.area.PackageVersions.decide(ctx, scope, req.Filter.ImageConditions)
 	req.Filter = changeFilter(req.Filter, func(f *RepoFilter) { f.ImageConditions = c })
 	return req, err
 }

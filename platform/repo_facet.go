@@ -20,7 +20,7 @@ type RepoFacets struct {
 
 // Facets counts all repos of the lists that the pages belong to.
 func (s Repos) Facets(ctx context.Context, pages []Page[*Repo]) ([]*RepoFacets, error) {
-	return facetEach(ctx, s.resources, pages, s.p.tables.FacetRepos, func(f *RepoFacets) {
+	return facetEach(ctx, s.rows, pages, s.area.tables.FacetRepos, func(f *RepoFacets) {
 		f.Tier, f.Bundle, f.Label, f.Group = sortFacets(f.Tier), sortFacets(f.Bundle), sortFacets(f.Label), sortFacets(f.Group)
 	})
 }

@@ -37,7 +37,7 @@ const retentionInterval, retentionBatch = 10 * time.Minute, 1000
 // Maintain makes the partitions of the coming events and deliveries, where the store has
 // partitions, and deletes recorded events and ended deliveries whose retention time is over.
 // Run calls it when it starts and at intervals.
-func (p *Platform) Maintain(ctx context.Context) error {
+func (p *eventsArea) Maintain(ctx context.Context) error {
 	now, err := p.makePartitions(ctx)
 	if now.IsZero() {
 		return err
@@ -48,7 +48,7 @@ func (p *Platform) Maintain(ctx context.Context) error {
 // makePartitions makes the partitions of the coming events and deliveries. It returns the time
 // that decides which rows have expired, or zero if it is unknown. A process whose clock is wrong
 // must not delete everything, so a database that has a clock of its own limits this time.
-func (p *Platform) makePartitions(ctx context.Context) (now Time, err error) {
+func (p *eventsArea) makePartitions(ctx context.Context) (now Time, err error) {
 	now, err = p.store.PartitionEvents(ctx, p.now(), partitionWidth(p.options.AuditRetention, eventPartitions))
 	if now.IsZero() {
 		return now, err
@@ -58,7 +58,7 @@ func (p *Platform) makePartitions(ctx context.Context) (now Time, err error) {
 
 // deleteExpired deletes recorded events and ended deliveries whose retention time is over.
 // Events that have not been relayed to subscriptions yet are kept.
-func (p *Platform) deleteExpired(ctx context.Context, now Time) error {
+func (p *eventsArea) deleteExpired(ctx context.Context, now Time) error {
 	oldest, ended := FirstEventID(At(now.Add(-p.options.AuditRetention))), At(now.Add(-p.options.DeliveryRetention))
 	return errors.Join(
 		deleteInBatches(func() (int64, error) { return p.store.PurgeEvents(ctx, oldest, retentionBatch) }),

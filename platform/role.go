@@ -142,19 +142,23 @@ var roleKind = Kind[*Role]{
 }
 
 // Roles are the operations on roles.
-type Roles struct{ *resources[*Role, *RoleFilter] }
+type Roles struct {
+	Resources[*Role, *RoleFilter]
+	rows *Collection[*Role, *RoleFilter]
+	area *iamArea
+}
 
 func roleKeyFilter(r *Role) *RoleFilter { return &RoleFilter{Name: r.Name} }
 
 // Create makes a role in a group. The caller must hold its capabilities there.
 func (s Roles) Create(ctx context.Context, parent UID, in fieldmask.Input[*Role]) (*Role, error) {
-	role, err := s.authorizeCreate(ctx, parent, in)
+	role, err := s.rows.authorizeCreate(ctx, parent, in)
 	if err != nil {
-		return nil, s.recordIfDenied(ctx, "created", parent, err)
+		return nil, s.rows.recordIfDenied(ctx, "created", parent, err)
 	}
-	return s.insert(ctx, parent, role, func(tx Tx) error {
+	return s.rows.insert(ctx, parent, role, func(tx Tx) error {
 		tx.Lock(parent.Root())
-		caller, err := s.p.readCaller(ctx, tx)
+		caller, err := s.area.readCaller(ctx, tx)
 		if err != nil {
 			return err
 		}
@@ -168,13 +172,13 @@ func (s Roles) Update(ctx context.Context, uid UID, in fieldmask.Input[*Role]) (
 	if err := s.checkNotBuiltIn(ctx, uid); err != nil {
 		return nil, err
 	}
-	return s.updateChecked(ctx, uid, in, func(tx Tx, change *fieldmask.Change[*Role]) error {
+	return s.rows.updateChecked(ctx, uid, in, func(tx Tx, change *fieldmask.Change[*Role]) error {
 		tx.Lock(uid.Root())
 		var current *Role
 		var caller *Actor
 		err := tx.RunTogether(ctx,
-			func(ctx context.Context) (err error) { current, err = s.getRow(ctx, tx, uid); return err },
-			func(ctx context.Context) (err error) { caller, err = s.p.readCaller(ctx, tx); return err },
+			func(ctx context.Context) (err error) { current, err = s.rows.getRow(ctx, tx, uid); return err },
+			func(ctx context.Context) (err error) { caller, err = s.area.readCaller(ctx, tx); return err },
 		)
 		if err != nil {
 			return err
@@ -187,7 +191,7 @@ func (s Roles) Update(ctx context.Context, uid UID, in fieldmask.Input[*Role]) (
 			return err
 		}
 		if change.Differs(current, "capabilities") {
-			s.p.tables.EndReviews(tx, uid)
+			s.area.tables.EndReviews(tx, uid)
 		}
 		return nil
 	})
@@ -198,7 +202,7 @@ func (s Roles) Delete(ctx context.Context, uid UID) error {
 	if err := s.checkNotBuiltIn(ctx, uid); err != nil {
 		return err
 	}
-	return s.removeChecked(ctx, uid, func(tx Tx, _ UID) error { tx.Lock(uid.Root()); return nil }) // prevents concurrent bindings
+	return s.rows.removeChecked(ctx, uid, func(tx Tx, _ UID) error { tx.Lock(uid.Root()); return nil }) // prevents concurrent bindings
 }
 
 // checkNotBuiltIn fails if uid is not the UID of a custom role.
@@ -207,28 +211,28 @@ func (s Roles) checkNotBuiltIn(ctx context.Context, uid UID) error {
 	if err != nil || !uid.Valid() || !uid.IsRoot() {
 		return err
 	}
-	if !s.kind.readableBy(actor, uid) {
-		return s.kind.addArea(s.kind.refuseReadingOf(actor, uid))
+	if !s.rows.kind.readableBy(actor, uid) {
+		return s.rows.kind.addArea(s.rows.kind.refuseReadingOf(actor, uid))
 	}
 	if !IsBuiltInRole(uid) {
-		return s.kind.notFound(uid)
+		return s.rows.kind.notFound(uid)
 	}
 	return failedPrecondition("BUILT_IN_ROLE", string(uid), "built-in roles cannot be changed")
 }
 
 // readCaller reads the current grants of the caller. The organisation must be locked before, which prevents a concurrent
 // revocation, so that they stay valid until commit.
-func (p *Platform) readCaller(ctx context.Context, tx Tx) (*Actor, error) {
+func (p *iamArea) readCaller(ctx context.Context, tx Tx) (*Actor, error) {
 	actor, err := requireCaller(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return actor.withCurrentGrants(ctx, p.tables.IAMTables, tx)
+	return actor.withCurrentGrants(ctx, p.tables, tx)
 }
 
 // readCallerAndBound locks the organisation of identities, and reads the current grants of the caller and what is bound to the
 // identities. Whoever decides who is an identity must hold what is bound to it.
-func (p *Platform) readCallerAndBound(ctx context.Context, tx Tx, identities ...UID) (caller *Actor, bound map[UID][]Grant, err error) {
+func (p *iamArea) readCallerAndBound(ctx context.Context, tx Tx, identities ...UID) (caller *Actor, bound map[UID][]Grant, err error) {
 	tx.Lock(identities[0].Root())
 	bound = map[UID][]Grant{}
 	err = tx.RunTogether(ctx,
@@ -281,8 +285,8 @@ func (s Roles) readGrantable(ctx context.Context, tx Tx, field string, roles, gr
 	var found map[UID]*Role
 	var caller *Actor
 	err := tx.RunTogether(ctx,
-		func(ctx context.Context) (err error) { found, err = s.findRows(ctx, tx, read); return err },
-		func(ctx context.Context) (err error) { caller, err = s.p.readCaller(ctx, tx); return err },
+		func(ctx context.Context) (err error) { found, err = s.rows.findRows(ctx, tx, read); return err },
+		func(ctx context.Context) (err error) { caller, err = s.area.readCaller(ctx, tx); return err },
 	)
 	if err != nil {
 		return nil, err
@@ -292,7 +296,7 @@ func (s Roles) readGrantable(ctx context.Context, tx Tx, field string, roles, gr
 		case len(refused[i]) > 0:
 			return refused[i].err()
 		case role == nil:
-			return s.kind.notFound(roles[i])
+			return s.rows.kind.notFound(roles[i])
 		default:
 			return caller.checkMayGrant(setOf(role.Capabilities), groups[i], Time{})
 		}

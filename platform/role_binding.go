@@ -89,15 +89,15 @@ func (f *RoleBindingFilter) check(v *violations) {
 	v.checkTimes("createdSince", f.CreatedSince, "unreviewedSince", f.UnreviewedSince)
 }
 
-// checkNamed implements naming.
-func (f *RoleBindingFilter) checkNamed(ctx context.Context, p *Platform, listed []UID) error {
-	if err := p.Groups.findNamed(ctx, "group", contains(listed, f.Group), f.Group); err != nil {
+// checkNames returns NOT_FOUND for a group, an identity or a role that is not there.
+func (s RoleBindings) checkNames(ctx context.Context, f *RoleBindingFilter, listed []UID) error {
+	if err := s.area.Groups.rows.findNamed(ctx, "group", contains(listed, f.Group), f.Group); err != nil {
 		return err
 	}
-	if err := p.Identities.findNamed(ctx, "identity", touches(listed, f.Identity), f.Identity); err != nil {
+	if err := s.area.Identities.rows.findNamed(ctx, "identity", touches(listed, f.Identity), f.Identity); err != nil {
 		return err
 	}
-	return p.Roles.findNamed(ctx, "role", touches(listed, f.Role), f.Role)
+	return s.area.Roles.rows.findNamed(ctx, "role", touches(listed, f.Role), f.Role)
 }
 
 var roleBindingKind = Kind[*RoleBinding]{
@@ -157,7 +157,9 @@ type RoleBindingQueries interface {
 
 // RoleBindings are the operations on role bindings.
 type RoleBindings struct {
-	*resources[*RoleBinding, *RoleBindingFilter]
+	Resources[*RoleBinding, *RoleBindingFilter]
+	rows *Collection[*RoleBinding, *RoleBindingFilter]
+	area *iamArea
 }
 
 func bindingKeyFilter(b *RoleBinding) *RoleBindingFilter {
@@ -175,7 +177,7 @@ func newBinding(group, identity, role UID, now Time) *RoleBinding {
 func (s RoleBindings) Create(ctx context.Context, parent UID, in fieldmask.Input[*RoleBinding]) (*RoleBinding, error) {
 	bindings, err := s.createAll(ctx, parent, []fieldmask.Input[*RoleBinding]{in}, "created", "")
 	if err != nil {
-		return nil, s.recordIfDenied(ctx, "created", parent, err)
+		return nil, s.rows.recordIfDenied(ctx, "created", parent, err)
 	}
 	return bindings[0], nil
 }
@@ -202,10 +204,10 @@ func (s RoleBindings) checkMayBind(ctx context.Context, tx Tx, group UID, bindin
 	var caller *Actor
 	err := tx.RunTogether(ctx,
 		func(ctx context.Context) (err error) {
-			identities, roles, err = s.p.tables.Bindable(ctx, tx, slices.Sorted(maps.Keys(holders)), slices.Sorted(maps.Keys(given)))
+			identities, roles, err = s.area.tables.Bindable(ctx, tx, slices.Sorted(maps.Keys(holders)), slices.Sorted(maps.Keys(given)))
 			return err
 		},
-		func(ctx context.Context) (err error) { caller, err = s.p.readCaller(ctx, tx); return err },
+		func(ctx context.Context) (err error) { caller, err = s.area.readCaller(ctx, tx); return err },
 	)
 	if err != nil {
 		return nil, noRow, err
@@ -235,19 +237,19 @@ func (s RoleBindings) checkMayBind(ctx context.Context, tx Tx, group UID, bindin
 // Update changes the identity, the role or the end of a binding. The caller must hold everything
 // that the binding then grants, for as long as it lasts.
 func (s RoleBindings) Update(ctx context.Context, uid UID, in fieldmask.Input[*RoleBinding]) (*RoleBinding, error) {
-	change, err := s.authorizeUpdate(ctx, uid, in)
+	change, err := s.rows.authorizeUpdate(ctx, uid, in)
 	if err != nil {
-		return nil, s.recordIfDenied(ctx, "updated", uid, err)
+		return nil, s.rows.recordIfDenied(ctx, "updated", uid, err)
 	}
 	if len(change.Fields) == 0 {
-		current, err := s.getCurrent(ctx, uid)
+		current, err := s.rows.getCurrent(ctx, uid)
 		s.hideNotes(ctx, current)
 		return current, err
 	}
 	var row *RoleBinding
 	var wanted RoleBinding
 	err = s.writeInPlaceOfExpired(ctx, uid.Parent(), func() []*RoleBinding { return []*RoleBinding{&wanted} }, func(tx Tx) error {
-		current, err := s.getLocked(ctx, tx, uid)
+		current, err := s.rows.getLocked(ctx, tx, uid)
 		if err != nil {
 			return err
 		}
@@ -283,22 +285,22 @@ func (s RoleBindings) Update(ctx context.Context, uid UID, in fieldmask.Input[*R
 		}
 		err = tx.RunTogether(ctx,
 			func(ctx context.Context) error {
-				return s.table.Update(ctx, tx, next, slices.Concat(change.Fields, reviewFields)...)
+				return s.rows.table.Update(ctx, tx, next, slices.Concat(change.Fields, reviewFields)...)
 			},
-			func(ctx context.Context) error { _, err := s.p.checkBindings(ctx, tx, keys); return err }, // after the update
+			func(ctx context.Context) error { _, err := s.area.checkBindings(ctx, tx, keys); return err }, // after the update
 		)
 		if err != nil {
 			return err
 		}
 		row = next
-		s.recordUpdate(ctx, tx, row, append(describeChanges(change, current.writtenFields(), row.writtenFields(), s.kind.Fields), describeReplaced(current, row)...))
+		s.rows.recordUpdate(ctx, tx, row, append(describeChanges(change, current.writtenFields(), row.writtenFields(), s.rows.kind.Fields), describeReplaced(current, row)...))
 		return nil
 	})
 	if errors.Is(err, ErrDuplicate) {
-		err = s.alreadyExists(ctx, uid.Parent(), &wanted)
+		err = s.rows.alreadyExists(ctx, uid.Parent(), &wanted)
 	}
 	if err != nil {
-		return nil, s.recordIfDenied(ctx, "updated", uid, err)
+		return nil, s.rows.recordIfDenied(ctx, "updated", uid, err)
 	}
 	return row, nil
 }
@@ -323,8 +325,8 @@ func (b *RoleBinding) writtenFields() *RoleBinding {
 
 // Delete deletes a role binding. It takes effect with the next request.
 func (s RoleBindings) Delete(ctx context.Context, uid UID) error {
-	return s.removeChecked(ctx, uid, func(tx Tx, uid UID) error {
-		current, err := s.getLocked(ctx, tx, uid)
+	return s.rows.removeChecked(ctx, uid, func(tx Tx, uid UID) error {
+		current, err := s.rows.getLocked(ctx, tx, uid)
 		if err != nil {
 			return err
 		}
@@ -345,7 +347,7 @@ func (s RoleBindings) noteUnbinding(ctx context.Context, tx Tx, b *RoleBinding, 
 		return nil
 	}
 	b.forgetReview()
-	return s.table.Update(ctx, tx, b, reviewFields...)
+	return s.rows.table.Update(ctx, tx, b, reviewFields...)
 }
 
 // isOfLastingOwner reports whether the binding makes an owner of an organisation who stays one.
@@ -360,22 +362,22 @@ func (s RoleBindings) checkNotLastOwner(ctx context.Context, tx Tx, b *RoleBindi
 	if !b.isOfLastingOwner() {
 		return nil
 	}
-	owners, err := s.p.tables.RoleBindings.List(ctx, tx, Query[*RoleBindingFilter]{
+	owners, err := s.area.tables.RoleBindings.List(ctx, tx, Query[*RoleBindingFilter]{
 		Scope: newScope(Branch{Relation: OfRole, UID: OwnerRole, Inside: root}), Filter: &RoleBindingFilter{Group: root, Lasting: true},
-		Order: s.kind.DefaultOrder, Limit: 2, Parts: PartItems,
+		Order: s.rows.kind.DefaultOrder, Limit: 2, Parts: PartItems,
 	})
 	switch {
 	case err != nil:
 		return err
 	case len(owners.Items) > 1:
-		return s.p.checkOwnerStays(ctx, tx, root, b.UID)
+		return s.area.checkOwnerStays(ctx, tx, root, b.UID)
 	}
 	return lastOwnerError(root)
 }
 
 // checkOwnerStays fails if an organisation loses the last owner who could sign in, because it
 // loses a role binding, or the rule of an identity.
-func (p *Platform) checkOwnerStays(ctx context.Context, tx Tx, root, lost UID) error {
+func (p *iamArea) checkOwnerStays(ctx context.Context, tx Tx, root, lost UID) error {
 	if stays, err := p.tables.HasOwner(ctx, tx, root, lost); err != nil || stays {
 		return err
 	}

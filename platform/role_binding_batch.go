@@ -27,11 +27,11 @@ func (s RoleBindings) CreateBatch(ctx context.Context, batch BindingBatch) ([]*R
 	}
 	ins, err := batch.listInputs()
 	if err != nil {
-		return nil, s.kind.addArea(err)
+		return nil, s.rows.kind.addArea(err)
 	}
 	bindings, err := s.createAll(ctx, batch.Parent, ins, "created.batch", listOfRequests)
 	if err != nil {
-		return nil, s.recordIfDenied(ctx, "created.batch", batch.Parent, err)
+		return nil, s.rows.recordIfDenied(ctx, "created.batch", batch.Parent, err)
 	}
 	return bindings, nil
 }
@@ -76,7 +76,7 @@ func (s RoleBindings) createAll(ctx context.Context, parent UID, ins []fieldmask
 		if keys, failing, err = s.checkMayBind(ctx, tx, parent, bindings...); err != nil {
 			return err
 		}
-		now := s.p.now() // the transaction may have waited for others
+		now := s.area.now() // the transaction may have waited for others
 		made = make([]*RoleBinding, len(bindings))
 		for i, b := range bindings {
 			made[i] = new(*b) // b stays unchanged, because the transaction can be retried
@@ -85,10 +85,10 @@ func (s RoleBindings) createAll(ctx context.Context, parent UID, ins []fieldmask
 		var overfull UID
 		err = tx.RunTogether(ctx,
 			func(ctx context.Context) (err error) {
-				overfull, err = s.p.checkBindings(ctx, tx, keys, made...)
+				overfull, err = s.area.checkBindings(ctx, tx, keys, made...)
 				return err
 			},
-			func(ctx context.Context) error { return s.table.InsertShown(ctx, tx, made...) },
+			func(ctx context.Context) error { return s.rows.table.InsertShown(ctx, tx, made...) },
 		)
 		if overfull != "" {
 			failing = slices.IndexFunc(bindings, func(b *RoleBinding) bool { return b.IdentityUID == overfull })
@@ -101,7 +101,7 @@ func (s RoleBindings) createAll(ctx context.Context, parent UID, ins []fieldmask
 	})
 	switch {
 	case errors.Is(err, ErrDuplicate):
-		failing, err = s.findDuplicate(ctx, slices.Repeat([]UID{parent}, len(bindings)), bindings)
+		failing, err = s.rows.findDuplicate(ctx, slices.Repeat([]UID{parent}, len(bindings)), bindings)
 		err = placeBinding(err, list, failing)
 	case errors.Is(err, ErrNoParent):
 		err = newNotFound(groupRef, parent)
@@ -118,7 +118,7 @@ func (s RoleBindings) acceptAll(ctx context.Context, parent UID, ins []fieldmask
 	var all violations
 	for i, in := range ins {
 		place := bindingPlace(list, i)
-		b, err := s.authorizeCreate(ctx, parent, in)
+		b, err := s.rows.authorizeCreate(ctx, parent, in)
 		var e *Error
 		if err != nil && (!errors.As(err, &e) || e.Code != CodeInvalidArgument) {
 			return nil, err
@@ -126,7 +126,7 @@ func (s RoleBindings) acceptAll(ctx context.Context, parent UID, ins []fieldmask
 		bindings[i] = b
 		if e == nil {
 			b.checkReach(parent, place, &all)
-			if err := b.checkExpiry(ctx, s.p.store, place, &all); err != nil {
+			if err := b.checkExpiry(ctx, s.area.store, place, &all); err != nil {
 				return nil, err
 			}
 			continue
@@ -147,7 +147,7 @@ func (s RoleBindings) acceptAll(ctx context.Context, parent UID, ins []fieldmask
 // so that both tell the same of who had access at a time.
 func (s RoleBindings) recordBound(ctx context.Context, tx Tx, bindings []*RoleBinding, verb string) {
 	for _, b := range bindings {
-		tx.Record(newEvent(ctx, b.CreateTime, s.kind.Event, verb, b.UID, b.Group.UID, b))
+		tx.Record(newEvent(ctx, b.CreateTime, s.rows.kind.Event, verb, b.UID, b.Group.UID, b))
 	}
 }
 
@@ -166,9 +166,9 @@ func placeBinding(err error, list string, at int) error {
 // that of a review, together with who made it.
 func (s RoleBindings) DeleteBatch(ctx context.Context, uids []UID, note string) error {
 	if err := checkReviewNote(note); err != nil {
-		return s.kind.addArea(err)
+		return s.rows.kind.addArea(err)
 	}
-	return s.changeBatchBy(ctx, listOfUIDs, uids, "deleted", func(tx Tx, sorted []UID) (int, error) { return s.unbindAll(ctx, tx, sorted, note) })
+	return s.rows.changeBatchBy(ctx, listOfUIDs, uids, "deleted", func(tx Tx, sorted []UID) (int, error) { return s.unbindAll(ctx, tx, sorted, note) })
 }
 
 // unbindAll deletes bindings: those of owners of an organisation one by one, because another one must remain after each, and all
@@ -177,7 +177,7 @@ func (s RoleBindings) unbindAll(ctx context.Context, tx Tx, sorted []UID, note s
 	for _, uid := range sorted {
 		tx.Lock(uid.Root())
 	}
-	found, err := s.p.tables.RoleBindings.Get(ctx, tx, Keys{uids: sorted})
+	found, err := s.area.tables.RoleBindings.Get(ctx, tx, Keys{uids: sorted})
 	if err != nil {
 		return noRow, err
 	}
@@ -191,7 +191,7 @@ func (s RoleBindings) unbindAll(ctx context.Context, tx Tx, sorted []UID, note s
 		if !found[at].isOfLastingOwner() {
 			others = append(others, uid)
 		} else if err == nil {
-			err = s.removeInTx(ctx, tx, uid, func(tx Tx, _ UID) error { return s.checkNotLastOwner(ctx, tx, found[at]) })
+			err = s.rows.removeInTx(ctx, tx, uid, func(tx Tx, _ UID) error { return s.checkNotLastOwner(ctx, tx, found[at]) })
 		}
 		if err != nil {
 			return i, err
@@ -200,7 +200,7 @@ func (s RoleBindings) unbindAll(ctx context.Context, tx Tx, sorted []UID, note s
 	if len(others) == 0 {
 		return noRow, nil
 	}
-	if failing, err = s.removeAllInTx(ctx, tx, others); failing != noRow {
+	if failing, err = s.rows.removeAllInTx(ctx, tx, others); failing != noRow {
 		failing = slices.Index(sorted, others[failing])
 	}
 	return failing, err

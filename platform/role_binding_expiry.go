@@ -36,10 +36,10 @@ const expiryTick, expiredAtOnce = time.Second, 100
 // processes may do so at the same time. Run calls it at intervals.
 func (s RoleBindings) DeleteExpired(ctx context.Context) error {
 	for {
-		expired, err := s.p.tables.ExpiredBindings(ctx, s.p.store, expiredAtOnce)
+		expired, err := s.area.tables.ExpiredBindings(ctx, s.area.store, expiredAtOnce)
 		for _, uid := range expired {
 			if err == nil {
-				err = s.p.store.Write(ctx, func(tx Tx) error { return s.deleteExpired(ctx, tx, uid) })
+				err = s.area.store.Write(ctx, func(tx Tx) error { return s.deleteExpired(ctx, tx, uid) })
 			}
 		}
 		if err != nil || len(expired) < expiredAtOnce {
@@ -51,14 +51,14 @@ func (s RoleBindings) DeleteExpired(ctx context.Context) error {
 // writeInPlaceOfExpired is Write for a change that gives bindings on a group their identities and roles. If there are
 // such bindings already, they may have expired a moment ago. Others that have expired are left to DeleteExpired.
 func (s RoleBindings) writeInPlaceOfExpired(ctx context.Context, group UID, wanted func() []*RoleBinding, change func(tx Tx) error) error {
-	err := s.p.store.Write(ctx, change)
+	err := s.area.store.Write(ctx, change)
 	if !errors.Is(err, ErrDuplicate) {
 		return err
 	}
 	ending, unnamed := false, context.WithValue(ctx, actorKey{}, (*Actor)(nil)) // the caller has not made a binding expire
 	for _, b := range wanted() {
-		found, err := s.table.List(ctx, s.p.store, Query[*RoleBindingFilter]{
-			Scope: newScope(Branch{Relation: Children, UID: group}), Filter: bindingKeyFilter(b), Order: s.kind.DefaultOrder, Limit: 1, Parts: PartItems,
+		found, err := s.rows.table.List(ctx, s.area.store, Query[*RoleBindingFilter]{
+			Scope: newScope(Branch{Relation: Children, UID: group}), Filter: bindingKeyFilter(b), Order: s.rows.kind.DefaultOrder, Limit: 1, Parts: PartItems,
 		})
 		if err != nil {
 			return err
@@ -67,14 +67,14 @@ func (s RoleBindings) writeInPlaceOfExpired(ctx context.Context, group UID, want
 			continue
 		}
 		ending = true
-		if err := s.p.store.Write(unnamed, func(tx Tx) error { return s.deleteExpired(unnamed, tx, found.Items[0].UID) }); err != nil {
+		if err := s.area.store.Write(unnamed, func(tx Tx) error { return s.deleteExpired(unnamed, tx, found.Items[0].UID) }); err != nil {
 			return err
 		}
 	}
 	if !ending {
 		return err
 	}
-	return s.p.store.Write(ctx, change)
+	return s.area.store.Write(ctx, change)
 }
 
 // makeLasting lets a binding never expire, and reports whether that changed it.
@@ -86,17 +86,17 @@ func (s RoleBindings) makeLasting(ctx context.Context, tx Tx, b *RoleBinding) (c
 	before := b.writtenFields()
 	b.ExpireTime = Time{}
 	b.forgetReview()
-	if err := s.table.Update(ctx, tx, b, slices.Concat(change.Fields, reviewFields)...); err != nil {
+	if err := s.rows.table.Update(ctx, tx, b, slices.Concat(change.Fields, reviewFields)...); err != nil {
 		return false, err
 	}
-	s.recordUpdate(ctx, tx, b, describeChanges(change, before, b.writtenFields(), s.kind.Fields))
+	s.rows.recordUpdate(ctx, tx, b, describeChanges(change, before, b.writtenFields(), s.rows.kind.Fields))
 	return true, nil
 }
 
 // deleteExpired deletes a binding unless another process has deleted it, or somebody has given it
 // another end.
 func (s RoleBindings) deleteExpired(ctx context.Context, tx Tx, uid UID) error {
-	current, err := s.getLocked(ctx, tx, uid)
+	current, err := s.rows.getLocked(ctx, tx, uid)
 	if e := (*Error)(nil); errors.As(err, &e) && e.Code == CodeNotFound {
 		return nil
 	}
@@ -107,11 +107,11 @@ func (s RoleBindings) deleteExpired(ctx context.Context, tx Tx, uid UID) error {
 	if err != nil || current.ExpireTime.IsZero() || current.ExpireTime.After(now.Time) {
 		return err
 	}
-	row, err := s.table.Delete(ctx, tx, uid)
+	row, err := s.rows.table.Delete(ctx, tx, uid)
 	if err != nil {
 		return err
 	}
 	row.forgetReview()
-	tx.Record(s.p.event(ctx, s.kind.Event, verbExpired, uid, row.Group.UID, row))
+	tx.Record(s.area.event(ctx, s.rows.kind.Event, verbExpired, uid, row.Group.UID, row))
 	return nil
 }

@@ -30,7 +30,7 @@ func (s RoleBindings) ListEffective(ctx context.Context, groups []UID, capabilit
 		req.Malformed = append(req.Malformed, fieldmask.Violation{Field: "capability", Description: "is given twice, with different values; leave one out"})
 	}
 	req.Filter = changeFilter(req.Filter, func(f *RoleBindingFilter) { f.Capability = cmp.Or(capability, f.Capability) })
-	return s.readEach(ctx, len(groups), func(i int) (ListRequest[*RoleBindingFilter], Query[*RoleBindingFilter], error) {
+	return s.rows.readEach(ctx, len(groups), func(i int) (ListRequest[*RoleBindingFilter], Query[*RoleBindingFilter], error) {
 		req.UIDP = UIDFilter{AncestorsOf: groups[i]} // part of the page tokens; it is not the scope
 		q, err := s.effectiveQuery(ctx, groups[i], req)
 		return req, q, err
@@ -44,12 +44,12 @@ func (s RoleBindings) effectiveQuery(ctx context.Context, group UID, req ListReq
 	if err := invalidUID("group", group); err != nil {
 		return Query[*RoleBindingFilter]{}, err
 	}
-	kind := s.kind.forFilter(fillFilter(req.Filter))
+	kind := s.rows.kind.forFilter(fillFilter(req.Filter))
 	actor, err := require(ctx, group, kind.ReadCapabilities()...)
 	if err != nil {
 		return Query[*RoleBindingFilter]{}, err
 	}
-	q, err := s.buildQuery(ctx, req)
+	q, err := s.rows.buildQuery(ctx, req)
 	for _, g := range append(group.Ancestors(), group) {
 		if kind.readableBy(actor, g) {
 			q.Scope.branches = append(q.Scope.branches, Branch{Relation: Children, UID: g})
@@ -63,7 +63,7 @@ func (s RoleBindings) effectiveQuery(ctx context.Context, group UID, req ListReq
 func (s RoleBindings) ListOwn(ctx context.Context, req ListRequest[*RoleBindingFilter]) (Page[*RoleBinding], error) {
 	actor, err := requireCaller(ctx)
 	if err != nil {
-		return Page[*RoleBinding]{}, s.kind.addArea(err)
+		return Page[*RoleBinding]{}, s.rows.kind.addArea(err)
 	}
 	if req.UIDP.isNarrow() || req.UIDP.DescendantsOf != "" {
 		req.Malformed = append(slices.Clone(req.Malformed), fieldmask.Violation{Field: "uidp", Description: "does not apply to your own bindings; filter by group, identity or role instead"})
@@ -72,16 +72,16 @@ func (s RoleBindings) ListOwn(ctx context.Context, req ListRequest[*RoleBindingF
 	for _, identity := range actor.Identities {
 		own.branches = append(own.branches, Branch{Relation: OfIdentity, UID: identity})
 	}
-	page, err := s.listInScope(ctx, own, req)
+	page, err := s.rows.listInScope(ctx, own, req)
 	s.hideNotes(ctx, page.Items...)
-	return page, s.kind.addArea(err)
+	return page, s.rows.kind.addArea(err)
 }
 
 // ListOfIdentities reads, with one read, the same page of the bindings of each
 // identity. The page tokens are those of the plain list with the corresponding
 // filter.
 func (s RoleBindings) ListOfIdentities(ctx context.Context, req ListRequest[*RoleBindingFilter], identities []UID) ([]Page[*RoleBinding], []error) {
-	return listReferring(ctx, s.resources, req, len(identities), func(i int, req *ListRequest[*RoleBindingFilter]) func(Branch) []Branch {
+	return listReferring(ctx, s.rows, req, len(identities), func(i int, req *ListRequest[*RoleBindingFilter]) func(Branch) []Branch {
 		req.Filter = changeFilter(req.Filter, func(f *RoleBindingFilter) { f.Identity = identities[i] })
 		return func(b Branch) []Branch { return []Branch{{Relation: OfIdentity, UID: identities[i], Inside: b.UID}} }
 	})
@@ -89,7 +89,7 @@ func (s RoleBindings) ListOfIdentities(ctx context.Context, req ListRequest[*Rol
 
 // ListOfRoles reads, with one read, the same page of the bindings of each role.
 func (s RoleBindings) ListOfRoles(ctx context.Context, req ListRequest[*RoleBindingFilter], roles []UID) ([]Page[*RoleBinding], []error) {
-	return listReferring(ctx, s.resources, req, len(roles), func(i int, req *ListRequest[*RoleBindingFilter]) func(Branch) []Branch {
+	return listReferring(ctx, s.rows, req, len(roles), func(i int, req *ListRequest[*RoleBindingFilter]) func(Branch) []Branch {
 		req.Filter = changeFilter(req.Filter, func(f *RoleBindingFilter) { f.Role = roles[i] })
 		return func(b Branch) []Branch { return []Branch{{Relation: OfRole, UID: roles[i], Inside: b.UID}} }
 	})

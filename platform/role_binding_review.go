@@ -22,13 +22,13 @@ var reviewFields = []string{"reviewTime", "reviewer", "reviewNote"}
 // delete the bindings, because only then the caller has a choice. Those of the caller are for other owners to confirm.
 func (s RoleBindings) Confirm(ctx context.Context, requests []BatchRequest[*RoleBinding], note string) ([]*RoleBinding, error) {
 	if err := checkReviewNote(note); err != nil {
-		return nil, s.kind.addArea(err)
+		return nil, s.rows.kind.addArea(err)
 	}
 	confirmed, uids := make([]*RoleBinding, len(requests)), make([]UID, len(requests))
 	for i, r := range requests {
 		uids[i] = r.UID
 	}
-	err := s.changeBatchBy(ctx, listOfRequests, uids, verbConfirmed, func(tx Tx, sorted []UID) (int, error) {
+	err := s.rows.changeBatchBy(ctx, listOfRequests, uids, verbConfirmed, func(tx Tx, sorted []UID) (int, error) {
 		changed := make([]violations, len(uids))
 		for n, uid := range sorted {
 			i := slices.Index(uids, uid)
@@ -52,7 +52,7 @@ func (s RoleBindings) Confirm(ctx context.Context, requests []BatchRequest[*Role
 // confirmInTx confirms a binding in a transaction, and records its event. If the binding is not what the caller has
 // seen, it returns a violation for each field instead.
 func (s RoleBindings) confirmInTx(ctx context.Context, tx Tx, seen BatchRequest[*RoleBinding], note string) (*RoleBinding, violations, error) {
-	b, err := s.getLocked(ctx, tx, seen.UID)
+	b, err := s.rows.getLocked(ctx, tx, seen.UID)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -65,7 +65,7 @@ func (s RoleBindings) confirmInTx(ctx context.Context, tx Tx, seen BatchRequest[
 	if err := s.noteReview(ctx, tx, b, note); err != nil {
 		return nil, nil, err
 	}
-	tx.Record(s.p.event(ctx, s.kind.Event, verbConfirmed, b.UID, b.Group.UID, b))
+	tx.Record(s.area.event(ctx, s.rows.kind.Event, verbConfirmed, b.UID, b.Group.UID, b))
 	return b, nil, nil
 }
 
@@ -110,7 +110,7 @@ func (s RoleBindings) checkNotOwn(ctx context.Context, tx Tx, b *RoleBinding) er
 	if !slices.Contains(own, b.Identity.UID) {
 		return nil
 	}
-	if others, err := s.p.tables.HasOwner(ctx, tx, b.UID.Root(), "", own...); err != nil || !others {
+	if others, err := s.area.tables.HasOwner(ctx, tx, b.UID.Root(), "", own...); err != nil || !others {
 		return err
 	}
 	return failedPrecondition("OWN_ROLE_BINDING", string(b.UID), "nobody reviews their own access; let another owner of the organisation confirm the role binding")
@@ -118,8 +118,8 @@ func (s RoleBindings) checkNotOwn(ctx context.Context, tx Tx, b *RoleBinding) er
 
 // noteReview writes into a binding that the caller has reviewed it.
 func (s RoleBindings) noteReview(ctx context.Context, tx Tx, b *RoleBinding, note string) error {
-	b.ReviewTime, b.Reviewer, b.ReviewNote = s.p.now(), eventActor(ctx, b.UID).Subject, note
-	return s.table.Update(ctx, tx, b, reviewFields...)
+	b.ReviewTime, b.Reviewer, b.ReviewNote = s.area.now(), eventActor(ctx, b.UID).Subject, note
+	return s.rows.table.Update(ctx, tx, b, reviewFields...)
 }
 
 // forgetReview removes the review from a binding that is not what was reviewed.
@@ -128,7 +128,7 @@ func (b *RoleBinding) forgetReview() { b.ReviewTime, b.Reviewer, b.ReviewNote = 
 // hideNotes removes the notes of reviewers from bindings that the caller may not list, but sees as their own.
 func (s RoleBindings) hideNotes(ctx context.Context, bindings ...*RoleBinding) {
 	for _, b := range bindings {
-		if b != nil && !s.kind.readableBy(ActorOf(ctx), b.UID) {
+		if b != nil && !s.rows.kind.readableBy(ActorOf(ctx), b.UID) {
 			b.ReviewNote = ""
 		}
 	}

@@ -62,7 +62,7 @@ func (s Images) importSBOMsOnce(ctx context.Context, all []*ImportedSBOM) (Impor
 	for i, b := range all {
 		repos[i] = b.Repo
 	}
-	exists, err := s.p.existingRepos(ctx, repos)
+	exists, err := s.area.existingRepos(ctx, repos)
 	if err != nil {
 		return Imported{}, err
 	}
@@ -77,7 +77,7 @@ func (s Images) importSBOMsOnce(ctx context.Context, all []*ImportedSBOM) (Impor
 		check: func(b *ImportedSBOM, v *violations) {
 			v.checkRepo(b.Repo, exists)
 			if b.check(v); len(*v) == 0 {
-				versions[b] = b.packageVersions(s.p.now())
+				versions[b] = b.packageVersions(s.area.now())
 			}
 		},
 		existing: func(ctx context.Context, tx Tx, rows []*ImportedSBOM) ([]*ImportedSBOM, error) {
@@ -85,7 +85,7 @@ func (s Images) importSBOMsOnce(ctx context.Context, all []*ImportedSBOM) (Impor
 			for i, b := range rows {
 				keys[i] = ImageKey{b.Repo, b.Digest}
 			}
-			found, err := s.p.tables.SBOMs(ctx, tx, ImageKeys{keys})
+			found, err := s.area.tables.SBOMs(ctx, tx, ImageKeys{keys})
 			known := make([]*ImportedSBOM, len(found))
 			for i, b := range found {
 				known[i] = &ImportedSBOM{Repo: b.Repo, Digest: b.Digest, Architecture: b.Architecture, Format: b.Format}
@@ -101,19 +101,19 @@ func (s Images) importSBOMsOnce(ctx context.Context, all []*ImportedSBOM) (Impor
 			sboms, tasks := make([]*SBOM, len(rows)), make([]FindingTask, len(rows))
 			for i, b := range rows {
 				packages = append(packages, versions[b]...)
-				sboms[i] = &SBOM{Repo: b.Repo, Digest: b.Digest, Architecture: b.Architecture, Format: b.Format, Versions: b.uids(versions[b]), CreateTime: s.p.now()}
+				sboms[i] = &SBOM{Repo: b.Repo, Digest: b.Digest, Architecture: b.Architecture, Format: b.Format, Versions: b.uids(versions[b]), CreateTime: s.area.now()}
 				tasks[i] = FindingTask{Subject: b.Repo, Digest: b.Digest}
 			}
-			if err := s.p.putPackages(ctx, tx, packages); err != nil {
+			if err := s.area.putPackages(ctx, tx, packages); err != nil {
 				return err
 			}
-			if err := s.p.tables.PutSBOMs(ctx, tx, sboms); err != nil {
+			if err := s.area.tables.PutSBOMs(ctx, tx, sboms); err != nil {
 				return err
 			}
-			return s.p.tables.AddFindingTasks(ctx, tx, tasks)
+			return s.area.tables.AddFindingTasks(ctx, tx, tasks)
 		},
 	}
-	return in.run(ctx, s.p.store, all)
+	return in.run(ctx, s.area.store, all)
 }
 
 // check checks a document.
@@ -176,7 +176,7 @@ func (*ImportedSBOM) uids(versions []*PackageVersion) (uids []UID) {
 func packagesLock(root UID) UID { return "packages:" + root }
 
 // putPackages stores those packages and versions that are new, and ranks the versions of their packages.
-func (p *Platform) putPackages(ctx context.Context, tx Tx, versions []*PackageVersion) error {
+func (p *inventoryArea) putPackages(ctx context.Context, tx Tx, versions []*PackageVersion) error {
 	added, err := listNew(ctx, p.tables, tx, versions)
 	if err != nil || len(added) == 0 {
 		return err

@@ -116,8 +116,9 @@ func (p SearchPage) Cursor(i int) string { return p.cursor(p.Hits[i].place) }
 
 // Search finds resources of several kinds by words.
 type Search struct {
-	p     *Platform
-	kinds map[SearchKind]searchable
+	core   *Core
+	tables SearchQueries
+	kinds  map[SearchKind]searchable
 }
 
 // A searchable provides what a search needs to know about a kind.
@@ -130,17 +131,17 @@ type searchable interface {
 
 // searchableKind implements searchable for a kind.
 type searchableKind[T any, F filter] struct {
-	*resources[T, F]
+	*Collection[T, F]
 	texts func(T) []fieldText
 }
 
-func newSearch(p *Platform) Search {
-	return Search{p, map[SearchKind]searchable{
-		SearchGroups:     searchableKind[*Group, *GroupFilter]{p.Groups.resources, (*Group).searchTexts},
-		SearchIdentities: searchableKind[*Identity, *IdentityFilter]{p.Identities.resources, (*Identity).searchTexts},
-		SearchRoles:      searchableKind[*Role, *RoleFilter]{p.Roles.resources, (*Role).searchTexts},
-		SearchRepos:      searchableKind[*Repo, *RepoFilter]{p.Repos.resources, (*Repo).searchTexts},
-		SearchTags:       searchableKind[*Tag, *TagFilter]{p.Tags.resources, (*Tag).searchTexts},
+func newSearch(core *Core, tables SearchQueries, iam *iamArea, inventory *inventoryArea) Search {
+	return Search{core, tables, map[SearchKind]searchable{
+		SearchGroups:     searchableKind[*Group, *GroupFilter]{iam.Groups.rows, (*Group).searchTexts},
+		SearchIdentities: searchableKind[*Identity, *IdentityFilter]{iam.Identities.rows, (*Identity).searchTexts},
+		SearchRoles:      searchableKind[*Role, *RoleFilter]{iam.Roles.rows, (*Role).searchTexts},
+		SearchRepos:      searchableKind[*Repo, *RepoFilter]{inventory.Repos.rows, (*Repo).searchTexts},
+		SearchTags:       searchableKind[*Tag, *TagFilter]{inventory.Tags.rows, (*Tag).searchTexts},
 	}}
 }
 
@@ -156,9 +157,9 @@ func (s searchableKind[T, F]) checkScope(ctx context.Context, within UID) error 
 
 // read reads rows that the caller may see.
 func (s searchableKind[T, F]) read(ctx context.Context, uids []UID, words []string, found map[UID]SearchHit) error {
-	rows, err := s.table.Get(ctx, s.p.store, Keys{uids: uids})
+	rows, err := s.table.Get(ctx, s.core.store, Keys{uids: uids})
 	for _, row := range rows {
-		found[s.kind.UID(row)] = SearchHit{Object: row, Field: matchedField(s.texts(row), words, s.p.store.FoldText)}
+		found[s.kind.UID(row)] = SearchHit{Object: row, Field: matchedField(s.texts(row), words, s.core.store.FoldText)}
 	}
 	return err
 }
@@ -173,7 +174,7 @@ func (s Search) List(ctx context.Context, req SearchRequest) (SearchPage, error)
 	}
 	v := violations(slices.Clone(req.Malformed))
 	req.check(&v)
-	req.Query = s.p.store.FoldText(req.Query)
+	req.Query = s.core.store.FoldText(req.Query)
 	q, err := s.query(ctx, req, &v)
 	if err == nil {
 		err = v.err()
@@ -207,12 +208,12 @@ func (s Search) query(ctx context.Context, req SearchRequest, v *violations) (Se
 	if req.PageToken == "" || len(*v) > 0 {
 		return q, nil
 	}
-	t, err := s.p.openToken(ctx, req.PageToken, req.name())
+	t, err := s.core.tokens.open(ctx, req.PageToken, req.name())
 	if errors.Is(err, errToken) {
 		v.add("page_token", "%s", errToken)
 		return q, nil
 	}
-	if err == nil && !s.p.isExpired(t) { // otherwise the list restarts
+	if err == nil && !s.core.tokens.isExpired(t) { // otherwise the list restarts
 		q.after = placeOf(t)
 	}
 	return q, err
@@ -263,7 +264,7 @@ func (s Search) page(ctx context.Context, req SearchRequest, q SearchQuery) (Sea
 	var places []SearchPlace
 	if len(q.scopes) > 0 {
 		var err error
-		if places, err = s.p.tables.Search(ctx, s.p.store, q); err != nil {
+		if places, err = s.tables.Search(ctx, s.core.store, q); err != nil {
 			return SearchPage{}, err
 		}
 	}
@@ -275,8 +276,8 @@ func (s Search) page(ctx context.Context, req SearchRequest, q SearchQuery) (Sea
 		}
 	}
 	name := sync.OnceValue(req.name)
-	issued, sealer := s.p.tokenTime(), s.p.sealer.Load()
-	page.cursor = func(p SearchPlace) string { return sealer.seal(p.token(issued), name()) }
+	issued := s.core.tokens.time()
+	page.cursor = func(p SearchPlace) string { return s.core.tokens.seal(p.token(issued), name()) }
 	var err error
 	page.Hits, err = s.hits(ctx, q, places)
 	return page, err

@@ -41,6 +41,12 @@ type SignInQueries interface {
 	KnowsIssuer(ctx context.Context, on Conn, issuer string) (bool, error)
 }
 
+// AuthorityVersions are versions of what decides who callers are.
+type AuthorityVersions struct {
+	Roots   map[UID]string    // by organisation
+	Issuers map[string]string // by the issuer of a rule; "" has identities whose rules name none
+}
+
 // A Bearer holds the values by which the store finds the identities of a token.
 type Bearer struct {
 	Issuer, Subject string
@@ -101,7 +107,7 @@ type MappedGrant struct {
 }
 
 // bearer returns the values by which the store finds the identities of a token.
-func (p *Platform) bearer(c Claims) Bearer {
+func (p *iamArea) bearer(c Claims) Bearer {
 	b := Bearer{
 		Issuer: c.Issuer, Subject: c.Subject, Static: c.StaticIdentities, ExternalIDs: []string{c.Subject},
 		Issuers: issuerKeys(c.Issuer), Subjects: subjectKeys(c.Subject),
@@ -166,7 +172,7 @@ func (a *Actor) addMapped(c Claims, e *SignInOption) {
 
 // provision creates an identity for the bearer of a token whom a provider accepts
 // for the first time.
-func (p *Platform) provision(ctx context.Context, a *Actor, c Claims, e *SignInOption) error {
+func (p *iamArea) provision(ctx context.Context, a *Actor, c Claims, e *SignInOption) error {
 	person, err := p.createProvisioned(ctx, c, e.Provider)
 	if err != nil {
 		return err
@@ -207,7 +213,7 @@ func (p *IdentityProvider) externalID(c Claims) string {
 
 // createProvisioned creates the identity of a new user of a provider, with the
 // default role.
-func (p *Platform) createProvisioned(ctx context.Context, c Claims, provider *IdentityProvider) (Candidate, error) {
+func (p *iamArea) createProvisioned(ctx context.Context, c Claims, provider *IdentityProvider) (Candidate, error) {
 	group, external := provider.UID.Parent(), provider.externalID(c)
 	person := &Identity{Name: identityName(c.Name, c.Email, c.Subject), Provider: provider.UID, ExternalID: ExternalID{c.Issuer, external}, LastSeenTime: p.now()}
 	person.setEmail(c.Email, c.EmailVerified)
@@ -248,8 +254,8 @@ var errNotAdmitted = errors.New("the provider does not admit the bearer of the t
 // readAdmitting reads a provider, which may have changed since the token was matched with it,
 // and locks its organisation. It returns errNotAdmitted unless the provider admits new users
 // with this token.
-func (p *Platform) readAdmitting(ctx context.Context, tx Tx, provider UID, c Claims) (*IdentityProvider, error) {
-	current, err := p.IdentityProviders.getLocked(ctx, tx, provider)
+func (p *iamArea) readAdmitting(ctx context.Context, tx Tx, provider UID, c Claims) (*IdentityProvider, error) {
+	current, err := p.IdentityProviders.rows.getLocked(ctx, tx, provider)
 	switch {
 	case errors.Is(err, &Error{Code: CodeNotFound}):
 		return nil, errNotAdmitted
@@ -262,7 +268,7 @@ func (p *Platform) readAdmitting(ctx context.Context, tx Tx, provider UID, c Cla
 }
 
 // readProvisioned reads an identity that a concurrent request has just created.
-func (p *Platform) readProvisioned(ctx context.Context, c Claims, provider *IdentityProvider, external string) (Candidate, error) {
+func (p *iamArea) readProvisioned(ctx context.Context, c Claims, provider *IdentityProvider, external string) (Candidate, error) {
 	_, options, err := p.tables.Candidates(ctx, p.store, p.bearer(c))
 	for _, e := range options {
 		for _, one := range e.Provisioned {
@@ -280,14 +286,14 @@ func (p *Platform) readProvisioned(ctx context.Context, c Claims, provider *Iden
 // insertRecorded stores a new identity and records its event. It fails unless the
 // organisation may have the rule of the identity.
 func (s Identities) insertRecorded(ctx context.Context, tx Tx, group UID, i *Identity) error {
-	s.kind.Stamp(i, group.newChild(), s.p.now())
-	if err := s.p.admitRule(ctx, tx, i); err != nil {
+	s.rows.kind.Stamp(i, group.newChild(), s.area.now())
+	if err := s.area.admitRule(ctx, tx, i); err != nil {
 		return err
 	}
-	if err := s.table.Insert(ctx, tx, i); err != nil {
+	if err := s.rows.table.Insert(ctx, tx, i); err != nil {
 		return err
 	}
-	tx.Record(s.p.event(ctx, s.kind.Event, "created", i.UID, group, i))
+	tx.Record(s.area.event(ctx, s.rows.kind.Event, "created", i.UID, group, i))
 	return nil
 }
 
@@ -328,7 +334,7 @@ type IdentityKeys struct {
 // StaticKeys lists the keys of identities with this issuer and subject that have not
 // expired. A token that such a key verifies acts only as the identity of that key:
 // see Claims.StaticIdentities.
-func (p *Platform) StaticKeys(ctx context.Context, issuer, subject string) ([]IdentityKeys, error) {
+func (p *iamArea) StaticKeys(ctx context.Context, issuer, subject string) ([]IdentityKeys, error) {
 	if isUnstorable(issuer) || isUnstorable(subject) {
 		return nil, nil
 	}

@@ -13,7 +13,7 @@ const maxSinkBytes = 2048
 
 // checkSink rejects sinks that deliveries must not be sent to. The addresses of a
 // host are checked again on every delivery.
-func (v *violations) checkSink(sink string, o *Options) {
+func (v *violations) checkSink(sink string, o *WebhookOptions) {
 	u, err := url.Parse(sink)
 	if sink == "" || len(sink) > maxSinkBytes || err != nil || u.Hostname() == "" || u.User != nil || u.Fragment != "" {
 		switch {

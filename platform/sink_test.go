@@ -13,7 +13,7 @@ func TestASinkIsAPublicHTTPSAddress(t *testing.T) {
 		"https://a.b.c.d.example", "https://example.com./", "https://172.15.0.1/", "https://172.32.0.1/", "https://11.0.0.1/", "https://[::ffff:8.8.8.8]/",
 	} {
 		var v violations
-		if v.checkSink(sink, &Options{}); len(v) > 0 {
+		if v.checkSink(sink, &WebhookOptions{}); len(v) > 0 {
 			t.Errorf("%s: %v", sink, v)
 		}
 	}
@@ -26,7 +26,7 @@ func TestASinkIsAPublicHTTPSAddress(t *testing.T) {
 		"https://" + strings.Repeat("a", 2048) + ".example.com",
 	} {
 		var v violations
-		if v.checkSink(sink, &Options{}); len(v) != 1 {
+		if v.checkSink(sink, &WebhookOptions{}); len(v) != 1 {
 			t.Errorf("%q: %v, want 1 of them", sink, v)
 		}
 	}
@@ -52,7 +52,7 @@ func TestNoSpellingOfAPrivateAddressIsASink(t *testing.T) {
 	for _, host := range privateHosts {
 		for _, sink := range []string{"https://" + host + "/hook", "https://" + host + ":8443/hook"} {
 			var v violations
-			if v.checkSink(sink, &Options{}); len(v) != 1 {
+			if v.checkSink(sink, &WebhookOptions{}); len(v) != 1 {
 				t.Errorf("%s: %v, want 1 of them", sink, v)
 			}
 		}
@@ -61,7 +61,7 @@ func TestNoSpellingOfAPrivateAddressIsASink(t *testing.T) {
 
 func TestAHostOrPortThatTheOperatorNamesMayBeASink(t *testing.T) {
 	t.Parallel()
-	o := &Options{PrivateSinks: []string{"localhost:9000", "localhost:443", "10.0.0.7:80", "[::1]:80", "[fc00::2]:9000", "10.0.0.9:9000", "10.0.0.9:9001", "sinks.example.com:8443"}, SinkPorts: []string{"4443"}}
+	o := &WebhookOptions{PrivateSinks: []string{"localhost:9000", "localhost:443", "10.0.0.7:80", "[::1]:80", "[fc00::2]:9000", "10.0.0.9:9000", "10.0.0.9:9001", "sinks.example.com:8443"}, SinkPorts: []string{"4443"}}
 	for sink, good := range map[string]bool{
 		"http://localhost:9000/hook": true, "https://localhost/": true, "http://10.0.0.7/": true, "http://[::1]:80/": true, "http://LOCALHOST:9000/": true,
 		"http://localhost/": false, "http://localhost:9464/hook": false, "http://10.0.0.7:9464/": false, "http://[fc00::2]:9000/": true, "https://[fc00::2]/": false, "https://10.0.0.9:9000/": true, "http://10.0.0.9:9001/": true,
@@ -83,7 +83,7 @@ func FuzzSink(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, sink string) {
 		var v violations
-		if v.checkSink(sink, &Options{}); len(v) > 1 {
+		if v.checkSink(sink, &WebhookOptions{}); len(v) > 1 {
 			t.Fatalf("%q: %v", sink, v)
 		}
 		if len(v) == 0 && !strings.HasPrefix(strings.ToLower(sink), "https://") {
@@ -97,7 +97,7 @@ func TestASinkWithOtherLettersNamesTheFormOfDNS(t *testing.T) {
 	t.Parallel()
 	for _, host := range []string{"münchen.example", "例え.example", "１２７.０.０.１"} {
 		var v violations
-		if v.checkSink("https://"+host+"/hook", &Options{}); len(v) != 1 || !strings.Contains(v[0].Description, "xn--") {
+		if v.checkSink("https://"+host+"/hook", &WebhookOptions{}); len(v) != 1 || !strings.Contains(v[0].Description, "xn--") {
 			t.Errorf("%s: %v, want one that names xn--", host, v)
 		}
 	}

@@ -5,17 +5,12 @@ import (
 	"errors"
 )
 
-// Store is the database of the platform. Two engines implement it; store/storetest
-// tests both.
+// CoreStore is what the operations of all areas need of the database.
 //
-// Lists and reads take a Scope or Keys, which only this package can make. Thus
+// Lists and reads take a Scope or Keys, which are made here. Thus
 // access is decided before the store is called.
-type Store interface {
+type CoreStore interface {
 	Conn
-	EventStore
-	AuditStore
-	RetentionStore
-	WebhookStore
 
 	// Write runs unit in one transaction. It commits if unit returns nil, and
 	// rolls back otherwise. It runs unit again after a conflict with a concurrent
@@ -31,56 +26,16 @@ type Store interface {
 	// case and in how characters are encoded. It changes no blanks between words.
 	FoldText(text string) string
 
-	// Gather announces that n concurrent calls will read for one response. Each
-	// call uses a context from join, and calls end when it has finished. The store
-	// may combine the statements of these calls.
-	Gather(n int) (join func(context.Context) context.Context, end func())
-
-	// AwaitOther calls wait while one of these calls waits for the read of another.
-	AwaitOther(ctx context.Context, wait func())
-
-	// AllowStandby marks ctx as that of a request that changes nothing. The store may
-	// read from a copy of the database that has everything which was acknowledged before
-	// the request. It always finds out from the database itself who the caller is.
-	AllowStandby(ctx context.Context) context.Context
-
 	// Dependents counts the rows that refer to a row of a kind, by their kind. Kinds without
 	// such rows are left out.
 	Dependents(ctx context.Context, kind string, uid UID) ([]Dependents, error)
 
-	// MarkSeen sets the last seen time of identities. It changes no update time
-	// and records no event.
-	MarkSeen(ctx context.Context, identities []UID, at Time) error
+	// ExistingGroups returns those of the UIDs that are groups, in any order.
+	ExistingGroups(ctx context.Context, uids []UID) ([]UID, error)
 
-	// SyncBuiltInRoles makes the stored built-in roles equal to roles.
-	SyncBuiltInRoles(ctx context.Context, roles []*Role) error
-
-	// Recount corrects the counters and returns how many were wrong.
-	Recount(ctx context.Context) (wrong int64, err error)
-
-	// Tables returns the tables of the database.
-	Tables() Tables
-
-	// CheckSchema fails if the store does not respond or does not have the schema
-	// of this program.
-	CheckSchema(ctx context.Context) error
-	Close() error
-}
-
-// WebhookStore finds the work of those who deliver events.
-type WebhookStore interface {
-	// OldestWaiting returns the time of the first event that has not been relayed, and
-	// the time at which the first delivery is due that has not ended. They are zero if
-	// there is none.
-	OldestWaiting(ctx context.Context) (event, delivery Time, err error)
-	// DueDeliveries lists up to limit deliveries that are due now and have no lease that
-	// lasts longer, the oldest first. next is the time at which the first of the others is
-	// due, or zero.
-	DueDeliveries(ctx context.Context, now Time, limit int) (due []UID, next Time, err error)
-	// DueDeliveriesInTurn lists up to share such deliveries of each of the next
-	// subscriptions after one that have any queued. It returns the last one of these, or
-	// "" if no other follows.
-	DueDeliveriesInTurn(ctx context.Context, now Time, after UID, subscriptions, share int) (due []UID, last UID, err error)
+	// Changed returns a channel that is closed when this process stores the next
+	// event or, while Follow runs, when another process may have stored an event.
+	Changed() <-chan struct{}
 }
 
 // A Conn is what rows are read through: a Store, or one of its transactions. It does not check access.
@@ -94,12 +49,6 @@ type Conn interface {
 
 	// Session returns what the tables of the store know the connection by. Wrappers pass it on.
 	Session() any
-}
-
-// AuthorityVersions are versions of what decides who callers are.
-type AuthorityVersions struct {
-	Roots   map[UID]string    // by organisation
-	Issuers map[string]string // by the issuer of a rule; "" has identities whose rules name none
 }
 
 // A Table has the rows of one kind. It has no state: each call names what it reads through.
@@ -135,31 +84,6 @@ type Tx interface {
 
 	// Record adds events, to be stored with the transaction's changes.
 	Record(events ...*Event)
-}
-
-// WebhookQueries move events and deliveries on their way to sinks.
-type WebhookQueries interface {
-	// EventsToRelay reads the events of all organisations after a position, as EventsAfter does, and
-	// denied changes with them.
-	EventsToRelay(ctx context.Context, tx Tx, after EventPosition, limit int) ([]*Event, error)
-
-	// RelayPosition returns the position of the last event that was relayed to
-	// subscriptions.
-	RelayPosition(ctx context.Context, tx Tx) (EventPosition, error)
-
-	SetRelayPosition(ctx context.Context, tx Tx, at EventPosition) error
-
-	// ClaimDeliveries gives leases, and the next tickets, to those of the deliveries that are
-	// due now and have no lease that lasts longer. It waits for no other transaction: it
-	// skips the deliveries that another one changes, as SetLeases does.
-	ClaimDeliveries(ctx context.Context, tx Tx, deliveries []UID, now, until Time) ([]Ticket, error)
-
-	// SetLeases changes the end of leases. It skips tickets that are no longer valid.
-	SetLeases(ctx context.Context, tx Tx, tickets []Ticket, until Time) error
-
-	// FailDeliveries ends up to limit pending deliveries of a disabled subscription as
-	// failed, and returns their number. It does nothing for other subscriptions.
-	FailDeliveries(ctx context.Context, tx Tx, subscription UID, reason string, at Time, limit int) (int, error)
 }
 
 // A RowChange names the fields of a row that an update writes.

@@ -81,22 +81,24 @@ type SubscriptionQueries interface {
 
 // Subscriptions are the operations on event subscriptions.
 type Subscriptions struct {
-	*resources[*Subscription, *SubscriptionFilter]
+	Resources[*Subscription, *SubscriptionFilter]
+	rows *Collection[*Subscription, *SubscriptionFilter]
+	area *webhooksArea
 }
 
-// newSubscriptions returns the operations, whose check of sinks follows the options of p.
-func newSubscriptions(p *Platform) Subscriptions {
+// subscriptionKind returns the kind, whose check of sinks follows the options.
+func (area *webhooksArea) subscriptionKind() *Kind[*Subscription] {
 	kind := subscriptionKind
 	kind.Check = func(s *Subscription, changed func(string) bool, v *violations) {
 		if changed("sink") {
-			v.checkSink(s.Sink, &p.options)
+			v.checkSink(s.Sink, &area.options)
 		}
 		if changed("types") {
-			p.types.check(v, "types", s.Types)
-			s.Types = p.types.full(s.Types)
+			area.events.types.check(v, "types", s.Types)
+			s.Types = area.events.types.fullTypes(s.Types)
 		}
 	}
-	return Subscriptions{&resources[*Subscription, *SubscriptionFilter]{p, &kind, subscriptionKeyFilter, p.tables.Subscriptions}}
+	return &kind
 }
 
 func subscriptionKeyFilter(s *Subscription) *SubscriptionFilter {
@@ -112,24 +114,24 @@ func (s Subscriptions) Create(ctx context.Context, parent UID, in fieldmask.Inpu
 // findings only the ones that meet further conditions. Denied changes need groups.update besides, as the audit log does.
 func (s Subscriptions) CreateConditional(ctx context.Context, parent UID, in fieldmask.Input[*Subscription], conditions *EventConditions, findings *FindingConditions) (*Subscription, error) {
 	r := SubscriptionRequest{BatchRequest[*Subscription]{parent, in}, conditions, findings}
-	made, err := s.authorizeCreate(ctx, parent, r.checkedInput())
+	made, err := s.rows.authorizeCreate(ctx, parent, r.checkedInput())
 	if err == nil {
 		err = r.authorizeDenied(ctx)
 	}
 	if err != nil {
-		return nil, s.recordIfDenied(ctx, "created", parent, s.p.types.listIn(err))
+		return nil, s.rows.recordIfDenied(ctx, "created", parent, s.area.events.types.listIn(err))
 	}
 	secret := ""
-	err = s.p.store.Write(ctx, func(tx Tx) error {
-		current, err := s.p.lockEncryption(ctx, tx)
+	err = s.area.store.Write(ctx, func(tx Tx) error {
+		current, err := s.area.secrets.lockEncryption(ctx, tx)
 		if err != nil {
 			return err
 		}
 		secret = made.complete(r, current)
-		return s.insertInTx(ctx, tx, made)
+		return s.rows.insertInTx(ctx, tx, made)
 	})
 	if err != nil {
-		return nil, s.recordIfDenied(ctx, "created", parent, s.insertError(ctx, parent, made, err))
+		return nil, s.rows.recordIfDenied(ctx, "created", parent, s.rows.insertError(ctx, parent, made, err))
 	}
 	made.Secret = secret
 	return made, nil
@@ -170,8 +172,8 @@ func (s Subscriptions) CreateBatch(ctx context.Context, requests []SubscriptionR
 		plain[i] = BatchRequest[*Subscription]{r.UID, r.checkedInput()}
 	}
 	secrets := make([]string, len(requests))
-	made, err := s.createBatch(ctx, plain, func(tx Tx, made []*Subscription) (func(int) error, error) {
-		current, err := s.p.lockEncryption(ctx, tx)
+	made, err := s.rows.createBatch(ctx, plain, func(tx Tx, made []*Subscription) (func(int) error, error) {
+		current, err := s.area.secrets.lockEncryption(ctx, tx)
 		if err != nil {
 			return nil, err
 		}
@@ -183,7 +185,7 @@ func (s Subscriptions) CreateBatch(ctx context.Context, requests []SubscriptionR
 	for i := range made {
 		made[i].Secret = secrets[i]
 	}
-	return made, s.p.types.listIn(err)
+	return made, s.area.events.types.listIn(err)
 }
 
 // complete gives a subscription the conditions of a request and a new secret, which is stored encrypted.
@@ -195,12 +197,12 @@ func (s *Subscription) complete(r SubscriptionRequest, current *encryption) (sec
 
 // Delete deletes a subscription.
 func (s Subscriptions) Delete(ctx context.Context, uid UID) error {
-	return s.removeChecked(ctx, uid, holdDeliveries)
+	return s.rows.removeChecked(ctx, uid, holdDeliveries)
 }
 
 // DeleteBatch deletes several subscriptions: all or none.
 func (s Subscriptions) DeleteBatch(ctx context.Context, uids []UID) error {
-	return s.removeBatchChecked(ctx, uids, holdDeliveries)
+	return s.rows.removeBatchChecked(ctx, uids, holdDeliveries)
 }
 
 // holdDeliveries lets no delivery of a subscription end while it is deleted.
@@ -222,8 +224,8 @@ const testEventType = eventPrefix + "events.subscription.test.v1"
 func (s Subscriptions) RotateSecret(ctx context.Context, uid UID) (*Subscription, error) {
 	secret := "whsec_" + newSecret()
 	rotated, err := s.updateInternal(ctx, uid, func(tx Tx, sub *Subscription, _ string) (fields []string, err error) {
-		sub.OldEncryptedSecret, sub.OldSecretUntil = sub.EncryptedSecret, At(s.p.now().Add(secretOverlap))
-		sub.EncryptedSecret, err = s.p.encryptSecret(ctx, tx, secret, uid)
+		sub.OldEncryptedSecret, sub.OldSecretUntil = sub.EncryptedSecret, At(s.area.now().Add(secretOverlap))
+		sub.EncryptedSecret, err = s.area.secrets.encryptSecret(ctx, tx, secret, uid)
 		return []string{"secret", "oldSecret"}, err
 	})
 	if err != nil {
@@ -252,29 +254,29 @@ func (s Subscriptions) Test(ctx context.Context, uid UID) (eventID string, err e
 	if err := s.authorizeInternal(ctx, uid, "test"); err != nil {
 		return "", err
 	}
-	err = s.p.store.Write(ctx, func(tx Tx) error {
-		sub, err := s.getLocked(ctx, tx, uid)
+	err = s.area.store.Write(ctx, func(tx Tx) error {
+		sub, err := s.rows.getLocked(ctx, tx, uid)
 		if err != nil {
 			return err
 		}
 		if !sub.DisableTime.IsZero() {
 			return failedPrecondition("SUBSCRIPTION_DISABLED", string(uid), sub.disabledFault())
 		}
-		e := s.p.event(ctx, s.kind.Event, "test", uid, uid.Parent(), sub)
+		e := s.area.event(ctx, s.rows.kind.Event, "test", uid, uid.Parent(), sub)
 		tx.Record(e)
 		eventID = e.ID
 		return nil
 	})
-	return eventID, s.kind.addArea(err)
+	return eventID, s.rows.kind.addArea(err)
 }
 
 // authorizeInternal authorises a change of fields that clients cannot write.
 func (s Subscriptions) authorizeInternal(ctx context.Context, uid UID, verb string) error {
 	err := invalidUID("uid", uid)
 	if err == nil {
-		_, err = require(ctx, uid, s.kind.Create)
+		_, err = require(ctx, uid, s.rows.kind.Create)
 	}
-	return s.recordIfDenied(ctx, verb, uid, err)
+	return s.rows.recordIfDenied(ctx, verb, uid, err)
 }
 
 // updateInternal changes fields that clients cannot write. The function change sets the
@@ -284,28 +286,28 @@ func (s Subscriptions) updateInternal(ctx context.Context, uid UID, change func(
 		return nil, err
 	}
 	var sub *Subscription
-	err := s.p.store.Write(ctx, func(tx Tx) (err error) {
-		if sub, err = s.getLocked(ctx, tx, uid); err != nil {
+	err := s.area.store.Write(ctx, func(tx Tx) (err error) {
+		if sub, err = s.rows.getLocked(ctx, tx, uid); err != nil {
 			return err
 		}
 		before := *sub
-		now := s.p.now()
+		now := s.area.now()
 		event := newEventID(now.Time)
 		fields, err := change(tx, sub, event)
 		if err != nil {
 			return err
 		}
 		sub.UpdateTime = now
-		if err := s.p.tables.Subscriptions.Update(ctx, tx, sub, fields...); err != nil {
+		if err := s.area.tables.Subscriptions.Update(ctx, tx, sub, fields...); err != nil {
 			return err
 		}
-		e := newEvent(ctx, now, s.kind.Event, "updated", uid, uid.Parent(), sub)
+		e := newEvent(ctx, now, s.rows.kind.Event, "updated", uid, uid.Parent(), sub)
 		e.ID = event
 		e.Changes = visibleChanges(&before, sub, fields)
 		tx.Record(e)
 		return nil
 	})
-	return sub, s.kind.addArea(err)
+	return sub, s.rows.kind.addArea(err)
 }
 
 // visibleChanges returns the changes of a subscription that events show. It does
@@ -333,12 +335,12 @@ func timeOrNil(t Time) any {
 
 // decryptSecrets decrypts the secrets that sign the deliveries of a subscription,
 // newest first.
-func (p *Platform) decryptSecrets(s *Subscription) ([]string, error) {
-	newest, err := p.decryptSecret(s.EncryptedSecret, s.UID)
+func (p *webhooksArea) decryptSecrets(s *Subscription) ([]string, error) {
+	newest, err := p.secrets.decryptSecret(s.EncryptedSecret, s.UID)
 	if err != nil || len(s.OldEncryptedSecret) == 0 || !p.now().Before(s.OldSecretUntil.Time) {
 		return []string{newest}, err
 	}
-	old, err := p.decryptSecret(s.OldEncryptedSecret, s.UID)
+	old, err := p.secrets.decryptSecret(s.OldEncryptedSecret, s.UID)
 	return []string{newest, old}, err
 }
 
@@ -396,7 +398,7 @@ func (s *Subscription) disabledFault() string {
 
 // sinkFault returns why a sink is no longer permitted, or "". The rules can have
 // changed since the subscription was made.
-func (s *Subscription) sinkFault(o *Options) string {
+func (s *Subscription) sinkFault(o *WebhookOptions) string {
 	var v violations
 	if v.checkSink(s.Sink, o); len(v) == 0 {
 		return ""

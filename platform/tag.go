@@ -155,13 +155,17 @@ type TagQueries interface {
 }
 
 // Tags are the operations on tags.
-type Tags struct{ *resources[*Tag, *TagFilter] }
+type Tags struct {
+	Resources[*Tag, *TagFilter]
+	rows *Collection[*Tag, *TagFilter]
+	area *inventoryArea
+}
 
 // Create makes a tag in a repo, or moves the existing one with the name.
 func (s Tags) Create(ctx context.Context, repo UID, in fieldmask.Input[*Tag]) (*Tag, error) {
-	tag, err := s.authorizeCreate(ctx, repo, in)
+	tag, err := s.rows.authorizeCreate(ctx, repo, in)
 	if err != nil {
-		return nil, s.recordIfDenied(ctx, "created", repo, err)
+		return nil, s.rows.recordIfDenied(ctx, "created", repo, err)
 	}
 	var made *Tag
 	err = retryCollisions(func() (err error) { made, err = s.save(ctx, repo, tag); return err })
@@ -169,16 +173,16 @@ func (s Tags) Create(ctx context.Context, repo UID, in fieldmask.Input[*Tag]) (*
 		err = newNotFound(repoRef, repo)
 	}
 	if err != nil {
-		return nil, s.recordIfDenied(ctx, "created", repo, err)
+		return nil, s.rows.recordIfDenied(ctx, "created", repo, err)
 	}
 	return made, nil
 }
 
 // save makes a tag, or moves the existing one with its name.
 func (s Tags) save(ctx context.Context, repo UID, tag *Tag) (made *Tag, err error) {
-	err = s.p.store.Write(ctx, func(tx Tx) error {
-		stored, err := s.p.tables.Tags.List(ctx, tx, Query[*TagFilter]{
-			Scope: newScope(Branch{Relation: Children, UID: repo}), Order: s.kind.DefaultOrder, Limit: 1, Parts: PartItems,
+	err = s.area.store.Write(ctx, func(tx Tx) error {
+		stored, err := s.area.tables.Tags.List(ctx, tx, Query[*TagFilter]{
+			Scope: newScope(Branch{Relation: Children, UID: repo}), Order: s.rows.kind.DefaultOrder, Limit: 1, Parts: PartItems,
 			Filter: &TagFilter{Name: tag.Name},
 		})
 		row := *tag
@@ -187,21 +191,21 @@ func (s Tags) save(ctx context.Context, repo UID, tag *Tag) (made *Tag, err erro
 			return err
 		case len(stored.Items) > 0:
 			made.UID = stored.Items[0].UID
-			err = s.table.Update(ctx, tx, made, "digest", "deprecated", "bundles", "source")
+			err = s.rows.table.Update(ctx, tx, made, "digest", "deprecated", "bundles", "source")
 		default:
-			err = s.table.Insert(ctx, tx, made)
+			err = s.rows.table.Insert(ctx, tx, made)
 		}
 		if err != nil {
 			return err
 		}
-		tx.Record(s.p.event(ctx, s.kind.Event, "created", made.UID, s.kind.Group(made), made))
+		tx.Record(s.area.event(ctx, s.rows.kind.Event, "created", made.UID, s.rows.kind.Group(made), made))
 		return nil
 	})
 	return made, err
 }
 
 // Delete removes a tag.
-func (s Tags) Delete(ctx context.Context, uid UID) error { return s.remove(ctx, uid) }
+func (s Tags) Delete(ctx context.Context, uid UID) error { return s.rows.remove(ctx, uid) }
 
 // A TagName identifies a tag by its repo and name.
 type TagName struct {
@@ -249,18 +253,18 @@ func (s Tags) ListHolding(ctx context.Context, req ListRequest[*TagFilter], vers
 func (s Tags) List(ctx context.Context, req ListRequest[*TagFilter]) (Page[*Tag], error) {
 	req, err := s.decide(ctx, req.UIDP, req)
 	if err != nil {
-		return Page[*Tag]{}, s.kind.addArea(err)
+		return Page[*Tag]{}, s.rows.kind.addArea(err)
 	}
-	return s.resources.List(ctx, req)
+	return s.rows.List(ctx, req)
 }
 
 // ListEach reads the same page of many scopes with one read.
 func (s Tags) ListEach(ctx context.Context, req ListRequest[*TagFilter], scopes []UIDFilter) ([]Page[*Tag], []error) {
 	req, err := s.decide(ctx, UIDFilter{}, req)
 	if err != nil {
-		return failAll[Page[*Tag]](len(scopes), s.kind.addArea(err))
+		return failAll[Page[*Tag]](len(scopes), s.rows.kind.addArea(err))
 	}
-	return s.resources.ListEach(ctx, req, scopes)
+	return s.rows.ListEach(ctx, req, scopes)
 }
 
 // decide decides the conditions on images in a request.
@@ -268,7 +272,7 @@ func (s Tags) decide(ctx context.Context, scope UIDFilter, req ListRequest[*TagF
 	if req.Filter == nil {
 		return req, nil
 	}
-	c, err := s.p.PackageVersions.decide(ctx, scope, req.Filter.ImageConditions)
+	c, err := s.area.PackageVersions.decide(ctx, scope, req.Filter.ImageConditions)
 	req.Filter = changeFilter(req.Filter, func(f *TagFilter) { f.ImageConditions = c })
 	return req, err
 }
@@ -278,7 +282,7 @@ func (s Tags) decide(ctx context.Context, scope UIDFilter, req ListRequest[*TagF
 func (s Tags) listAround(ctx context.Context, req ListRequest[*TagFilter], n int, point func(i int, req *ListRequest[*TagFilter]) func(Branch) []Branch, needed ...Capability) ([]Page[*Tag], []error) {
 	req, err := s.decide(ctx, UIDFilter{}, req)
 	if err != nil {
-		return failAll[Page[*Tag]](n, s.kind.addArea(err))
+		return failAll[Page[*Tag]](n, s.rows.kind.addArea(err))
 	}
-	return listReferring(ctx, s.also(needed...), req, n, point)
+	return listReferring(ctx, s.rows.also(needed...), req, n, point)
 }

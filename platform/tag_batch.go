@@ -14,30 +14,30 @@ func (s Tags) CreateBatch(ctx context.Context, requests []BatchRequest[*Tag]) ([
 	tags, names := make([]*Tag, len(requests)), make([]TagName, 0, len(requests))
 	err := checkBatch(ctx, listOfRequests, len(requests), func(i int) (err error) {
 		repo := requests[i].UID
-		if tags[i], err = s.authorizeCreate(ctx, repo, requests[i].Input); err == nil {
+		if tags[i], err = s.rows.authorizeCreate(ctx, repo, requests[i].Input); err == nil {
 			if name := (TagName{repo, tags[i].Name}); slices.Contains(names, name) {
 				err = Invalid(fieldmask.Violation{Field: "name", Description: "is given twice for this repo"})
 			} else {
 				names = append(names, name)
 			}
 		}
-		return s.recordIfDenied(ctx, "created", repo, err)
+		return s.rows.recordIfDenied(ctx, "created", repo, err)
 	})
 	if err != nil {
-		return nil, s.kind.addArea(err)
+		return nil, s.rows.kind.addArea(err)
 	}
 	var made []*Tag
 	err = retryCollisions(func() (err error) { made, err = s.saveAll(ctx, tags, names); return err })
 	if errors.Is(err, ErrNoParent) {
 		err = s.findMissingRepo(ctx, names)
 	}
-	return made, s.kind.addArea(err)
+	return made, s.rows.kind.addArea(err)
 }
 
 // saveAll moves the existing tags and makes the others.
 func (s Tags) saveAll(ctx context.Context, tags []*Tag, names []TagName) (made []*Tag, err error) {
-	err = s.p.store.Write(ctx, func(tx Tx) error {
-		stored, err := s.p.tables.TagsByName(ctx, tx, TagNames{names})
+	err = s.area.store.Write(ctx, func(tx Tx) error {
+		stored, err := s.area.tables.TagsByName(ctx, tx, TagNames{names})
 		if err != nil {
 			return err
 		}
@@ -61,16 +61,16 @@ func (s Tags) saveAll(ctx context.Context, tags []*Tag, names []TagName) (made [
 				moved = append(moved, RowChange[*Tag]{made[i], []string{"digest", "deprecated", "bundles", "source"}})
 			}
 		}
-		if _, err := s.table.UpdateAll(ctx, tx, moved...); err != nil {
+		if _, err := s.rows.table.UpdateAll(ctx, tx, moved...); err != nil {
 			return err
 		}
 		if len(added) > 0 {
-			if err := s.table.Insert(ctx, tx, added...); err != nil {
+			if err := s.rows.table.Insert(ctx, tx, added...); err != nil {
 				return err
 			}
 		}
 		for _, tag := range made {
-			tx.Record(s.p.event(ctx, s.kind.Event, "created", tag.UID, s.kind.Group(tag), tag))
+			tx.Record(s.area.event(ctx, s.rows.kind.Event, "created", tag.UID, s.rows.kind.Group(tag), tag))
 		}
 		return nil
 	})
@@ -84,7 +84,7 @@ func (s Tags) findMissingRepo(ctx context.Context, names []TagName) error {
 	for i, name := range names {
 		repos[i] = name.Repo
 	}
-	exists, err := s.p.existingRepos(ctx, repos)
+	exists, err := s.area.existingRepos(ctx, repos)
 	if err != nil {
 		return err
 	}
@@ -98,5 +98,5 @@ func (s Tags) findMissingRepo(ctx context.Context, names []TagName) error {
 
 // DeleteBatch deletes several tags: all or none.
 func (s Tags) DeleteBatch(ctx context.Context, uids []UID) error {
-	return s.removeBatch(ctx, uids)
+	return s.rows.removeBatch(ctx, uids)
 }

@@ -64,7 +64,9 @@ type TermsAcceptanceQueries interface {
 
 // Terms are the operations on terms.
 type Terms struct {
-	*resources[*TermsAcceptance, *TermsFilter]
+	Resources[*TermsAcceptance, *TermsFilter]
+	rows *Collection[*TermsAcceptance, *TermsFilter]
+	area *iamArea
 }
 
 // maxDocuments limits the documents of one request.
@@ -80,7 +82,7 @@ type AcceptedTerms struct {
 // acceptances stay as they are.
 func (s Terms) Accept(ctx context.Context, group UID, documents []string) (*AcceptedTerms, error) {
 	if err := s.acceptFor(ctx, group, documents); err != nil {
-		return nil, s.recordIfDenied(ctx, "accepted", group, err)
+		return nil, s.rows.recordIfDenied(ctx, "accepted", group, err)
 	}
 	return &AcceptedTerms{group, documents}, nil
 }
@@ -92,7 +94,7 @@ func (s Terms) acceptFor(ctx context.Context, group UID, documents []string) err
 	}
 	var v violations
 	if v.checkUID("group", group); len(v) == 0 {
-		if _, err := require(ctx, group, s.kind.Create); err != nil {
+		if _, err := require(ctx, group, s.rows.kind.Create); err != nil {
 			return err
 		}
 	}
@@ -109,20 +111,20 @@ func (s Terms) acceptFor(ctx context.Context, group UID, documents []string) err
 	if len(actor.Identities) > 0 {
 		by = string(actor.identityOn(group))
 	}
-	return s.p.store.Write(ctx, func(tx Tx) error { return s.saveAcceptances(ctx, tx, group, documents, by) })
+	return s.area.store.Write(ctx, func(tx Tx) error { return s.saveAcceptances(ctx, tx, group, documents, by) })
 }
 
 // saveAcceptances stores the acceptances that do not exist yet.
 func (s Terms) saveAcceptances(ctx context.Context, tx Tx, group UID, documents []string, by string) error {
 	tx.Lock(group.Root()) // equal concurrent requests must not collide
-	if _, err := s.p.Groups.getRow(ctx, tx, group); err != nil {
+	if _, err := s.area.Groups.rows.getRow(ctx, tx, group); err != nil {
 		return err
 	}
 	keys := make([]TermsKey, len(documents))
 	for i, id := range documents {
 		keys[i] = TermsKey{group, id}
 	}
-	stored, err := s.p.tables.TermsOf(ctx, tx, TermsKeys{keys})
+	stored, err := s.area.tables.TermsOf(ctx, tx, TermsKeys{keys})
 	if err != nil {
 		return err
 	}
@@ -134,21 +136,21 @@ func (s Terms) saveAcceptances(ctx context.Context, tx Tx, group UID, documents 
 	for _, id := range documents {
 		if !slices.Contains(accepted, id) {
 			accepted = append(accepted, id)
-			added = append(added, &TermsAcceptance{UID: group.newChild(), DocID: id, AcceptedBy: by, OrgUID: group, CreateTime: s.p.now()})
+			added = append(added, &TermsAcceptance{UID: group.newChild(), DocID: id, AcceptedBy: by, OrgUID: group, CreateTime: s.area.now()})
 		}
 	}
 	if len(added) == 0 {
 		return nil
 	}
-	tx.Record(s.p.event(ctx, s.kind.Event, "accepted", group, group, &AcceptedTerms{group, documents}))
-	return s.table.Insert(ctx, tx, added...)
+	tx.Record(s.area.event(ctx, s.rows.kind.Event, "accepted", group, group, &AcceptedTerms{group, documents}))
+	return s.rows.table.Insert(ctx, tx, added...)
 }
 
 // ListOf reads a page of the acceptances for a group and for the groups above it.
 // It needs the capability on the group only.
 func (s Terms) ListOf(ctx context.Context, group UID, req ListRequest[*TermsFilter]) (Page[*TermsAcceptance], error) {
 	page, err := s.listOf(ctx, group, req)
-	return page, s.kind.addArea(err)
+	return page, s.rows.kind.addArea(err)
 }
 
 func (s Terms) listOf(ctx context.Context, group UID, req ListRequest[*TermsFilter]) (Page[*TermsAcceptance], error) {
@@ -157,10 +159,10 @@ func (s Terms) listOf(ctx context.Context, group UID, req ListRequest[*TermsFilt
 		return Page[*TermsAcceptance]{}, err
 	}
 	// Acceptances of groups above would hide that the group does not exist.
-	if _, err := s.p.Groups.getCurrent(ctx, group); err != nil {
+	if _, err := s.area.Groups.rows.getCurrent(ctx, group); err != nil {
 		return Page[*TermsAcceptance]{}, err
 	}
-	return s.listInScope(ctx, scope, tokenRequest(group, req))
+	return s.rows.listInScope(ctx, scope, tokenRequest(group, req))
 }
 
 // tokenRequest sets the UID filter that page tokens of a group's list are bound
@@ -173,13 +175,13 @@ func tokenRequest(group UID, req ListRequest[*TermsFilter]) ListRequest[*TermsFi
 // ListOfEach reads the same page for many existing groups with one read. The
 // results are in the order of groups and are those of ListOf.
 func (s Terms) ListOfEach(ctx context.Context, req ListRequest[*TermsFilter], groups []UID) ([]Page[*TermsAcceptance], []error) {
-	return s.readEach(ctx, len(groups), func(i int) (ListRequest[*TermsFilter], Query[*TermsFilter], error) {
+	return s.rows.readEach(ctx, len(groups), func(i int) (ListRequest[*TermsFilter], Query[*TermsFilter], error) {
 		req := tokenRequest(groups[i], req)
 		scope, err := s.acceptanceScope(ctx, groups[i])
 		if err != nil {
 			return req, Query[*TermsFilter]{}, err
 		}
-		q, err := s.buildQuery(ctx, req)
+		q, err := s.rows.buildQuery(ctx, req)
 		q.Scope = scope
 		return req, q, err
 	})
@@ -194,7 +196,7 @@ func (s Terms) acceptanceScope(ctx context.Context, group UID) (Scope, error) {
 	if err := invalidUID("group", group); err != nil {
 		return Scope{}, err
 	}
-	if _, err := require(ctx, group, s.kind.ReadCapabilities()...); err != nil {
+	if _, err := require(ctx, group, s.rows.kind.ReadCapabilities()...); err != nil {
 		return Scope{}, err
 	}
 	var scope Scope
@@ -211,7 +213,7 @@ func (s Terms) GetMany(ctx context.Context, keys []TermsKey) ([]*TermsAcceptance
 	var readable TermsKeys
 	for i, key := range keys {
 		if _, err := s.acceptanceScope(ctx, key.Group); err != nil {
-			errs[i] = s.kind.addArea(err)
+			errs[i] = s.rows.kind.addArea(err)
 			continue
 		}
 		if !isUnstorable(key.DocID) { // an id that cannot be stored has no row
@@ -221,7 +223,7 @@ func (s Terms) GetMany(ctx context.Context, keys []TermsKey) ([]*TermsAcceptance
 	var found []*TermsAcceptance
 	var err error
 	if len(readable.keys) > 0 {
-		found, err = s.p.tables.TermsOf(ctx, s.p.store, readable)
+		found, err = s.area.tables.TermsOf(ctx, s.area.store, readable)
 	}
 	byKey := make(map[TermsKey]*TermsAcceptance, len(found))
 	for _, t := range found {
@@ -232,7 +234,7 @@ func (s Terms) GetMany(ctx context.Context, keys []TermsKey) ([]*TermsAcceptance
 			continue
 		}
 		if rows[i], errs[i] = byKey[key], err; err == nil && rows[i] == nil {
-			errs[i] = s.kind.addArea(newNotFound(s.kind.ref(), string(key.Group)+"#"+fieldmask.TruncateForMessage(key.DocID)))
+			errs[i] = s.rows.kind.addArea(newNotFound(s.rows.kind.ref(), string(key.Group)+"#"+fieldmask.TruncateForMessage(key.DocID)))
 		}
 	}
 	return rows, errs

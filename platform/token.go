@@ -1,6 +1,7 @@
 package platform
 
 import (
+	"context"
 	"crypto/aes"
 	"crypto/cipher"
 	"crypto/hmac"
@@ -10,6 +11,7 @@ import (
 	"encoding/json"
 	"errors"
 	"strings"
+	"sync/atomic"
 	"time"
 )
 
@@ -21,14 +23,65 @@ const tokenLifetime = 3 * 24 * time.Hour
 // clients see that nothing has changed.
 const tokenPeriod = time.Hour
 
-// tokenTime returns the time of issue of the tokens that are made now: the end of the period, so
-// that none of them expires before its lifetime.
-func (p *Platform) tokenTime() time.Time {
-	return p.options.Clock().Add(tokenPeriod - 1).Truncate(tokenPeriod)
+// pageTokens seals and opens page tokens.
+type pageTokens struct {
+	clock func() time.Time
+	read  func(context.Context) ([]Key, error) // reads the keys, oldest first
+
+	sealer atomic.Pointer[sealer]
+	turn   chan struct{} // holds one element while the keys are read
+	last   time.Time     // time of the last read because of an unknown key; only the holder of the turn uses it
 }
 
+// time returns the time of issue of the tokens that are made now: the end of the period, so
+// that none of them expires before its lifetime.
+func (p *pageTokens) time() time.Time { return p.clock().Add(tokenPeriod - 1).Truncate(tokenPeriod) }
+
 // isExpired reports whether a token is too old to continue a list.
-func (p *Platform) isExpired(t token) bool { return p.options.Clock().Sub(t.issued) > tokenLifetime }
+func (p *pageTokens) isExpired(t token) bool { return p.clock().Sub(t.issued) > tokenLifetime }
+
+// load reads the keys.
+func (p *pageTokens) load(ctx context.Context) error {
+	keys, err := p.read(ctx)
+	if err != nil {
+		return err
+	}
+	s, err := newSealer(keys)
+	if err == nil {
+		p.sealer.Store(s)
+	}
+	return err
+}
+
+// sealerPause keeps forged page tokens from causing reads.
+const sealerPause = 10 * time.Second
+
+// open opens a page token. If another replica has made the key of the token,
+// open reads the keys again, one request at a time and not too often. If the
+// keys cannot be read, it returns UNAVAILABLE, because the token may be valid.
+func (p *pageTokens) open(ctx context.Context, sealed string, list []byte) (token, error) {
+	s := p.sealer.Load()
+	t, err := s.open(sealed, list)
+	if err == nil || s.hasKey(sealed) {
+		return t, err
+	}
+	select {
+	case p.turn <- struct{}{}:
+		defer func() { <-p.turn }()
+	case <-ctx.Done():
+		return token{}, ctx.Err()
+	}
+	if now := p.clock(); now.Sub(p.last) > sealerPause {
+		if err := p.load(context.WithoutCancel(ctx)); err != nil { // others wait for the result, even if the client disconnects
+			return token{}, Unavailable("the keys of page tokens cannot be read", err)
+		}
+		p.last = now
+	}
+	return p.sealer.Load().open(sealed, list)
+}
+
+// seal seals a token.
+func (p *pageTokens) seal(t token, list []byte) string { return p.sealer.Load().seal(t, list) }
 
 // A token is the content of a page token. It is sealed, so that clients can
 // neither read nor make one. The list it belongs to is its associated data: it does

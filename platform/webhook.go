@@ -4,6 +4,47 @@ import (
 	"context"
 )
 
+// WebhookStore finds the work of those who deliver events.
+type WebhookStore interface {
+	// OldestWaiting returns the time of the first event that has not been relayed, and
+	// the time at which the first delivery is due that has not ended. They are zero if
+	// there is none.
+	OldestWaiting(ctx context.Context) (event, delivery Time, err error)
+	// DueDeliveries lists up to limit deliveries that are due now and have no lease that
+	// lasts longer, the oldest first. next is the time at which the first of the others is
+	// due, or zero.
+	DueDeliveries(ctx context.Context, now Time, limit int) (due []UID, next Time, err error)
+	// DueDeliveriesInTurn lists up to share such deliveries of each of the next
+	// subscriptions after one that have any queued. It returns the last one of these, or
+	// "" if no other follows.
+	DueDeliveriesInTurn(ctx context.Context, now Time, after UID, subscriptions, share int) (due []UID, last UID, err error)
+}
+
+// WebhookQueries move events and deliveries on their way to sinks.
+type WebhookQueries interface {
+	// EventsToRelay reads the events of all organisations after a position, as EventsAfter does, and
+	// denied changes with them.
+	EventsToRelay(ctx context.Context, tx Tx, after EventPosition, limit int) ([]*Event, error)
+
+	// RelayPosition returns the position of the last event that was relayed to
+	// subscriptions.
+	RelayPosition(ctx context.Context, tx Tx) (EventPosition, error)
+
+	SetRelayPosition(ctx context.Context, tx Tx, at EventPosition) error
+
+	// ClaimDeliveries gives leases, and the next tickets, to those of the deliveries that are
+	// due now and have no lease that lasts longer. It waits for no other transaction: it
+	// skips the deliveries that another one changes, as SetLeases does.
+	ClaimDeliveries(ctx context.Context, tx Tx, deliveries []UID, now, until Time) ([]Ticket, error)
+
+	// SetLeases changes the end of leases. It skips tickets that are no longer valid.
+	SetLeases(ctx context.Context, tx Tx, tickets []Ticket, until Time) error
+
+	// FailDeliveries ends up to limit pending deliveries of a disabled subscription as
+	// failed, and returns their number. It does nothing for other subscriptions.
+	FailDeliveries(ctx context.Context, tx Tx, subscription UID, reason string, at Time, limit int) (int, error)
+}
+
 // Webhooks are the operations that deliver recorded events to the sinks of
 // subscriptions. They run in the background and check no capabilities.
 //
@@ -12,9 +53,9 @@ import (
 // leases with the methods of DeliveryQueue. BeginAttempt and EndAttempt enclose each
 // attempt, and EndAttempt decides when the next one is due. An attempt whose result is
 // not recorded is made again when its lease has ended.
-type Webhooks struct{ p *Platform }
+type Webhooks struct{ area *webhooksArea }
 
 // Keys returns the keys that sign deliveries, in PKCS #8. The last is the newest.
 func (w Webhooks) Keys(ctx context.Context) ([]Key, error) {
-	return w.p.ensureKeys(ctx, webhookKeys, newSigningKey)
+	return w.area.secrets.ensureKeys(ctx, webhookKeys, newSigningKey)
 }

@@ -19,11 +19,11 @@ type Dispatch struct {
 // BeginAttempt returns the data for an attempt with a ticket, or nil if nothing
 // must be sent with it any more.
 func (w Webhooks) BeginAttempt(ctx context.Context, ticket Ticket) (*Dispatch, error) {
-	found, err := w.p.tables.Deliveries.Get(ctx, w.p.store, Keys{uids: []UID{ticket.Delivery}})
+	found, err := w.area.tables.Deliveries.Get(ctx, w.area.store, Keys{uids: []UID{ticket.Delivery}})
 	if err != nil || len(found) == 0 || found[0].Stage == StageEnded || found[0].ticket() != ticket {
 		return nil, err
 	}
-	subscriptions, err := w.p.tables.Subscriptions.Get(ctx, w.p.store, Keys{uids: []UID{ticket.Delivery.Parent()}})
+	subscriptions, err := w.area.tables.Subscriptions.Get(ctx, w.area.store, Keys{uids: []UID{ticket.Delivery.Parent()}})
 	if err != nil || len(subscriptions) == 0 {
 		return nil, err
 	}
@@ -31,21 +31,21 @@ func (w Webhooks) BeginAttempt(ctx context.Context, ticket Ticket) (*Dispatch, e
 	if !s.DisableTime.IsZero() { // a process has ended before it failed all of them
 		return nil, w.failPending(ctx, s.UID)
 	}
-	event, err := w.p.store.Event(ctx, d.EventID)
+	event, err := w.area.events.store.Event(ctx, d.EventID)
 	if err != nil {
 		return nil, err
 	}
 	if event == nil {
 		return nil, w.failDelivery(ctx, d, "the event has been deleted")
 	}
-	secrets, err := w.p.decryptSecrets(s)
+	secrets, err := w.area.decryptSecrets(s)
 	if err != nil {
 		// The delivery waits for a server that has the new key. The sink has not failed.
-		if changed := w.p.checkEncryption(ctx, w.p.store); changed != nil {
+		if changed := w.area.secrets.checkEncryption(ctx, w.area.store); changed != nil {
 			return nil, changed
 		}
 	}
-	dispatch := &Dispatch{Delivery: d, Event: event, Sink: s.Sink, Secrets: secrets, Fault: s.sinkFault(&w.p.options)}
+	dispatch := &Dispatch{Delivery: d, Event: event, Sink: s.Sink, Secrets: secrets, Fault: s.sinkFault(&w.area.options)}
 	if err != nil {
 		dispatch.Fault, dispatch.Cause = "the service cannot read the secret of the subscription", err
 	}
@@ -54,7 +54,7 @@ func (w Webhooks) BeginAttempt(ctx context.Context, ticket Ticket) (*Dispatch, e
 
 // failDelivery ends a delivery as failed.
 func (w Webhooks) failDelivery(ctx context.Context, begun *Delivery, reason string) error {
-	return w.p.store.Write(ctx, func(tx Tx) error {
+	return w.area.store.Write(ctx, func(tx Tx) error {
 		d, mine, err := w.getBegun(ctx, tx, begun)
 		if err != nil || !mine {
 			return err
@@ -65,7 +65,7 @@ func (w Webhooks) failDelivery(ctx context.Context, begun *Delivery, reason stri
 		}
 		d.finish(DeliveryFailed, now)
 		d.LastError = reason
-		return w.p.tables.Deliveries.Update(ctx, tx, d, deliveryProgress...)
+		return w.area.tables.Deliveries.Update(ctx, tx, d, deliveryProgress...)
 	})
 }
 
@@ -75,7 +75,7 @@ func (w Webhooks) failDelivery(ctx context.Context, begun *Delivery, reason stri
 // delivery does not exist any more.
 func (w Webhooks) getBegun(ctx context.Context, tx Tx, begun *Delivery) (d *Delivery, mine bool, err error) {
 	tx.Lock(begun.UID.Parent()) // attempts also update the subscription
-	d, err = w.p.tables.Deliveries.GetForUpdate(ctx, tx, begun.UID)
+	d, err = w.area.tables.Deliveries.GetForUpdate(ctx, tx, begun.UID)
 	switch {
 	case errors.Is(err, ErrNotFound):
 		return nil, false, nil
@@ -91,19 +91,19 @@ func (w Webhooks) EndAttempt(ctx context.Context, begun *Dispatch, a Attempt) (a
 	var became *Delivery
 	var health *Subscription
 	var more bool
-	err = w.p.store.Write(ctx, func(tx Tx) (err error) {
+	err = w.area.store.Write(ctx, func(tx Tx) (err error) {
 		became, health, more, err = w.storeAttempt(ctx, tx, begun.Delivery, a)
 		return err
 	})
 	if err == nil && became != nil && begun.Event != nil {
-		w.p.options.Observer.DeliveryTried(begun.Sink, became.State, w.p.now().Sub(begun.Event.Time.Time))
+		w.area.options.Observer.DeliveryTried(begun.Sink, became.State, w.area.now().Sub(begun.Event.Time.Time))
 	}
 	if err == nil && health != nil {
 		w.logHealth(health, a)
 	}
 	if err == nil && more {
 		if failed := w.failPending(ctx, begun.Delivery.UID.Parent()); failed != nil {
-			w.p.options.Logger.Warn("a disabled subscription still has pending deliveries, which will be failed later", "error", failed)
+			w.area.logger.Warn("a disabled subscription still has pending deliveries, which will be failed later", "error", failed)
 		}
 	}
 	return err == nil && became != nil && became.Stage == StageQueued, err
@@ -111,7 +111,7 @@ func (w Webhooks) EndAttempt(ctx context.Context, begun *Dispatch, a Attempt) (a
 
 // logHealth logs that the sink of a subscription has begun to fail, works again, or gets no more events.
 func (w Webhooks) logHealth(s *Subscription, a Attempt) {
-	logger := w.p.options.Logger.With("subscription", s.UID, "host", SinkHost(s.Sink))
+	logger := w.area.logger.With("subscription", s.UID, "host", SinkHost(s.Sink))
 	switch {
 	case !s.DisableTime.IsZero():
 		logger.Warn("a subscription was disabled and gets no more events; enable it when its sink works", "error", s.DisableReason)
@@ -129,7 +129,7 @@ func (w Webhooks) storeAttempt(ctx context.Context, tx Tx, begun *Delivery, a At
 	if err != nil || !mine {
 		return d, nil, false, err
 	}
-	subscriptions, err := w.p.tables.Subscriptions.Get(ctx, tx, Keys{uids: []UID{d.UID.Parent()}})
+	subscriptions, err := w.area.tables.Subscriptions.Get(ctx, tx, Keys{uids: []UID{d.UID.Parent()}})
 	if err != nil || len(subscriptions) == 0 {
 		return nil, nil, false, err
 	}
@@ -138,8 +138,8 @@ func (w Webhooks) storeAttempt(ctx context.Context, tx Tx, begun *Delivery, a At
 	if err != nil {
 		return nil, nil, false, err
 	}
-	d.recordAttempt(a, now, rand.Float64(), w.p.options.DeliveryTimeScale) //nolint:gosec // jitter is no secret
-	if err := w.p.tables.Deliveries.Update(ctx, tx, d, deliveryProgress...); err != nil {
+	d.recordAttempt(a, now, rand.Float64(), w.area.options.DeliveryTimeScale) //nolint:gosec // jitter is no secret
+	if err := w.area.tables.Deliveries.Update(ctx, tx, d, deliveryProgress...); err != nil {
 		return nil, nil, false, err
 	}
 	if s.recordAttempt(a, now) {
@@ -153,7 +153,7 @@ func (w Webhooks) storeAttempt(ctx context.Context, tx Tx, begun *Delivery, a At
 // disabled, it fails pending deliveries and records an event. more reports whether there
 // can be more pending ones, which other transactions must fail.
 func (w Webhooks) updateHealth(ctx context.Context, tx Tx, s *Subscription) (more bool, err error) {
-	if err := w.p.tables.Subscriptions.Update(ctx, tx, s, "failingSince", "disableTime", "disableReason"); err != nil {
+	if err := w.area.tables.Subscriptions.Update(ctx, tx, s, "failingSince", "disableTime", "disableReason"); err != nil {
 		return false, err
 	}
 	if s.DisableTime.IsZero() {
@@ -163,7 +163,7 @@ func (w Webhooks) updateHealth(ctx context.Context, tx Tx, s *Subscription) (mor
 		return false, err
 	}
 	ctx = WithActor(ctx, NewOperator("webhooks"))
-	tx.Record(w.p.event(ctx, subscriptionKind.Event, "disabled", s.UID, s.UID.Parent(), s))
+	tx.Record(w.area.event(ctx, subscriptionKind.Event, "disabled", s.UID, s.UID.Parent(), s))
 	return more, nil
 }
 
@@ -174,7 +174,7 @@ func (w Webhooks) failSome(ctx context.Context, tx Tx, s *Subscription) (more bo
 	if err != nil {
 		return false, err
 	}
-	n, err := w.p.tables.FailDeliveries(ctx, tx, s.UID, s.disabledFault(), now, changeLimit)
+	n, err := w.area.tables.FailDeliveries(ctx, tx, s.UID, s.disabledFault(), now, changeLimit)
 	return n == changeLimit, err
 }
 
@@ -182,10 +182,10 @@ func (w Webhooks) failSome(ctx context.Context, tx Tx, s *Subscription) (more bo
 // be hundreds of thousands, which takes several transactions.
 func (w Webhooks) failPending(ctx context.Context, subscription UID) error {
 	for more := true; more; {
-		err := w.p.store.Write(ctx, func(tx Tx) error {
+		err := w.area.store.Write(ctx, func(tx Tx) error {
 			more = false
 			tx.Lock(subscription)
-			found, err := w.p.tables.Subscriptions.Get(ctx, tx, Keys{uids: []UID{subscription}})
+			found, err := w.area.tables.Subscriptions.Get(ctx, tx, Keys{uids: []UID{subscription}})
 			if err == nil && len(found) == 1 {
 				more, err = w.failSome(ctx, tx, found[0])
 			}

@@ -23,7 +23,7 @@ const (
 // A DeliveryQueue is the queue of deliveries as one process uses it. Due is not safe for
 // concurrent use; the other methods are.
 type DeliveryQueue struct {
-	p     *Platform
+	area  *webhooksArea
 	lease time.Duration
 	after UID // subscription that had its turn last; "" means that the first one is next
 }
@@ -31,7 +31,7 @@ type DeliveryQueue struct {
 // Queue returns a queue whose claims are valid for the duration of a lease, unless Renew
 // extends them.
 func (w Webhooks) Queue(lease time.Duration) *DeliveryQueue {
-	return &DeliveryQueue{p: w.p, lease: lease}
+	return &DeliveryQueue{area: w.area, lease: lease}
 }
 
 // DueDeliveries are some deliveries that are due and that no process holds.
@@ -49,11 +49,11 @@ type DueDeliveries struct {
 // the order of their UIDs, and continues with those that follow in the next call. So the
 // many deliveries of one subscription delay no other, and a call reads few rows.
 func (q *DeliveryQueue) Due(ctx context.Context) (DueDeliveries, error) {
-	now, err := q.p.store.Now(ctx)
+	now, err := q.area.store.Now(ctx)
 	if err != nil {
 		return DueDeliveries{}, err
 	}
-	oldest, next, err := q.p.store.DueDeliveries(ctx, now, dueLimit)
+	oldest, next, err := q.area.store.DueDeliveries(ctx, now, dueLimit)
 	switch {
 	case err != nil:
 		return DueDeliveries{}, err
@@ -63,7 +63,7 @@ func (q *DeliveryQueue) Due(ctx context.Context) (DueDeliveries, error) {
 		return DueDeliveries{UIDs: oldest, Next: next.Sub(now.Time)}, nil
 	}
 	due := DueDeliveries{IsPart: true}
-	due.UIDs, q.after, err = q.p.store.DueDeliveriesInTurn(ctx, now, q.after, turnSubscriptions, turnShare)
+	due.UIDs, q.after, err = q.area.store.DueDeliveriesInTurn(ctx, now, q.after, turnSubscriptions, turnShare)
 	due.IsLastPart = q.after == ""
 	return due, err
 }
@@ -72,12 +72,12 @@ func (q *DeliveryQueue) Due(ctx context.Context) (DueDeliveries, error) {
 // returns their tickets. The caller must make an attempt with each ticket. After an error, the
 // deliveries may be held until their leases end.
 func (q *DeliveryQueue) Claim(ctx context.Context, deliveries []UID) (claimed []Ticket, err error) {
-	err = q.p.store.Write(ctx, func(tx Tx) error {
+	err = q.area.store.Write(ctx, func(tx Tx) error {
 		now, err := tx.Now(ctx)
 		if err != nil {
 			return err
 		}
-		claimed, err = q.p.tables.ClaimDeliveries(ctx, tx, deliveries, now, At(now.Add(q.lease)))
+		claimed, err = q.area.tables.ClaimDeliveries(ctx, tx, deliveries, now, At(now.Add(q.lease)))
 		return err
 	})
 	if err != nil {
@@ -88,18 +88,18 @@ func (q *DeliveryQueue) Claim(ctx context.Context, deliveries []UID) (claimed []
 
 // Renew extends the leases of tickets. It skips tickets that are no longer valid.
 func (q *DeliveryQueue) Renew(ctx context.Context, tickets []Ticket) error {
-	return q.p.store.Write(ctx, func(tx Tx) error {
+	return q.area.store.Write(ctx, func(tx Tx) error {
 		now, err := tx.Now(ctx)
 		if err != nil {
 			return err
 		}
-		return q.p.tables.SetLeases(ctx, tx, tickets, At(now.Add(q.lease)))
+		return q.area.tables.SetLeases(ctx, tx, tickets, At(now.Add(q.lease)))
 	})
 }
 
 // Release gives back tickets without an attempt. Their deliveries are due again.
 func (q *DeliveryQueue) Release(ctx context.Context, tickets ...Ticket) error {
-	return q.p.store.Write(ctx, func(tx Tx) error { return q.p.tables.SetLeases(ctx, tx, tickets, Time{}) })
+	return q.area.store.Write(ctx, func(tx Tx) error { return q.area.tables.SetLeases(ctx, tx, tickets, Time{}) })
 }
 
 // lockSubscriptions locks subscriptions, as attempts do. So none of their deliveries ends

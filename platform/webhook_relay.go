@@ -22,14 +22,14 @@ const (
 // organisation can have many subscriptions and a transaction must be short.
 func (w Webhooks) Relay(ctx context.Context) (events int, err error) {
 	var from, upTo EventPosition
-	err = w.p.store.Write(ctx, func(tx Tx) error {
+	err = w.area.store.Write(ctx, func(tx Tx) error {
 		tx.Lock(relayLock)
 		var err error
-		if from, err = w.p.tables.RelayPosition(ctx, tx); err != nil {
+		if from, err = w.area.tables.RelayPosition(ctx, tx); err != nil {
 			return err
 		}
 		upTo = from
-		recorded, err := w.p.tables.EventsToRelay(ctx, tx, from, relayBatch)
+		recorded, err := w.area.tables.EventsToRelay(ctx, tx, from, relayBatch)
 		if events = len(recorded); err != nil || events == 0 {
 			return err
 		}
@@ -37,14 +37,14 @@ func (w Webhooks) Relay(ctx context.Context) (events int, err error) {
 		if deliveries, events, err = w.newDeliveries(ctx, tx, recorded); err != nil {
 			return err
 		}
-		if err := w.p.tables.Deliveries.Insert(ctx, tx, deliveries...); err != nil {
+		if err := w.area.tables.Deliveries.Insert(ctx, tx, deliveries...); err != nil {
 			return err
 		}
 		upTo = recorded[events-1].Position
-		return w.p.tables.SetRelayPosition(ctx, tx, upTo)
+		return w.area.tables.SetRelayPosition(ctx, tx, upTo)
 	})
 	if err == nil {
-		w.p.relayed.advance(from, upTo, w.p.options.Logger)
+		w.area.relayed.advance(from, upTo, w.area.logger)
 	}
 	return events, err
 }
@@ -60,10 +60,12 @@ type Backlog struct {
 }
 
 // Backlog reads the backlog of all processes.
-func (w Webhooks) Backlog(ctx context.Context) (Backlog, error) { return ReadBacklog(ctx, w.p.store) }
+func (w Webhooks) Backlog(ctx context.Context) (Backlog, error) {
+	return ReadBacklog(ctx, w.area.store)
+}
 
 // ReadBacklog returns how late the delivery of the events in a store is.
-func ReadBacklog(ctx context.Context, store Store) (Backlog, error) {
+func ReadBacklog(ctx context.Context, store WebhooksStore) (Backlog, error) {
 	event, delivery, err := store.OldestWaiting(ctx)
 	if err != nil {
 		return Backlog{}, err
@@ -89,7 +91,7 @@ func (w Webhooks) newDeliveries(ctx context.Context, tx Tx, events []*Event) (de
 		roots[i] = e.Subject.Root()
 	}
 	slices.Sort(roots)
-	subscriptions, err := w.p.tables.ActiveSubscriptions(ctx, tx, slices.Compact(roots))
+	subscriptions, err := w.area.tables.ActiveSubscriptions(ctx, tx, slices.Compact(roots))
 	if err != nil || len(subscriptions) == 0 {
 		return nil, len(events), err
 	}

@@ -12,7 +12,7 @@ import (
 
 // authorizeCreate authorises and checks a creation below parent and returns the
 // new row.
-func (r *resources[T, F]) authorizeCreate(ctx context.Context, parent UID, in fieldmask.Input[T]) (zero T, _ error) {
+func (r *Collection[T, F]) authorizeCreate(ctx context.Context, parent UID, in fieldmask.Input[T]) (zero T, _ error) {
 	TraceOf(ctx).NoteResource(r.kind.Name, parent)
 	var v violations
 	if _, err := requireCaller(ctx); err != nil {
@@ -34,12 +34,12 @@ func (r *resources[T, F]) authorizeCreate(ctx context.Context, parent UID, in fi
 	if !r.kind.SharesUID {
 		uid = parent.newChild()
 	}
-	r.kind.Stamp(row, uid, r.p.now())
+	r.kind.Stamp(row, uid, r.core.now())
 	return row, nil
 }
 
 // decode decodes and checks a row to be created.
-func (r *resources[T, F]) decode(in fieldmask.Input[T], v *violations) T {
+func (r *Collection[T, F]) decode(in fieldmask.Input[T], v *violations) T {
 	row, found := in.DecodeCreate(r.kind.Fields, func(claimed T) bool { return r.kind.UID(claimed).Valid() })
 	*v = append(*v, found...)
 	r.kind.Check(row, func(field string) bool { return !v.has(field) }, v)
@@ -47,7 +47,7 @@ func (r *resources[T, F]) decode(in fieldmask.Input[T], v *violations) T {
 }
 
 // create is the complete Create of a kind without special rules.
-func (r *resources[T, F]) create(ctx context.Context, parent UID, in fieldmask.Input[T]) (zero T, _ error) {
+func (r *Collection[T, F]) create(ctx context.Context, parent UID, in fieldmask.Input[T]) (zero T, _ error) {
 	row, err := r.authorizeCreate(ctx, parent, in)
 	if err != nil {
 		return zero, r.recordIfDenied(ctx, "created", parent, err)
@@ -57,8 +57,8 @@ func (r *resources[T, F]) create(ctx context.Context, parent UID, in fieldmask.I
 
 // insert stores a row and records its event. It calls check before, in the same
 // transaction.
-func (r *resources[T, F]) insert(ctx context.Context, parent UID, row T, check func(Tx) error) (zero T, _ error) {
-	err := r.p.store.Write(ctx, func(tx Tx) error {
+func (r *Collection[T, F]) insert(ctx context.Context, parent UID, row T, check func(Tx) error) (zero T, _ error) {
+	err := r.core.store.Write(ctx, func(tx Tx) error {
 		if err := check(tx); err != nil {
 			return err
 		}
@@ -71,7 +71,7 @@ func (r *resources[T, F]) insert(ctx context.Context, parent UID, row T, check f
 }
 
 // insertInTx stores a row in a transaction and records its event.
-func (r *resources[T, F]) insertInTx(ctx context.Context, tx Tx, row T) error {
+func (r *Collection[T, F]) insertInTx(ctx context.Context, tx Tx, row T) error {
 	created := r.creationEvent(ctx, row)
 	if err := r.table.Insert(ctx, tx, row); err != nil {
 		return err
@@ -81,8 +81,8 @@ func (r *resources[T, F]) insertInTx(ctx context.Context, tx Tx, row T) error {
 }
 
 // creationEvent returns the event of the creation of a row.
-func (r *resources[T, F]) creationEvent(ctx context.Context, row T) *Event {
-	e := r.p.event(ctx, r.kind.Event, "created", r.kind.UID(row), r.kind.Group(row), row)
+func (r *Collection[T, F]) creationEvent(ctx context.Context, row T) *Event {
+	e := r.core.event(ctx, r.kind.Event, "created", r.kind.UID(row), r.kind.Group(row), row)
 	if r.kind.Begin != nil {
 		r.kind.Begin(row, e)
 	}
@@ -90,7 +90,7 @@ func (r *resources[T, F]) creationEvent(ctx context.Context, row T) *Event {
 }
 
 // insertError converts an error of the store into that of a creation.
-func (r *resources[T, F]) insertError(ctx context.Context, parent UID, row T, err error) error {
+func (r *Collection[T, F]) insertError(ctx context.Context, parent UID, row T, err error) error {
 	switch {
 	case errors.Is(err, ErrDuplicate):
 		return r.alreadyExists(ctx, parent, row)
@@ -101,14 +101,14 @@ func (r *resources[T, F]) insertError(ctx context.Context, parent UID, row T, er
 }
 
 // update is the complete Update of a kind without special rules.
-func (r *resources[T, F]) update(ctx context.Context, uid UID, in fieldmask.Input[T]) (T, error) {
+func (r *Collection[T, F]) update(ctx context.Context, uid UID, in fieldmask.Input[T]) (T, error) {
 	return r.updateChecked(ctx, uid, in, allowChange)
 }
 
 // updateChecked writes the fields that in names. It calls check before, in the
 // same transaction; check may extend the change. Only these columns are written, so
 // that concurrent updates of different fields do not overwrite each other.
-func (r *resources[T, F]) updateChecked(ctx context.Context, uid UID, in fieldmask.Input[T], check func(Tx, *fieldmask.Change[T]) error) (zero T, _ error) {
+func (r *Collection[T, F]) updateChecked(ctx context.Context, uid UID, in fieldmask.Input[T], check func(Tx, *fieldmask.Change[T]) error) (zero T, _ error) {
 	TraceOf(ctx).NoteResource(r.kind.Name, uid)
 	change, err := r.authorizeUpdate(ctx, uid, in)
 	if err != nil {
@@ -118,7 +118,7 @@ func (r *resources[T, F]) updateChecked(ctx context.Context, uid UID, in fieldma
 		return r.getCurrent(ctx, uid)
 	}
 	var row T
-	err = r.p.store.Write(ctx, func(tx Tx) (err error) {
+	err = r.core.store.Write(ctx, func(tx Tx) (err error) {
 		row, err = r.writeInTx(ctx, tx, uid, change, check)
 		return err
 	})
@@ -130,19 +130,19 @@ func (r *resources[T, F]) updateChecked(ctx context.Context, uid UID, in fieldma
 
 // getLocked reads a resource and locks its organisation, so that no grants change
 // until the transaction ends.
-func (r *resources[T, F]) getLocked(ctx context.Context, tx Tx, uid UID) (zero T, _ error) {
+func (r *Collection[T, F]) getLocked(ctx context.Context, tx Tx, uid UID) (zero T, _ error) {
 	tx.Lock(uid.Root())
 	return r.getRow(ctx, tx, uid)
 }
 
 // getCurrent reads a resource that the caller has been authorised for. It is the
 // response to an update that changes nothing.
-func (r *resources[T, F]) getCurrent(ctx context.Context, uid UID) (T, error) {
-	return r.getRow(ctx, r.p.store, uid)
+func (r *Collection[T, F]) getCurrent(ctx context.Context, uid UID) (T, error) {
+	return r.getRow(ctx, r.core.store, uid)
 }
 
 // getRow reads a resource. It does not check the rights of the caller.
-func (r *resources[T, F]) getRow(ctx context.Context, from Conn, uid UID) (zero T, _ error) {
+func (r *Collection[T, F]) getRow(ctx context.Context, from Conn, uid UID) (zero T, _ error) {
 	rows, err := r.table.Get(ctx, from, Keys{uids: []UID{uid}})
 	if err != nil {
 		return zero, err
@@ -154,7 +154,7 @@ func (r *resources[T, F]) getRow(ctx context.Context, from Conn, uid UID) (zero 
 }
 
 // findRows reads those of some resources that exist. It does not check the rights of the caller.
-func (r *resources[T, F]) findRows(ctx context.Context, from Conn, uids []UID) (map[UID]T, error) {
+func (r *Collection[T, F]) findRows(ctx context.Context, from Conn, uids []UID) (map[UID]T, error) {
 	rows, err := r.table.Get(ctx, from, Keys{uids: slices.Compact(slices.Sorted(slices.Values(uids)))})
 	found := make(map[UID]T, len(rows))
 	for _, row := range rows {
@@ -165,7 +165,7 @@ func (r *resources[T, F]) findRows(ctx context.Context, from Conn, uids []UID) (
 
 // writeInTx stores the fields of an authorised change in a transaction and records
 // its event. A change without fields changes nothing.
-func (r *resources[T, F]) writeInTx(ctx context.Context, tx Tx, uid UID, accepted *fieldmask.Change[T], check func(Tx, *fieldmask.Change[T]) error) (zero T, _ error) {
+func (r *Collection[T, F]) writeInTx(ctx context.Context, tx Tx, uid UID, accepted *fieldmask.Change[T], check func(Tx, *fieldmask.Change[T]) error) (zero T, _ error) {
 	rows, _, err := r.writeAllInTx(ctx, tx, []UID{uid}, []*fieldmask.Change[T]{accepted}, check)
 	if err != nil {
 		return zero, err
@@ -175,7 +175,7 @@ func (r *resources[T, F]) writeInTx(ctx context.Context, tx Tx, uid UID, accepte
 
 // writeAllInTx does so with changes of many rows. After an error, it returns the index of the change that caused it, or
 // noRow.
-func (r *resources[T, F]) writeAllInTx(ctx context.Context, tx Tx, uids []UID, accepted []*fieldmask.Change[T], check func(Tx, *fieldmask.Change[T]) error) (rows []T, failing int, err error) {
+func (r *Collection[T, F]) writeAllInTx(ctx context.Context, tx Tx, uids []UID, accepted []*fieldmask.Change[T], check func(Tx, *fieldmask.Change[T]) error) (rows []T, failing int, err error) {
 	rows = make([]T, len(uids))
 	var changes []RowChange[T]
 	var indices []int
@@ -193,7 +193,7 @@ func (r *resources[T, F]) writeAllInTx(ctx context.Context, tx Tx, uids []UID, a
 			}
 			continue
 		}
-		r.kind.Stamp(change.Row, uids[i], r.p.now())
+		r.kind.Stamp(change.Row, uids[i], r.core.now())
 		rows[i] = change.Row
 		changes, indices = append(changes, RowChange[T]{change.Row, change.Fields}), append(indices, i)
 	}
@@ -211,7 +211,7 @@ func (r *resources[T, F]) writeAllInTx(ctx context.Context, tx Tx, uids []UID, a
 }
 
 // updateError converts an error of the store into that of an update.
-func (r *resources[T, F]) updateError(ctx context.Context, uid UID, accepted *fieldmask.Change[T], err error) error {
+func (r *Collection[T, F]) updateError(ctx context.Context, uid UID, accepted *fieldmask.Change[T], err error) error {
 	switch {
 	case errors.Is(err, ErrNotFound):
 		return r.kind.notFound(uid)
@@ -222,15 +222,15 @@ func (r *resources[T, F]) updateError(ctx context.Context, uid UID, accepted *fi
 }
 
 // recordUpdate records the event of an update.
-func (r *resources[T, F]) recordUpdate(ctx context.Context, tx Tx, row T, changes []EventChange) {
-	e := r.p.event(ctx, r.kind.Event, "updated", r.kind.UID(row), r.kind.Group(row), row)
+func (r *Collection[T, F]) recordUpdate(ctx context.Context, tx Tx, row T, changes []EventChange) {
+	e := r.core.event(ctx, r.kind.Event, "updated", r.kind.UID(row), r.kind.Group(row), row)
 	e.Changes = changes
 	tx.Record(e)
 }
 
 // authorizeUpdate authorises and decodes an update. Objects of which only parts
 // are written are checked later, when they are merged.
-func (r *resources[T, F]) authorizeUpdate(ctx context.Context, uid UID, in fieldmask.Input[T]) (*fieldmask.Change[T], error) {
+func (r *Collection[T, F]) authorizeUpdate(ctx context.Context, uid UID, in fieldmask.Input[T]) (*fieldmask.Change[T], error) {
 	var v violations
 	if _, err := requireCaller(ctx); err != nil {
 		return nil, err
@@ -252,7 +252,7 @@ func (r *resources[T, F]) authorizeUpdate(ctx context.Context, uid UID, in field
 // checkClaims rejects output-only fields of a body or a mask whose values differ from those
 // of the resource. A body with the uid of the resource is taken for the resource as
 // it was read: then volatile fields are not compared.
-func (r *resources[T, F]) checkClaims(ctx context.Context, uid UID, c *fieldmask.Change[T], v *violations) error {
+func (r *Collection[T, F]) checkClaims(ctx context.Context, uid UID, c *fieldmask.Change[T], v *violations) error {
 	whole := slices.Contains(c.Claims, "uid") && r.kind.UID(c.Claimed) == uid
 	claims := slices.DeleteFunc(slices.Clone(c.Claims), func(name string) bool {
 		f := fieldmask.FindField(r.kind.Fields, name)
@@ -276,7 +276,7 @@ func (r *resources[T, F]) checkClaims(ctx context.Context, uid UID, c *fieldmask
 
 // mergeParts locks the resource and completes the objects of which a change writes
 // parts with their stored members.
-func (r *resources[T, F]) mergeParts(ctx context.Context, tx Tx, uid UID, c *fieldmask.Change[T]) error {
+func (r *Collection[T, F]) mergeParts(ctx context.Context, tx Tx, uid UID, c *fieldmask.Change[T]) error {
 	if len(c.Parts) == 0 {
 		return nil
 	}
@@ -308,22 +308,22 @@ func retryCollisions(write func() error) error {
 }
 
 // remove is the complete Delete of a kind without special rules.
-func (r *resources[T, F]) remove(ctx context.Context, uid UID) error {
+func (r *Collection[T, F]) remove(ctx context.Context, uid UID) error {
 	return r.removeChecked(ctx, uid, allowDeletion)
 }
 
 // removeChecked deletes a resource. It calls check before, in the same
 // transaction.
-func (r *resources[T, F]) removeChecked(ctx context.Context, uid UID, check func(Tx, UID) error) error {
+func (r *Collection[T, F]) removeChecked(ctx context.Context, uid UID, check func(Tx, UID) error) error {
 	err := r.authorizeRemove(ctx, uid)
 	if err == nil {
-		err = r.removeError(ctx, uid, r.p.store.Write(ctx, func(tx Tx) error { return r.removeInTx(ctx, tx, uid, check) }))
+		err = r.removeError(ctx, uid, r.core.store.Write(ctx, func(tx Tx) error { return r.removeInTx(ctx, tx, uid, check) }))
 	}
 	return r.recordIfDenied(ctx, "deleted", uid, err)
 }
 
 // authorizeRemove authorises a deletion.
-func (r *resources[T, F]) authorizeRemove(ctx context.Context, uid UID) error {
+func (r *Collection[T, F]) authorizeRemove(ctx context.Context, uid UID) error {
 	TraceOf(ctx).NoteResource(r.kind.Name, uid)
 	if _, err := requireCaller(ctx); err != nil {
 		return err
@@ -336,7 +336,7 @@ func (r *resources[T, F]) authorizeRemove(ctx context.Context, uid UID) error {
 }
 
 // removeInTx deletes a resource in a transaction and records its event.
-func (r *resources[T, F]) removeInTx(ctx context.Context, tx Tx, uid UID, check func(Tx, UID) error) error {
+func (r *Collection[T, F]) removeInTx(ctx context.Context, tx Tx, uid UID, check func(Tx, UID) error) error {
 	if err := check(tx, uid); err != nil {
 		return err
 	}
@@ -344,17 +344,17 @@ func (r *resources[T, F]) removeInTx(ctx context.Context, tx Tx, uid UID, check 
 	if err != nil {
 		return err
 	}
-	tx.Record(r.p.event(ctx, r.kind.Event, "deleted", uid, r.kind.Group(row), row))
+	tx.Record(r.core.event(ctx, r.kind.Event, "deleted", uid, r.kind.Group(row), row))
 	return nil
 }
 
 // removeError converts an error of the store into that of a deletion.
-func (r *resources[T, F]) removeError(ctx context.Context, uid UID, err error) error {
+func (r *Collection[T, F]) removeError(ctx context.Context, uid UID, err error) error {
 	switch {
 	case errors.Is(err, ErrNotFound):
 		return r.kind.notFound(uid)
 	case errors.Is(err, ErrReferenced):
-		blocking, err := r.p.store.Dependents(ctx, r.kind.Name, uid)
+		blocking, err := r.core.store.Dependents(ctx, r.kind.Name, uid)
 		if err != nil {
 			return err
 		}
@@ -411,9 +411,9 @@ func (k *Kind[T]) blockedBecause(blocking []Dependents) string {
 
 // alreadyExists returns the error that names the resource in parent with the unique key of a
 // row.
-func (r *resources[T, F]) alreadyExists(ctx context.Context, parent UID, row T) error {
+func (r *Collection[T, F]) alreadyExists(ctx context.Context, parent UID, row T) error {
 	scope := newScope(Branch{Relation: Children, UID: parent})
-	rows, err := r.table.List(ctx, r.p.store, Query[F]{Scope: scope, Filter: r.keyFilter(row), Order: r.kind.DefaultOrder, Limit: 1, Parts: PartItems})
+	rows, err := r.table.List(ctx, r.core.store, Query[F]{Scope: scope, Filter: r.keyFilter(row), Order: r.kind.DefaultOrder, Limit: 1, Parts: PartItems})
 	if err != nil {
 		return err
 	}

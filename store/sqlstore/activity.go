@@ -14,7 +14,8 @@ import (
 
 // AdvisoryActivity counts, per step, the advisories that were published and
 // those that were fixed, without withdrawn ones.
-func (s tables) AdvisoryActivity(ctx context.Context, a platform.ActivityQuery) (counts []platform.AdvisoryCount, err error) {
+func (queries) AdvisoryActivity(ctx context.Context, on platform.Conn, a platform.ActivityQuery) (counts []platform.AdvisoryCount, err error) {
+	s := tablesOf(on)
 	add := func(step int, opened, fixed int64) {
 		counts = append(counts, platform.AdvisoryCount{Step: step, Opened: opened, Fixed: fixed})
 	}

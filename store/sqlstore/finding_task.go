@@ -436,13 +436,6 @@ func (tx *transaction) forgetOpenFindings(repo platform.UID) {
 		q := table.NewStatement(tx.Dialect).Add("UPDATE open_finding_change AS t SET r0 = t.r0 - f.r0, r1 = t.r1 - f.r1, r2 = t.r2 - f.r2, r3 = t.r3 - f.r3, r4 = t.r4 - f.r4, r5 = t.r5 - f.r5")
 		tx.Conn.Queue(q.Add(" FROM open_finding_change f WHERE f.scope = ? AND t.scope = ? AND t.quarter = f.quarter", repo, scope).Build(nil))
 	}
-	queries{}.DeleteOpenCountsOf(tx, repo)
-}
-
-// DeleteOpenCountsOf deletes how many findings were open in a group or a repo.
-func (queries) DeleteOpenCountsOf(in platform.Tx, scope platform.UID) {
-	tx := transactionOf(in)
-	tx.Conn.Queue(table.NewStatement(tx.Dialect).Add("DELETE FROM open_finding_change WHERE scope = ?", scope).Build(nil))
 }
 
 // ForgetRepo takes a repo, its images and their findings out of the counters.

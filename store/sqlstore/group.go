@@ -30,6 +30,7 @@ var groups = table.New(&table.Definition[*platform.Group, *platform.GroupFilter]
 	AliasesOf:  func(g *platform.Group) []string { return g.Labels.Conditions() },
 	SearchText: "t.search", SearchQuery: func(f *platform.GroupFilter) string { return f.Query },
 	SearchTextOf: (*platform.Group).SearchText, SearchFields: []string{"name", "description"},
+	Owned: ownedByScope,
 	Where: func(f *platform.GroupFilter, s *table.Statement) {
 		s.AddName(f.Name)
 		s.AddWords("t.search", f.Query)
@@ -43,3 +44,6 @@ var groups = table.New(&table.Definition[*platform.Group, *platform.GroupFilter]
 func ownUID(u platform.UID) platform.UID { return u }
 
 func parentUID(u platform.UID) platform.UID { return u.Parent() }
+
+// ownedByScope are the rows that belong to a group or a repo without being resources in it.
+var ownedByScope = []table.OwnedColumn{{Table: "triage_rule", Column: "parent"}, {Table: "open_finding_change", Column: "scope"}}

@@ -49,6 +49,7 @@ var repos = table.New(&table.Definition[*platform.Repo, *platform.RepoFilter]{
 		return holding(repoHolds, b.Holds)
 	},
 	OnChange:   addTask(func(r *platform.Repo) platform.FindingTask { return platform.FindingTask{Subject: r.UID} }),
+	Owned:      ownedByScope,
 	OnChangeOf: []string{"name"}, // which stands for packages that are not known
 	Where: func(f *platform.RepoFilter, s *table.Statement) {
 		s.AddName(f.Name)

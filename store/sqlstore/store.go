@@ -117,6 +117,18 @@ func (s *Store) Recount(ctx context.Context) (wrong int64, err error) {
 	return wrong, err
 }
 
+// ExistingGroups reads which of the UIDs are those of groups.
+func (s tables) ExistingGroups(ctx context.Context, uids []platform.UID) (found []platform.UID, err error) {
+	q := table.NewStatement(s.Dialect).Add("SELECT t.uid FROM grp t WHERE t.uid ?", table.UIDKeys(uids))
+	err = s.Reads.Run(ctx, q.Build(func(scan func(...any) error) error {
+		var uid platform.UID
+		err := scan(table.UIDOf(&uid))
+		found = append(found, uid)
+		return err
+	}))
+	return found, err
+}
+
 // A transaction collects the counters and events, which are written last.
 type transaction struct {
 	tables

@@ -74,12 +74,6 @@ func (queries) DeleteTriageRules(in platform.Tx, uids []platform.UID) {
 	}
 }
 
-// DeleteRulesOf deletes the rules of a group or a repo.
-func (queries) DeleteRulesOf(in platform.Tx, scope platform.UID) {
-	tx := transactionOf(in)
-	tx.Conn.Queue(table.NewStatement(tx.Dialect).Add("DELETE FROM triage_rule WHERE parent = ?", scope).Build(nil))
-}
-
 // EndTriageRules deletes rules whose time is over.
 func (queries) EndTriageRules(ctx context.Context, in platform.Tx, now platform.Time) error {
 	tx := transactionOf(in)

@@ -120,11 +120,17 @@ type Definition[T, F any] struct {
 	OnChange   func(tx platform.Tx, row T)
 	OnChangeOf []string
 
+	// Owned are the columns by which rows of other tables belong to a row. They are deleted with it.
+	Owned []OwnedColumn
+
 	// Derive sets what follows from a row's other fields, before it is written.
 	Derive func(T)
 
 	pointerFunctions[T, F]
 }
+
+// An OwnedColumn has the UIDs of the rows that the rows of a table belong to.
+type OwnedColumn struct{ Table, Column string }
 
 // A Join is SQL that ends with a comparison, and the column of t that is compared.
 type Join struct{ SQL, Column string }

@@ -413,6 +413,11 @@ func (w *Writer[T, F]) DeleteAll(ctx context.Context, uids []platform.UID) ([]T,
 		}
 		run = append(run, NewStatement(w.Dialect).Add("DELETE FROM counter WHERE scope ?", scopes).Build(nil))
 	}
+	for _, o := range w.Owned {
+		for _, uid := range uids {
+			run = append(run, NewStatement(w.Dialect).Add("DELETE FROM "+o.Table+" WHERE "+o.Column+" = ?", uid).Build(nil))
+		}
+	}
 	err := w.Conn.Run(ctx, run...)
 	byUID := make(map[platform.UID]T, len(found))
 	for _, row := range found {

@@ -1,0 +1,75 @@
+package platform
+
+import (
+	"context"
+)
+
+// IAMOptions are the settings of access control.
+type IAMOptions struct {
+	AllowSignup   bool           // whether identities of organisations may create organisations
+	AllowIssuers  bool           // whether every issuer is treated as proven, for development
+	SharedIssuers []SharedIssuer // issuers that serve many tenants
+	// IssuerFile reads the organisations that an issuer lists at IssuerFileURL. It returns
+	// none if the issuer has no such file. If it is nil, no issuer is proven by a file.
+	IssuerFile func(ctx context.Context, issuer string) ([]UID, error)
+}
+
+// IAMStore is what access control needs of the database.
+type IAMStore interface {
+	CoreStore
+
+	// MarkSeen sets the last seen time of identities. It changes no update time
+	// and records no event.
+	MarkSeen(ctx context.Context, identities []UID, at Time) error
+
+	// SyncBuiltInRoles makes the stored built-in roles equal to roles.
+	SyncBuiltInRoles(ctx context.Context, roles []*Role) error
+}
+
+// An iamArea has the operations on who may do what.
+type iamArea struct {
+	*Core
+	store    IAMStore
+	tables   IAMTables
+	options  IAMOptions
+	secrets  *Secrets
+	patterns *patterns
+	seen     chan UID
+
+	Groups                    Groups
+	Identities                Identities
+	Roles                     Roles
+	RoleBindings              RoleBindings
+	IdentityProviders         IdentityProviders
+	AccountAssociations       AccountAssociations
+	GroupInvites              GroupInvites
+	ExternalGroupRoleMappings ExternalGroupRoleMappings
+	Terms                     Terms
+	Issuers                   Issuers
+}
+
+func newIAM(core *Core, store IAMStore, tables IAMTables, secrets *Secrets, options IAMOptions) *iamArea {
+	area := &iamArea{Core: core, store: store, tables: tables, options: options, secrets: secrets, patterns: newPatterns(), seen: make(chan UID, 256)}
+	groups := newCollection(core, &groupKind, groupKeyFilter, tables.Groups)
+	area.Groups = Groups{groups.Resources(), groups, area}
+	identities := newCollection(core, &identityKind, nil, tables.Identities)
+	area.Identities = Identities{identities.Resources(), identities, area}
+	roles := newCollection(core, &roleKind, roleKeyFilter, tables.Roles)
+	area.Roles = Roles{roles.Resources(), roles, area}
+	bindings := newCollection(core, &roleBindingKind, bindingKeyFilter, tables.RoleBindings)
+	area.RoleBindings = RoleBindings{bindings.Resources(), bindings, area}
+	bindings.checkNames = area.RoleBindings.checkNames
+	providers := newCollection(core, &identityProviderKind, providerKeyFilter, tables.IdentityProviders)
+	area.IdentityProviders = IdentityProviders{providers.Resources(), providers, area}
+	associations := newCollection(core, &accountAssociationKind, associationKeyFilter, tables.AccountAssociations)
+	area.AccountAssociations = AccountAssociations{associations.Resources(), associations, area}
+	invites := newCollection(core, &groupInviteKind, nil, tables.GroupInvites)
+	area.GroupInvites = GroupInvites{invites.Resources(), invites, area}
+	mappings := newCollection(core, &externalGroupRoleMappingKind, mappingKeyFilter, tables.ExternalGroupRoleMappings)
+	area.ExternalGroupRoleMappings = ExternalGroupRoleMappings{mappings.Resources(), mappings, area}
+	mappings.checkNames = area.ExternalGroupRoleMappings.checkNames
+	terms := newCollection(core, &termsKind, nil, tables.TermsAcceptances)
+	area.Terms = Terms{terms.Resources(), terms, area}
+	area.Issuers = Issuers{area}
+	return area
+}

@@ -1,0 +1,41 @@
+package platform
+
+// An inventoryArea has the operations on what is in registries, and on what is known to be vulnerable.
+type inventoryArea struct {
+	*Core
+	tables InventoryTables
+	iam    *iamArea
+
+	Repos                   Repos
+	Tags                    Tags
+	Images                  Images
+	Packages                Packages
+	PackageVersions         PackageVersions
+	Advisories              Advisories
+	Vulnerabilities         Vulnerabilities
+	Findings                Findings
+	AdvisoryDocuments       AdvisoryDocuments
+	ResolvedVulnerabilities ResolvedVulnerabilities
+}
+
+func newInventory(core *Core, tables InventoryTables, iam *iamArea) *inventoryArea {
+	area := &inventoryArea{Core: core, tables: tables, iam: iam}
+	repos := newCollection(core, &repoKind, repoKeyFilter, tables.Repos)
+	area.Repos = Repos{repos.Resources(), repos, area}
+	tags := newCollection(core, &tagKind, nil, tables.Tags)
+	area.Tags = Tags{tags.Resources(), tags, area}
+	advisories := newCollection(core, &advisoryKind, nil, tables.Advisories)
+	area.Advisories = Advisories{advisories.Resources(), advisories, area}
+	vulnerabilities := newCollection(core, &vulnerabilityKind, nil, tables.Vulnerabilities)
+	area.Vulnerabilities = Vulnerabilities{vulnerabilities.Resources(), vulnerabilities, area}
+	findings := newCollection(core, &findingKind, nil, tables.Findings)
+	area.Findings = Findings{findings.Resources(), findings, area}
+	packages := newCollection(core, &packageKind, nil, tables.Packages)
+	area.Packages = Packages{packages.Resources(), packages, area}
+	versions := newCollection(core, &packageVersionKind, nil, tables.PackageVersions)
+	area.PackageVersions = PackageVersions{versions.Resources(), versions, area}
+	area.Images = Images{area, newCollection(core, &imageKind, nil, tables.ImageLists)}
+	area.AdvisoryDocuments = AdvisoryDocuments{area, newCollection[*AdvisoryDocument, *DocumentFilter](core, &documentKind, nil, nil)}
+	area.ResolvedVulnerabilities = ResolvedVulnerabilities{area, newCollection[*ResolvedVulnerabilityReport, *ResolvedVulnerabilityFilter](core, &resolvedReportKind, nil, nil)}
+	return area
+}

@@ -1,0 +1,19 @@
+package platform
+
+// A librariesArea has the operations on the artifacts of libraries.
+type librariesArea struct {
+	*Core
+	tables LibraryTables
+
+	Artifacts        Artifacts
+	ArtifactVersions ArtifactVersions
+}
+
+func newLibraries(core *Core, tables LibraryTables) *librariesArea {
+	area := &librariesArea{Core: core, tables: tables}
+	artifacts := newCollection(core, &artifactKind, nil, tables.Artifacts)
+	area.Artifacts = Artifacts{artifacts.Resources(), artifacts, area}
+	versions := newCollection(core, &artifactVersionKind, nil, tables.ArtifactVersions)
+	area.ArtifactVersions = ArtifactVersions{versions.Resources(), versions, area}
+	return area
+}
