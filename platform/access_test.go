@@ -50,7 +50,7 @@ func TestAnIdentityOfASubgroupNeverSeesTheRootsRegistry(t *testing.T) {
 		// Even a binding that was created in another way reaches no further.
 		stray := &platform.RoleBinding{UID: acme.uid + "/0123456789abcdef", IdentityUID: low, RoleUID: platform.OwnerRole, CreateTime: platform.At(epoch)}
 		must(t, w.store.Write(t.Context(), func(tx platform.Tx) error {
-			return storetest.Tables.RoleBindings.Insert(t.Context(), tx, stray)
+			return storetest.Tables.IAM.RoleBindings.Insert(t.Context(), tx, stray)
 		}))
 		ctx := w.as("low")
 		if got := w.reposOf(ctx, platform.UIDFilter{}); !slices.Equal(got, []string{"in-the-team"}) {

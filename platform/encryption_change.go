@@ -89,10 +89,10 @@ type KeyChange struct {
 // transaction. It returns how many were discarded. Running servers that have the new key as
 // Options.NextEncryptionKey go on. The others must be restarted with the new key: until then they are
 // not ready and store no secrets.
-func ChangeEncryptionKey(ctx context.Context, store Store, c KeyChange) (discarded int, err error) {
+func ChangeEncryptionKey(ctx context.Context, store CoreStore, tables KeyQueries, c KeyChange) (discarded int, err error) {
 	err = store.Write(ctx, func(tx Tx) error {
 		tx.Lock(encryptionLock)
-		discarded, err = c.apply(ctx, store.Tables(), tx)
+		discarded, err = c.apply(ctx, tables, tx)
 		return err
 	})
 	return discarded, err

@@ -122,7 +122,7 @@ func TestKeysAreEncryptedInTheDatabase(t *testing.T) {
 }
 
 func (w *world) changeKey(from, to []byte, discard bool) (int, error) {
-	return platform.ChangeEncryptionKey(w.Context(), w.store, platform.KeyChange{Old: from, New: to, Discard: discard})
+	return platform.ChangeEncryptionKey(w.Context(), w.store, w.store.Tables().Secrets, platform.KeyChange{Old: from, New: to, Discard: discard})
 }
 
 func TestTheEncryptionKeyIsChangedBesideRunningServers(t *testing.T) {
@@ -309,8 +309,8 @@ type flakyQueries struct {
 
 func (s *flaky) Tables() platform.Tables {
 	all := s.Store.Tables()
-	queries := flakyQueries{all.KeyQueries, s}
-	all.KeyQueries = queries
+	queries := flakyQueries{all.Secrets, s}
+	all.Secrets = queries
 	return all
 }
 

@@ -29,8 +29,8 @@ type countingQueries struct {
 
 func (s *countingStore) Tables() platform.Tables {
 	all := s.Store.Tables()
-	queries := countingQueries{all.EventQueries, all.SignInQueries, s}
-	all.EventQueries, all.SignInQueries = queries, queries
+	queries := countingQueries{all.Events, all.IAM.SignInQueries, s}
+	all.Events, all.IAM.SignInQueries = queries, queries
 	return all
 }
 
@@ -294,7 +294,7 @@ type hesitantQueries struct{ platform.EventQueries }
 
 func (s hesitantStore) Tables() platform.Tables {
 	all := s.Store.Tables()
-	all.EventQueries = hesitantQueries{all.EventQueries}
+	all.Events = hesitantQueries{all.Events}
 	return all
 }
 
@@ -316,8 +316,8 @@ type failingQueries struct {
 
 func (s *failingStore) Tables() platform.Tables {
 	all := s.Store.Tables()
-	queries := failingQueries{all.EventQueries, s}
-	all.EventQueries = queries
+	queries := failingQueries{all.Events, s}
+	all.Events = queries
 	return all
 }
 

@@ -102,8 +102,8 @@ type seenQueries struct {
 
 func (s *seenStore) Tables() platform.Tables {
 	all := s.Store.Tables()
-	queries := seenQueries{all.EventQueries, all.SignInQueries, s}
-	all.EventQueries, all.SignInQueries = queries, queries
+	queries := seenQueries{all.Events, all.IAM.SignInQueries, s}
+	all.Events, all.IAM.SignInQueries = queries, queries
 	return all
 }
 

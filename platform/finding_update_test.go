@@ -319,7 +319,7 @@ func TestTheTimeOfADecisionIsOver(t *testing.T) {
 		after(time.Hour, "OPEN OPEN ACCEPTED")
 		must(t, w.p.Tags.Delete(w.operator(), w.point(repo, "latest", digest(1))))
 		after(time.Hour, "")
-		if root, err := storetest.Tables.NextFindingRoot(w.Context(), w.store, ""); err != nil || root != "" {
+		if root, err := storetest.Tables.Inventory.NextFindingRoot(w.Context(), w.store, ""); err != nil || root != "" {
 			t.Errorf("findings of images without tags are looked at again and again: %s %v", root, err)
 		}
 	})

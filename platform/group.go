@@ -122,11 +122,8 @@ var groupKind = Kind[*Group]{
 
 // GroupQueries read and write groups in other ways than a Table does.
 type GroupQueries interface {
-	// GroupsOfPath reads the group that a path names. ReposOfPath reads the repos
-	// that a path can name. Neither checks access.
+	// GroupsOfPath reads the group that a path names. It does not check access.
 	GroupsOfPath(ctx context.Context, on Conn, path Path) ([]*Group, error)
-
-	ReposOfPath(ctx context.Context, on Conn, path Path) ([]*Repo, error)
 }
 
 // Groups are the operations on groups.

@@ -73,3 +73,33 @@ func newIAM(core *Core, store IAMStore, tables IAMTables, secrets *Secrets, opti
 	area.Issuers = Issuers{area}
 	return area
 }
+
+// searchables returns the kinds that a search finds.
+func (area *iamArea) searchables() map[SearchKind]searchable {
+	return map[SearchKind]searchable{
+		SearchGroups:     searchableBy(area.Groups.rows, (*Group).searchTexts),
+		SearchIdentities: searchableBy(area.Identities.rows, (*Identity).searchTexts),
+		SearchRoles:      searchableBy(area.Roles.rows, (*Role).searchTexts),
+	}
+}
+
+// IAMTables has who may do what.
+type IAMTables struct {
+	Groups                    Table[*Group, *GroupFilter]
+	Identities                Table[*Identity, *IdentityFilter]
+	Roles                     Table[*Role, *RoleFilter]
+	RoleBindings              Table[*RoleBinding, *RoleBindingFilter]
+	IdentityProviders         Table[*IdentityProvider, *IdentityProviderFilter]
+	AccountAssociations       Table[*AccountAssociation, *AccountAssociationFilter]
+	GroupInvites              Table[*GroupInvite, *GroupInviteFilter]
+	ExternalGroupRoleMappings Table[*ExternalGroupRoleMapping, *ExternalGroupRoleMappingFilter]
+	TermsAcceptances          Table[*TermsAcceptance, *TermsFilter]
+
+	GroupQueries
+	IdentityQueries
+	RoleBindingQueries
+	IdentityProviderQueries
+	IssuerQueries
+	SignInQueries
+	TermsAcceptanceQueries
+}

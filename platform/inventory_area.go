@@ -39,3 +39,34 @@ func newInventory(core *Core, tables InventoryTables, iam *iamArea) *inventoryAr
 	area.ResolvedVulnerabilities = ResolvedVulnerabilities{area, newCollection[*ResolvedVulnerabilityReport, *ResolvedVulnerabilityFilter](core, &resolvedReportKind, nil, nil)}
 	return area
 }
+
+// searchables returns the kinds that a search finds.
+func (area *inventoryArea) searchables() map[SearchKind]searchable {
+	return map[SearchKind]searchable{
+		SearchRepos: searchableBy(area.Repos.rows, (*Repo).searchTexts),
+		SearchTags:  searchableBy(area.Tags.rows, (*Tag).searchTexts),
+	}
+}
+
+// InventoryTables has what is in registries, and what is known to be vulnerable.
+type InventoryTables struct {
+	Repos           Table[*Repo, *RepoFilter]
+	Tags            Table[*Tag, *TagFilter]
+	ImageLists      Table[*Image, *ImageFilter] // read only
+	Packages        Table[*Package, *PackageFilter]
+	PackageVersions Table[*PackageVersion, *PackageVersionFilter]
+	Advisories      Table[*Advisory, *AdvisoryFilter]
+	Vulnerabilities Table[*Vulnerability, *VulnerabilityFilter]
+	Findings        Table[*Finding, *FindingFilter]
+
+	RepoQueries
+	TagQueries
+	ImageQueries
+	SBOMQueries
+	PackageQueries
+	PackageVersionQueries
+	AdvisoryQueries
+	ExploitationQueries
+	FindingQueries
+	TriageRuleQueries
+}

@@ -17,3 +17,9 @@ func newLibraries(core *Core, tables LibraryTables) *librariesArea {
 	area.ArtifactVersions = ArtifactVersions{versions.Resources(), versions, area}
 	return area
 }
+
+// LibraryTables has the artifacts of libraries.
+type LibraryTables struct {
+	Artifacts        Table[*Artifact, *ArtifactFilter]
+	ArtifactVersions Table[*ArtifactVersion, *ArtifactVersionFilter]
+}

@@ -46,8 +46,8 @@ type overtakenQueries struct {
 
 func (s *overtakenStore) Tables() platform.Tables {
 	all := s.Store.Tables()
-	queries := overtakenQueries{all.AdvisoryQueries, all.ImageQueries, all.IssuerQueries, all.RepoQueries, all.SignInQueries, all.TagQueries, s}
-	all.AdvisoryQueries, all.ImageQueries, all.IssuerQueries, all.RepoQueries, all.SignInQueries, all.TagQueries = queries, queries, queries, queries, queries, queries
+	queries := overtakenQueries{all.Inventory.AdvisoryQueries, all.Inventory.ImageQueries, all.IAM.IssuerQueries, all.Inventory.RepoQueries, all.IAM.SignInQueries, all.Inventory.TagQueries, s}
+	all.Inventory.AdvisoryQueries, all.Inventory.ImageQueries, all.IAM.IssuerQueries, all.Inventory.RepoQueries, all.IAM.SignInQueries, all.Inventory.TagQueries = queries, queries, queries, queries, queries, queries
 	return all
 }
 

@@ -81,7 +81,7 @@ func TestAnOrganisationWhoseOnlyBindingIsNotAnOwnersStays(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		must(t, w.store.Write(t.Context(), func(tx platform.Tx) error {
-			_, err := storetest.Tables.RoleBindings.Update(t.Context(), tx, &platform.RoleBinding{UID: acme.Binding.UID, RoleUID: platform.ViewerRole}, "roleUid"), error(nil)
+			_, err := storetest.Tables.IAM.RoleBindings.Update(t.Context(), tx, &platform.RoleBinding{UID: acme.Binding.UID, RoleUID: platform.ViewerRole}, "roleUid"), error(nil)
 			return err
 		}))
 		expectRefused(t, "by the operator", w.p.Groups.Delete(w.operator(), acme.uid), platform.CodeFailedPrecondition, "RESOURCE_NOT_EMPTY")

@@ -48,7 +48,7 @@ func (s Groups) GetByPath(ctx context.Context, path string) (*Group, error) {
 // ambiguous, because names of repos may contain slashes. Then it names the repo in
 // the deepest group that the caller may see.
 func (s Repos) GetByPath(ctx context.Context, path string) (*Repo, error) {
-	return getByPath(ctx, s.rows, path, 2, s.area.iam.tables.ReposOfPath)
+	return getByPath(ctx, s.rows, path, 2, s.area.tables.ReposOfPath)
 }
 
 // getByPath reads the deepest visible resource that a path can name. Grants hold for all

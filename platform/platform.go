@@ -93,7 +93,7 @@ func New(ctx context.Context, store Store, options Options) (*Platform, error) {
 	if err := store.SyncBuiltInRoles(ctx, BuiltInRoles()); err != nil {
 		return nil, fmt.Errorf("built-in roles: %w", err)
 	}
-	secrets, err := newSecrets(ctx, core, tables, SecretOptions{options.EncryptionKey, options.NextEncryptionKey, options.NoSecrets})
+	secrets, err := newSecrets(ctx, core, tables.Secrets, SecretOptions{options.EncryptionKey, options.NextEncryptionKey, options.NoSecrets})
 	if err != nil {
 		return nil, fmt.Errorf("encryption key: %w", err)
 	}
@@ -101,11 +101,11 @@ func New(ctx context.Context, store Store, options Options) (*Platform, error) {
 	if err := core.tokens.load(ctx); err != nil {
 		return nil, fmt.Errorf("page token keys: %w", err)
 	}
-	iam := newIAM(core, store, tables.IAMTables, secrets, IAMOptions{options.AllowSignup, options.AllowIssuers, options.SharedIssuers, options.IssuerFile})
-	inventory := newInventory(core, tables.InventoryTables, iam)
-	libraries := newLibraries(core, tables.LibraryTables)
-	events := newEvents(core, store, tables.EventQueries, allEventTypes, iam, EventOptions{options.AuditRetention, options.DeliveryRetention, options.Observer})
-	webhooks := newWebhooks(core, store, tables.SubscriptionTables, secrets, events, WebhookOptions{options.PrivateSinks, options.SinkPorts, options.DeliveryTimeScale, options.Observer})
+	iam := newIAM(core, store, tables.IAM, secrets, IAMOptions{options.AllowSignup, options.AllowIssuers, options.SharedIssuers, options.IssuerFile})
+	inventory := newInventory(core, tables.Inventory, iam)
+	libraries := newLibraries(core, tables.Libraries)
+	events := newEvents(core, store, tables.Events, allEventTypes, iam, EventOptions{options.AuditRetention, options.DeliveryRetention, options.Observer})
+	webhooks := newWebhooks(core, store, tables.Webhooks, secrets, events, WebhookOptions{options.PrivateSinks, options.SinkPorts, options.DeliveryTimeScale, options.Observer})
 	p := &Platform{
 		Operations: Operations{
 			iam.Groups, iam.Identities, iam.Roles, iam.RoleBindings, iam.IdentityProviders, iam.AccountAssociations, iam.GroupInvites,
@@ -117,7 +117,7 @@ func New(ctx context.Context, store Store, options Options) (*Platform, error) {
 		AdvisoryDocuments: inventory.AdvisoryDocuments, ResolvedVulnerabilities: inventory.ResolvedVulnerabilities, Issuers: iam.Issuers,
 		core: core, store: store, secrets: secrets, iam: iam, events: events,
 	}
-	p.Search = newSearch(core, tables, iam, inventory)
+	p.Search = newSearch(core, tables.Search, iam.searchables(), inventory.searchables())
 	return p, nil
 }
 

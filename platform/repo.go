@@ -196,6 +196,9 @@ func (c *SyncConfig) check(v *violations) {
 
 // RepoQueries read and write repos in other ways than a Table does.
 type RepoQueries interface {
+	// ReposOfPath reads the repos that a path can name. It does not check access.
+	ReposOfPath(ctx context.Context, on Conn, path Path) ([]*Repo, error)
+
 	// FacetRepos counts the repos of each scope by facet, with one round trip. The
 	// values of a facet are not sorted.
 	FacetRepos(ctx context.Context, on Conn, filter *RepoFilter, scopes []Scope) ([]*RepoFacets, error)

@@ -260,7 +260,7 @@ func TestAnOrganisationHasAThousandBindingsOfARule(t *testing.T) {
 			roles = roles[:0]
 			for n := range cap(roles) {
 				uid := platform.UID(fmt.Sprintf("%s/%016x", acme.uid, n))
-				if err := storetest.Tables.Roles.Insert(t.Context(), tx, &platform.Role{UID: uid, Name: fmt.Sprintf("r%d", n), CreateTime: platform.At(epoch), UpdateTime: platform.At(epoch)}); err != nil {
+				if err := storetest.Tables.IAM.Roles.Insert(t.Context(), tx, &platform.Role{UID: uid, Name: fmt.Sprintf("r%d", n), CreateTime: platform.At(epoch), UpdateTime: platform.At(epoch)}); err != nil {
 					return err
 				}
 				roles = append(roles, uid)

@@ -3,6 +3,7 @@ package platform
 import (
 	"context"
 	"errors"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -135,14 +136,18 @@ type searchableKind[T any, F filter] struct {
 	texts func(T) []fieldText
 }
 
-func newSearch(core *Core, tables SearchQueries, iam *iamArea, inventory *inventoryArea) Search {
-	return Search{core, tables, map[SearchKind]searchable{
-		SearchGroups:     searchableKind[*Group, *GroupFilter]{iam.Groups.rows, (*Group).searchTexts},
-		SearchIdentities: searchableKind[*Identity, *IdentityFilter]{iam.Identities.rows, (*Identity).searchTexts},
-		SearchRoles:      searchableKind[*Role, *RoleFilter]{iam.Roles.rows, (*Role).searchTexts},
-		SearchRepos:      searchableKind[*Repo, *RepoFilter]{inventory.Repos.rows, (*Repo).searchTexts},
-		SearchTags:       searchableKind[*Tag, *TagFilter]{inventory.Tags.rows, (*Tag).searchTexts},
-	}}
+// newSearch returns a search of the kinds that areas have.
+func newSearch(core *Core, tables SearchQueries, areas ...map[SearchKind]searchable) Search {
+	s := Search{core, tables, map[SearchKind]searchable{}}
+	for _, kinds := range areas {
+		maps.Copy(s.kinds, kinds)
+	}
+	return s
+}
+
+// searchableBy returns what a search needs of a kind, whose rows have texts.
+func searchableBy[T any, F filter](rows *Collection[T, F], texts func(T) []fieldText) searchable {
+	return searchableKind[T, F]{rows, texts}
 }
 
 func (s searchableKind[T, F]) number() byte { return s.kind.Number }

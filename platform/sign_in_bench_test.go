@@ -71,10 +71,10 @@ func (w *world) hostile(n int, rule func(i int) *platform.ClaimMatch) {
 		must(w, w.store.Write(w.Context(), func(tx platform.Tx) error {
 			for _, o := range some {
 				root := platform.UID(fmt.Sprintf("%040x", 1+o))
-				if err := storetest.Tables.Groups.Insert(w.Context(), tx, &platform.Group{UID: root, Name: fmt.Sprintf("hostile %d", o), CreateTime: at, UpdateTime: at}); err != nil {
+				if err := storetest.Tables.IAM.Groups.Insert(w.Context(), tx, &platform.Group{UID: root, Name: fmt.Sprintf("hostile %d", o), CreateTime: at, UpdateTime: at}); err != nil {
 					return err
 				}
-				err := storetest.Tables.PutIssuerProof(w.Context(), tx, &platform.IssuerProof{Organisation: root, Issuer: fmt.Sprintf("https://issuer.example.com/%d", o), Method: platform.ProofFile, VerifyTime: at, CheckTime: at})
+				err := storetest.Tables.IAM.PutIssuerProof(w.Context(), tx, &platform.IssuerProof{Organisation: root, Issuer: fmt.Sprintf("https://issuer.example.com/%d", o), Method: platform.ProofFile, VerifyTime: at, CheckTime: at})
 				if err != nil {
 					return err
 				}
@@ -82,7 +82,7 @@ func (w *world) hostile(n int, rule func(i int) *platform.ClaimMatch) {
 				for i := range identities {
 					identities[i] = &platform.Identity{UID: root + platform.UID(fmt.Sprintf("/%016x", i)), Name: "hostile", ClaimMatch: rule(o*each + i), CreateTime: at, UpdateTime: at}
 				}
-				if err := storetest.Tables.Identities.Insert(w.Context(), tx, identities...); err != nil {
+				if err := storetest.Tables.IAM.Identities.Insert(w.Context(), tx, identities...); err != nil {
 					return err
 				}
 			}

@@ -283,7 +283,7 @@ func TestOlderRulesOfOthersDoNotHideAnIdentity(t *testing.T) {
 		must(t, w.store.Write(w.Context(), func(tx platform.Tx) error {
 			for o := range organisations {
 				root := platform.UID(fmt.Sprintf("%040x", 1+o))
-				if err := storetest.Tables.Groups.Insert(w.Context(), tx, &platform.Group{UID: root, Name: fmt.Sprintf("hostile %d", o), CreateTime: at, UpdateTime: at}); err != nil {
+				if err := storetest.Tables.IAM.Groups.Insert(w.Context(), tx, &platform.Group{UID: root, Name: fmt.Sprintf("hostile %d", o), CreateTime: at, UpdateTime: at}); err != nil {
 					return err
 				}
 				identities := make([]*platform.Identity, rules)
@@ -291,7 +291,7 @@ func TestOlderRulesOfOthersDoNotHideAnIdentity(t *testing.T) {
 					rule := &platform.ClaimMatch{Issuer: issuer, Subject: "owner of acme"}
 					identities[i] = &platform.Identity{UID: root + platform.UID(fmt.Sprintf("/%016x", i)), Name: "hostile", ClaimMatch: rule, CreateTime: at, UpdateTime: at}
 				}
-				if err := storetest.Tables.Identities.Insert(w.Context(), tx, identities...); err != nil {
+				if err := storetest.Tables.IAM.Identities.Insert(w.Context(), tx, identities...); err != nil {
 					return err
 				}
 			}

@@ -47,3 +47,12 @@ func newWebhooks(core *Core, store WebhooksStore, tables SubscriptionTables, sec
 	area.Webhooks = Webhooks{area}
 	return area
 }
+
+// SubscriptionTables has who wants which events, and what was sent.
+type SubscriptionTables struct {
+	Subscriptions Table[*Subscription, *SubscriptionFilter]
+	Deliveries    Table[*Delivery, *DeliveryFilter]
+
+	SubscriptionQueries
+	WebhookQueries
+}

@@ -29,7 +29,7 @@ type brokenTags struct {
 
 func (s brokenStore) Tables() platform.Tables {
 	all := s.Store.Tables()
-	all.Tags = brokenTags{all.Tags, s.fault}
+	all.Inventory.Tags = brokenTags{all.Inventory.Tags, s.fault}
 	return all
 }
 

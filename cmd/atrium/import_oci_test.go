@@ -166,7 +166,7 @@ func countDeletedTags(t *testing.T, url string, root platform.UID) int {
 	t.Helper()
 	store := storetest.Open(t, url)
 	for deadline := time.Now().Add(patience); ; time.Sleep(5 * time.Millisecond) {
-		events, err := storetest.Tables.EventsAfter(t.Context(), store, []platform.UID{root}, platform.EventPosition{}, 1000)
+		events, err := storetest.Tables.Events.EventsAfter(t.Context(), store, []platform.UID{root}, platform.EventPosition{}, 1000)
 		if err != nil {
 			t.Fatal(err)
 		}

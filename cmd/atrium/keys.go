@@ -94,7 +94,7 @@ func (c *changeEncryptionKeyCommand) run(ctx context.Context, p program) error {
 		return err
 	}
 	change := platform.KeyChange{Old: c.key, New: c.newKey, Discard: c.Discard, Now: platform.At(time.Now())}
-	discarded, err := platform.ChangeEncryptionKey(ctx, s, change)
+	discarded, err := platform.ChangeEncryptionKey(ctx, s, s.Tables().Secrets, change)
 	if err := errors.Join(err, s.Close()); err != nil {
 		return err
 	}

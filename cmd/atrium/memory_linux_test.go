@@ -121,7 +121,7 @@ func fillAdvisories(t *testing.T, url string, group platform.UID, n int) {
 		}
 	}
 	err := storetest.Open(t, url).Write(t.Context(), func(tx platform.Tx) error {
-		return storetest.Tables.Advisories.Insert(t.Context(), tx, advisories...)
+		return storetest.Tables.Inventory.Advisories.Insert(t.Context(), tx, advisories...)
 	})
 	if err != nil {
 		t.Fatal(err)

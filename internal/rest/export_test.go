@@ -186,7 +186,7 @@ type cutTable struct {
 
 func (s *cutStore) Tables() platform.Tables {
 	all := s.Store.Tables()
-	all.Findings = cutTable{all.Findings, s}
+	all.Inventory.Findings = cutTable{all.Inventory.Findings, s}
 	return all
 }
 

@@ -139,7 +139,7 @@ func newestEvent(ctx context.Context, s platform.Store) (platform.Time, error) {
 	if err != nil || !found {
 		return platform.Time{}, err
 	}
-	newest, err := s.Tables().EventsUpTo(ctx, s, nil, platform.EventPosition{Transaction: at.Transaction, Number: at.Number - 1}, at, 1)
+	newest, err := s.Tables().Events.EventsUpTo(ctx, s, nil, platform.EventPosition{Transaction: at.Transaction, Number: at.Number - 1}, at, 1)
 	if err != nil || len(newest) == 0 {
 		return platform.Time{}, err
 	}

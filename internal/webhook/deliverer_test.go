@@ -223,14 +223,14 @@ func TestADeliveryWhoseSecretCannotBeReadSaysSo(t *testing.T) {
 		to := newSink(t, nil)
 		s := w.subscribe(to.url)
 		spoil := func(tx platform.Tx) error {
-			secrets, err := storetest.Tables.Secrets(t.Context(), tx)
+			secrets, err := storetest.Tables.Secrets.Secrets(t.Context(), tx)
 			if err != nil {
 				return err
 			}
 			for i := range secrets {
 				secrets[i].Encrypted = []byte("of another key")
 			}
-			return storetest.Tables.PutSecrets(t.Context(), tx, secrets)
+			return storetest.Tables.Secrets.PutSecrets(t.Context(), tx, secrets)
 		}
 		if err := storetest.Open(t, w.url).Write(t.Context(), spoil); err != nil {
 			t.Fatal(err)

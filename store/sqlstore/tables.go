@@ -13,25 +13,25 @@ type queries struct{}
 // Tables returns the tables of every store. They have no state.
 func Tables() platform.Tables {
 	return platform.Tables{
-		IAMTables: platform.IAMTables{
+		IAM: platform.IAMTables{
 			Groups: groups, Identities: identities, Roles: roles, RoleBindings: roleBindings,
 			IdentityProviders: identityProviders, AccountAssociations: accountAssociations, GroupInvites: groupInvites,
 			ExternalGroupRoleMappings: externalGroupRoleMappings, TermsAcceptances: terms,
 			GroupQueries: queries{}, IdentityQueries: queries{}, RoleBindingQueries: queries{}, IdentityProviderQueries: queries{},
 			IssuerQueries: queries{}, SignInQueries: queries{}, TermsAcceptanceQueries: queries{},
 		},
-		InventoryTables: platform.InventoryTables{
+		Inventory: platform.InventoryTables{
 			Repos: repos, Tags: tags, ImageLists: imageTable{}, Packages: packages, PackageVersions: packageVersions,
 			Advisories: advisories, Vulnerabilities: vulnerabilities, Findings: findings,
 			RepoQueries: queries{}, TagQueries: queries{}, ImageQueries: queries{}, SBOMQueries: queries{}, PackageQueries: queries{},
 			PackageVersionQueries: queries{}, AdvisoryQueries: queries{}, ExploitationQueries: queries{}, FindingQueries: queries{},
 			TriageRuleQueries: queries{},
 		},
-		LibraryTables:      platform.LibraryTables{Artifacts: artifacts, ArtifactVersions: artifactVersions},
-		EventQueries:       queries{},
-		SubscriptionTables: platform.SubscriptionTables{Subscriptions: subscriptions, Deliveries: deliveries, SubscriptionQueries: queries{}, WebhookQueries: queries{}},
-		KeyQueries:         queries{},
-		SearchQueries:      queries{},
+		Libraries:      platform.LibraryTables{Artifacts: artifacts, ArtifactVersions: artifactVersions},
+		Events:       queries{},
+		Webhooks: platform.SubscriptionTables{Subscriptions: subscriptions, Deliveries: deliveries, SubscriptionQueries: queries{}, WebhookQueries: queries{}},
+		Secrets:         queries{},
+		Search:      queries{},
 	}
 }
 

@@ -42,10 +42,10 @@ func (w *world) library() *library {
 	l.versions = times(17, func(i int) *platform.ArtifactVersion { return version(l.artifacts[0], i) })
 	other := version(l.artifacts[1], 0)
 	l.insert(func(tx platform.Tx) error {
-		if err := storetest.Tables.Artifacts.Insert(ctx, tx, l.artifacts...); err != nil {
+		if err := storetest.Tables.Libraries.Artifacts.Insert(ctx, tx, l.artifacts...); err != nil {
 			return err
 		}
-		return storetest.Tables.ArtifactVersions.Insert(ctx, tx, append(slices.Clone(l.versions), other)...)
+		return storetest.Tables.Libraries.ArtifactVersions.Insert(ctx, tx, append(slices.Clone(l.versions), other)...)
 	})
 	return l
 }
@@ -122,7 +122,7 @@ func TestTheCountersOfTheCatalogueFollowItsRows(t *testing.T) {
 		w.checkCounters(t, 0)
 		last := l.versions[len(l.versions)-1]
 		w.insert(func(tx platform.Tx) error {
-			_, err := storetest.Tables.ArtifactVersions.Delete(l.ctx, tx, last.UID)
+			_, err := storetest.Tables.Libraries.ArtifactVersions.Delete(l.ctx, tx, last.UID)
 			return err
 		})
 		w.checkCounters(t, 0)
@@ -139,7 +139,7 @@ func TestTheCountersOfTheCatalogueFollowItsRows(t *testing.T) {
 		w.checkCounters(t, 4) // There are counters of two ecosystems and two artifacts.
 		total(int64(len(l.versions)) - 1)
 		err := w.store.Write(l.ctx, func(tx platform.Tx) error {
-			_, err := storetest.Tables.Artifacts.Delete(l.ctx, tx, l.artifacts[0].UID)
+			_, err := storetest.Tables.Libraries.Artifacts.Delete(l.ctx, tx, l.artifacts[0].UID)
 			return err
 		})
 		if err == nil {

@@ -77,7 +77,7 @@ func (b *bigWorld) group(parent platform.UID, name string) platform.UID {
 		g.UID = b.d.below(parent)
 	}
 	b.groups = append(b.groups, g.UID)
-	b.insert(func(tx platform.Tx) error { return storetest.Tables.Groups.Insert(b.t.Context(), tx, g) })
+	b.insert(func(tx platform.Tx) error { return storetest.Tables.IAM.Groups.Insert(b.t.Context(), tx, g) })
 	return g.UID
 }
 
@@ -181,7 +181,7 @@ func (b *bigWorld) bind(subject string, role platform.UID, groups ...platform.UI
 		return &platform.RoleBinding{UID: b.d.below(groups[n]), IdentityUID: i.UID, RoleUID: role, CreateTime: b.randomTime()}
 	})
 	b.insert(func(tx platform.Tx) error {
-		return errors.Join(storetest.Tables.Identities.Insert(b.t.Context(), tx, i), storetest.Tables.RoleBindings.Insert(b.t.Context(), tx, bindings...))
+		return errors.Join(storetest.Tables.IAM.Identities.Insert(b.t.Context(), tx, i), storetest.Tables.IAM.RoleBindings.Insert(b.t.Context(), tx, bindings...))
 	})
 	return bindings
 }

@@ -44,7 +44,7 @@ func newWarehouse(world *world) *warehouse {
 
 // fill fills the warehouse and reports each kind.
 func (w *warehouse) fill(b *testing.B) {
-	identities := measure(b, w, "identity", 20_000, storetest.Tables.Identities, func(i int) *platform.Identity {
+	identities := measure(b, w, "identity", 20_000, storetest.Tables.IAM.Identities, func(i int) *platform.Identity {
 		parent := w.root
 		if i%4 > 0 {
 			parent = pick(w.d, w.third)
@@ -57,15 +57,15 @@ func (w *warehouse) fill(b *testing.B) {
 	roles := times(40, func(i int) *platform.Role {
 		return &platform.Role{UID: w.d.below(w.root), Name: fmt.Sprint("role ", i), CreateTime: w.randomTime(), UpdateTime: w.randomTime()}
 	})
-	w.insert(func(tx platform.Tx) error { return storetest.Tables.Roles.Insert(b.Context(), tx, roles...) })
-	measure(b, w, "role_binding", 30_000, storetest.Tables.RoleBindings, func(i int) *platform.RoleBinding {
+	w.insert(func(tx platform.Tx) error { return storetest.Tables.IAM.Roles.Insert(b.Context(), tx, roles...) })
+	measure(b, w, "role_binding", 30_000, storetest.Tables.IAM.RoleBindings, func(i int) *platform.RoleBinding {
 		group := w.root
 		if i%5 > 0 {
 			group = pick(w.d, w.third)
 		}
 		return &platform.RoleBinding{UID: w.d.below(group), IdentityUID: identities[i%len(identities)].UID, RoleUID: roles[i/len(identities)].UID, CreateTime: w.randomTime()}
 	})
-	repos := measure(b, w, "repo", 30_000, storetest.Tables.Repos, func(i int) *platform.Repo {
+	repos := measure(b, w, "repo", 30_000, storetest.Tables.Inventory.Repos, func(i int) *platform.Repo {
 		group := w.second[0]
 		if i%2 > 0 {
 			group = pick(w.d, w.third)
@@ -75,13 +75,13 @@ func (w *warehouse) fill(b *testing.B) {
 			Description: fmt.Sprintf("Hardened container image number %d, rebuilt every day from source.", i),
 		}
 	})
-	measure(b, w, "tag", 120_000, storetest.Tables.Tags, func(i int) *platform.Tag {
+	measure(b, w, "tag", 120_000, storetest.Tables.Inventory.Tags, func(i int) *platform.Tag {
 		made := w.randomTime()
 		return &platform.Tag{
 			UID: w.d.below(repos[i/4].UID), Name: fmt.Sprintf("1.%d.%02d", w.d.IntN(30), i%4), Digest: "sha256:" + w.d.hex(32), CreateTime: made, UpdateTime: made,
 		}
 	})
-	measure(b, w, "advisory", 30_000, storetest.Tables.Advisories, func(i int) *platform.Advisory {
+	measure(b, w, "advisory", 30_000, storetest.Tables.Inventory.Advisories, func(i int) *platform.Advisory {
 		return &platform.Advisory{UID: w.d.below(w.root), AdvisoryID: fmt.Sprintf("CGA-%s", w.d.hex(6)), ArtifactName: fmt.Sprint("package-", w.d.IntN(3000)), CreateTime: w.randomTime(), UpdateTime: w.randomTime()}
 	})
 }

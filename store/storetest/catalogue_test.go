@@ -10,7 +10,7 @@ import (
 
 // createCatalogue creates artifacts, most of them in Java, and twice as many versions.
 func (b *bigWorld) createCatalogue(n int) {
-	chunks(b, n, storetest.Tables.Artifacts, func(i int) *platform.Artifact {
+	chunks(b, n, storetest.Tables.Libraries.Artifacts, func(i int) *platform.Artifact {
 		a := &platform.Artifact{
 			UID: b.d.root(), Name: fmt.Sprintf("%x:library-%d", b.d.IntN(1<<16), i), Description: fmt.Sprint("what it holds ", i), Ecosystem: platform.EcosystemJava,
 			LatestVersion: "1.0", VersionCount: 2, Remediated: i%50 == 0, CreateTime: b.randomTime(), UpdateTime: b.randomTime(),
@@ -21,7 +21,7 @@ func (b *bigWorld) createCatalogue(n int) {
 		b.libraries = append(b.libraries, a.UID)
 		return a
 	})
-	chunks(b, 2*n, storetest.Tables.ArtifactVersions, func(i int) *platform.ArtifactVersion {
+	chunks(b, 2*n, storetest.Tables.Libraries.ArtifactVersions, func(i int) *platform.ArtifactVersion {
 		artifact := b.libraries[0]
 		if i%2 == 0 {
 			artifact = pick(b.d, b.libraries)

@@ -35,7 +35,7 @@ func TestWalksNeitherRepeatNorLoseRowsWhileOthersComeAndGo(t *testing.T) {
 			rows = append(rows, r)
 			stays[r.UID] = g != root
 		}
-		w.insert(func(tx platform.Tx) error { return storetest.Tables.Repos.Insert(ctx, tx, rows...) })
+		w.insert(func(tx platform.Tx) error { return storetest.Tables.Inventory.Repos.Insert(ctx, tx, rows...) })
 
 		stop := make(chan struct{})
 		var churning sync.WaitGroup

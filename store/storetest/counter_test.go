@@ -73,14 +73,14 @@ func TestReadmesImagesAndVulnerabilitiesAreReadManyAtOnce(t *testing.T) {
 		}
 		f.insert(func(tx platform.Tx) error {
 			for _, uid := range repos {
-				if err := storetest.Tables.SetReadme(ctx, tx, uid, "readme of "+string(uid)); err != nil {
+				if err := storetest.Tables.Inventory.SetReadme(ctx, tx, uid, "readme of "+string(uid)); err != nil {
 					return err
 				}
 			}
-			if err := storetest.Tables.PutImages(ctx, tx, images[:1]); err != nil {
+			if err := storetest.Tables.Inventory.PutImages(ctx, tx, images[:1]); err != nil {
 				return err
 			}
-			return storetest.Tables.PutImages(ctx, tx, images) // These images exist already.
+			return storetest.Tables.Inventory.PutImages(ctx, tx, images) // These images exist already.
 		})
 		readmes, errs := f.p.Repos.Readmes(ctx, repos)
 		keys := make([]platform.ImageKey, len(images))

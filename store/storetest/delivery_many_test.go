@@ -22,7 +22,7 @@ func (o *outbox) copyDelivery(d *platform.Delivery, n int, stage platform.Delive
 		}
 	})
 	o.insert(func(tx platform.Tx) error {
-		return storetest.Tables.Deliveries.Insert(o.t.Context(), tx, copies...)
+		return storetest.Tables.Webhooks.Deliveries.Insert(o.t.Context(), tx, copies...)
 	})
 }
 
@@ -81,7 +81,7 @@ func TestWhatIsLeftOfADisabledSubscriptionIsFailed(t *testing.T) {
 		o.copyDelivery(begun.Delivery, many, platform.StageQueued, platform.DeliveryPending)
 		healthy := &platform.Subscription{UID: o.d.below(o.subscription.Parent()), Sink: "https://healthy.example.com/", EncryptedSecret: []byte("x"), CreateTime: platform.At(epoch), UpdateTime: platform.At(epoch)}
 		w.insert(func(tx platform.Tx) error {
-			return storetest.Tables.Subscriptions.Insert(t.Context(), tx, healthy)
+			return storetest.Tables.Webhooks.Subscriptions.Insert(t.Context(), tx, healthy)
 		})
 		o.copyDelivery(&platform.Delivery{UID: o.d.below(healthy.UID), EventType: "t"}, 7, platform.StageQueued, platform.DeliveryPending)
 		queue := w.p.Webhooks.Queue(time.Hour)
@@ -101,7 +101,7 @@ func TestWhatIsLeftOfADisabledSubscriptionIsFailed(t *testing.T) {
 			t.Errorf("%s deliveries are pending, want the 7 of the other subscription", n)
 		}
 		w.insert(func(tx platform.Tx) error {
-			if n, err := storetest.Tables.FailDeliveries(t.Context(), tx, healthy.UID, "disabled", platform.At(w.now()), 10); n != 0 {
+			if n, err := storetest.Tables.Webhooks.FailDeliveries(t.Context(), tx, healthy.UID, "disabled", platform.At(w.now()), 10); n != 0 {
 				t.Errorf("%d deliveries of a subscription are failed that is not disabled", n)
 			} else if err != nil {
 				return err

@@ -59,7 +59,7 @@ func newOutbox(w *world, seed uint64) *outbox {
 	s := &platform.Subscription{UID: o.d.below(org.Group.UID), Sink: "https://sink.example.com/", EncryptedSecret: []byte("x"), CreateTime: platform.At(epoch), UpdateTime: platform.At(epoch)}
 	o.subscription = s.UID
 	w.insert(func(tx platform.Tx) error {
-		return storetest.Tables.Subscriptions.Insert(w.t.Context(), tx, s)
+		return storetest.Tables.Webhooks.Subscriptions.Insert(w.t.Context(), tx, s)
 	})
 	return o
 }
@@ -74,7 +74,7 @@ func (o *outbox) create(times ...time.Time) {
 		})
 	}
 	o.insert(func(tx platform.Tx) error {
-		return storetest.Tables.Deliveries.Insert(o.t.Context(), tx, o.deliveries[len(o.deliveries)-len(times):]...)
+		return storetest.Tables.Webhooks.Deliveries.Insert(o.t.Context(), tx, o.deliveries[len(o.deliveries)-len(times):]...)
 	})
 }
 
@@ -87,7 +87,7 @@ func (o *outbox) move(d *platform.Delivery, to platform.DeliveryStage, at time.T
 	}
 	changed := *d
 	o.insert(func(tx platform.Tx) error {
-		return storetest.Tables.Deliveries.Update(o.t.Context(), tx, &changed, "state", "stage")
+		return storetest.Tables.Webhooks.Deliveries.Update(o.t.Context(), tx, &changed, "state", "stage")
 	})
 }
 
@@ -238,7 +238,7 @@ func TestAClaimSkipsADeliveryThatMoves(t *testing.T) {
 	o.insert(func(tx platform.Tx) error {
 		changed := *moved
 		changed.Stage, changed.State, changed.UpdateTime = platform.StageEnded, platform.DeliveryDelivered, platform.At(epoch.Add(time.Hour))
-		if err := storetest.Tables.Deliveries.Update(t.Context(), tx, &changed, "state", "stage"); err != nil {
+		if err := storetest.Tables.Webhooks.Deliveries.Update(t.Context(), tx, &changed, "state", "stage"); err != nil {
 			return err
 		}
 		claimed = must[[]platform.Ticket](t)(queue.Claim(context.WithoutCancel(t.Context()), due))
@@ -276,7 +276,7 @@ func (o *outbox) checkWaits(db *sql.DB, name string, change func(context.Context
 	o.insert(func(tx platform.Tx) error {
 		tx.Lock(o.subscription)
 		ended.Stage, ended.State = platform.StageEnded, platform.DeliveryDelivered
-		if err := storetest.Tables.Deliveries.Update(o.t.Context(), tx, &ended, "stage", "state"); err != nil {
+		if err := storetest.Tables.Webhooks.Deliveries.Update(o.t.Context(), tx, &ended, "stage", "state"); err != nil {
 			return err
 		}
 		go func() { changed <- change(o.operator(), ended.UID) }()
@@ -311,16 +311,16 @@ func TestDeliveriesEndWhileTheirPartitionsChange(t *testing.T) {
 				at := platform.At(epoch.Add(time.Duration(clock.Load()-int64(writer)*20) * time.Minute)) // Their clocks differ.
 				err := w.store.Write(context.WithoutCancel(t.Context()), func(tx platform.Tx) error {
 					d := &platform.Delivery{UID: o.subscription + platform.UID(fmt.Sprintf("/%08x%08x", writer, n)), EventID: fmt.Sprint(writer, " ", n), Stage: platform.StageQueued, CreateTime: at, UpdateTime: at}
-					if err := storetest.Tables.Deliveries.Insert(t.Context(), tx, d); err != nil {
+					if err := storetest.Tables.Webhooks.Deliveries.Insert(t.Context(), tx, d); err != nil {
 						return err
 					}
 					d.Stage, d.State = platform.StageEnded, platform.DeliveryDelivered
-					if err := storetest.Tables.Deliveries.Update(t.Context(), tx, d, "stage", "state"); err != nil {
+					if err := storetest.Tables.Webhooks.Deliveries.Update(t.Context(), tx, d, "stage", "state"); err != nil {
 						return err
 					}
 					changed := *s
 					changed.FailingSince = at
-					return storetest.Tables.Subscriptions.Update(t.Context(), tx, &changed, "failingSince")
+					return storetest.Tables.Webhooks.Subscriptions.Update(t.Context(), tx, &changed, "failingSince")
 				})
 				if err != nil {
 					return err
@@ -366,7 +366,7 @@ func TestALateResultDoesNotReplaceAClaim(t *testing.T) {
 	uid, until, recorded := o.deliveries[0].UID, platform.At(time.Now().Add(time.Hour)), make(chan error, 1)
 	late := &platform.Dispatch{Delivery: must[*platform.Delivery](t)(w.p.Deliveries.Get(w.operator(), uid))}
 	o.insert(func(tx platform.Tx) error {
-		claimed, err := storetest.Tables.ClaimDeliveries(t.Context(), tx, []platform.UID{uid}, platform.At(time.Now()), until)
+		claimed, err := storetest.Tables.Webhooks.ClaimDeliveries(t.Context(), tx, []platform.UID{uid}, platform.At(time.Now()), until)
 		if err != nil || len(claimed) != 1 {
 			t.Errorf("%d deliveries are claimed, want 1", len(claimed))
 			return err

@@ -45,10 +45,10 @@ func (o *outbox) createDue(organisation platform.UID, at time.Time, subscription
 		}
 	})
 	o.insert(func(tx platform.Tx) error {
-		if err := storetest.Tables.Subscriptions.Insert(o.t.Context(), tx, made...); err != nil {
+		if err := storetest.Tables.Webhooks.Subscriptions.Insert(o.t.Context(), tx, made...); err != nil {
 			return err
 		}
-		return storetest.Tables.Deliveries.Insert(o.t.Context(), tx, deliveries...)
+		return storetest.Tables.Webhooks.Deliveries.Insert(o.t.Context(), tx, deliveries...)
 	})
 	for _, d := range deliveries {
 		due = append(due, d.UID)

@@ -92,7 +92,7 @@ func TestNoDeniedChangeIsPassedByALaterEvent(t *testing.T) {
 	}
 	var types []string
 	must[any](t)(nil, sqlstore.New(busyCluster{openEngine(t, w.url)}).Write(t.Context(), func(tx platform.Tx) error {
-		events, err := storetest.Tables.EventsToRelay(t.Context(), tx, platform.EventPosition{}, 10)
+		events, err := storetest.Tables.Webhooks.EventsToRelay(t.Context(), tx, platform.EventPosition{}, 10)
 		for _, e := range events {
 			types = append(types, e.Type)
 		}

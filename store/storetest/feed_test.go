@@ -47,7 +47,7 @@ func TestAFeedReaderMissesNothingThatManyWritersRecord(t *testing.T) {
 		var got []string
 		writing := true
 		for deadline := time.Now().Add(patience); len(got) < writers*times*inOne || writing; {
-			events, err := storetest.Tables.EventsAfter(ctx, w.store, []platform.UID{root}, at, 7)
+			events, err := storetest.Tables.Events.EventsAfter(ctx, w.store, []platform.UID{root}, at, 7)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -96,7 +96,7 @@ func TestAFeedAfterAnEventOfTheAuditLogMissesNothing(t *testing.T) {
 	slow := newDice(43).eventID()
 	go func() {
 		done <- w.store.Write(context.WithoutCancel(ctx), func(tx platform.Tx) error {
-			if err := storetest.Tables.SetRelayPosition(ctx, tx, platform.EventPosition{}); err != nil { // The transaction now has an id.
+			if err := storetest.Tables.Webhooks.SetRelayPosition(ctx, tx, platform.EventPosition{}); err != nil { // The transaction now has an id.
 				return err
 			}
 			close(begun)

@@ -11,7 +11,7 @@ import (
 
 // createPeople creates identities, roles and bindings.
 func (b *bigWorld) createPeople(n sizes) {
-	chunks(b, n.identities, storetest.Tables.Identities, func(i int) *platform.Identity {
+	chunks(b, n.identities, storetest.Tables.IAM.Identities, func(i int) *platform.Identity {
 		parent := b.randomGroup()
 		if i%2 == 0 {
 			parent = b.root
@@ -29,7 +29,7 @@ func (b *bigWorld) createPeople(n sizes) {
 		return identity
 	})
 	var custom []platform.UID
-	chunks(b, 2000, storetest.Tables.Roles, func(i int) *platform.Role {
+	chunks(b, 2000, storetest.Tables.IAM.Roles, func(i int) *platform.Role {
 		r := &platform.Role{UID: b.d.below(pick(b.d, b.groups)), Name: fmt.Sprintf("role %d", i), Capabilities: []platform.Capability{platform.CapRepoList}, CreateTime: b.randomTime(), UpdateTime: b.randomTime()}
 		if i == 0 {
 			r.UID = b.d.below(b.root)
@@ -39,7 +39,7 @@ func (b *bigWorld) createPeople(n sizes) {
 		return r
 	})
 	taken := map[string]bool{}
-	chunks(b, n.bindings, storetest.Tables.RoleBindings, func(i int) *platform.RoleBinding {
+	chunks(b, n.bindings, storetest.Tables.IAM.RoleBindings, func(i int) *platform.RoleBinding {
 		for {
 			group, identity, role := b.randomGroup(), pick(b.d, b.identities), b.role
 			switch {
@@ -57,7 +57,7 @@ func (b *bigWorld) createPeople(n sizes) {
 }
 
 func (b *bigWorld) fill(n sizes) {
-	chunks(b, n.repos, storetest.Tables.Repos, func(i int) *platform.Repo {
+	chunks(b, n.repos, storetest.Tables.Inventory.Repos, func(i int) *platform.Repo {
 		r := &platform.Repo{
 			UID: b.d.below(b.randomGroup()), Name: fmt.Sprintf("%x/repo-%d", b.d.IntN(1<<16), i), Description: strings.Repeat("what it holds ", 1+b.d.IntN(8)),
 			CreateTime: b.randomTime(), UpdateTime: b.randomTime(),
@@ -66,7 +66,7 @@ func (b *bigWorld) fill(n sizes) {
 		return r
 	})
 	b.busyRepo = b.repos[0]
-	chunks(b, n.tags, storetest.Tables.Tags, func(i int) *platform.Tag {
+	chunks(b, n.tags, storetest.Tables.Inventory.Tags, func(i int) *platform.Tag {
 		repo := b.busyRepo
 		if i%2 == 0 {
 			repo = b.repos[b.d.IntN(len(b.repos)/10)]
@@ -86,9 +86,9 @@ func (b *bigWorld) fill(n sizes) {
 			b.digests = append(b.digests, k)
 			return &platform.Image{Repo: k.Repo, Digest: k.Digest, Architectures: []platform.Architecture{{Name: "amd64", Size: 1}}, Packages: b.repoNames[2*i+1 : 2*i+3]}
 		})
-		return storetest.Tables.PutImages(b.t.Context(), tx, images)
+		return storetest.Tables.Inventory.PutImages(b.t.Context(), tx, images)
 	})
-	chunks(b, n.advisories, storetest.Tables.Advisories, func(i int) *platform.Advisory {
+	chunks(b, n.advisories, storetest.Tables.Inventory.Advisories, func(i int) *platform.Advisory {
 		id := fmt.Sprintf("GO-%d-%d", 2000+b.d.IntN(25), i)
 		artifact := b.repoNames[b.d.IntN(max(len(b.repoNames)/20, n.advisories/4))] // An artifact has four advisories, whatever the size.
 		events := []platform.AdvisoryEvent{{Fixed: &platform.Fixed{FixedVersion: "1.2.3"}, Author: "someone"}}
@@ -102,11 +102,11 @@ func (b *bigWorld) fill(n sizes) {
 			Severities: severities[b.d.IntN(len(severities))],
 		}
 	})
-	chunks(b, n.advisories, storetest.Tables.Vulnerabilities, func(i int) *platform.Vulnerability {
+	chunks(b, n.advisories, storetest.Tables.Inventory.Vulnerabilities, func(i int) *platform.Vulnerability {
 		id := fmt.Sprintf("GO-%d", i)
 		return &platform.Vulnerability{ID: id, Aliases: []string{"CVE-" + id}, Details: strings.Repeat("details ", 30), UpdateTime: b.randomTime()}
 	})
-	chunks(b, 1000, storetest.Tables.Subscriptions, func(i int) *platform.Subscription {
+	chunks(b, 1000, storetest.Tables.Webhooks.Subscriptions, func(i int) *platform.Subscription {
 		return &platform.Subscription{UID: b.d.below(pick(b.d, b.groups)), Sink: fmt.Sprintf("https://sink.example.com/%d", i), EncryptedSecret: []byte("x"), CreateTime: b.randomTime(), UpdateTime: b.randomTime()}
 	})
 }
@@ -117,7 +117,7 @@ func (b *bigWorld) createFindings(n int) {
 	ratings := []platform.SeverityRating{platform.SeverityLow, platform.SeverityMedium, platform.SeverityHigh, platform.SeverityCritical}
 	for at < n {
 		b.insert(func(tx platform.Tx) error {
-			return storetest.Tables.ReplaceFindings(b.t.Context(), tx, nil, times(min(10_000, n-at), func(int) *platform.Finding {
+			return storetest.Tables.Inventory.ReplaceFindings(b.t.Context(), tx, nil, times(min(10_000, n-at), func(int) *platform.Finding {
 				repo, flaw, chance := pick(d, b.repos), d.IntN(500), d.Float64()
 				f := &platform.Finding{
 					UID: d.below(repo), Repo: repo, Digest: "sha256:" + d.hex(32), Advisory: b.root + platform.UID(fmt.Sprintf("/%016x", flaw)),
@@ -151,7 +151,7 @@ func (b *bigWorld) createPackages(n int) {
 	uses := times(n, func(i int) platform.PackageUse { return platform.PackageUse{Version: versions[i].UID, Image: 1} })
 	b.insert(func(tx platform.Tx) error {
 		ctx := b.t.Context()
-		return errors.Join(storetest.Tables.InsertPackages(ctx, tx, versions), storetest.Tables.ChangeUses(ctx, tx, b.repos[1], nil, uses), storetest.Tables.ChangeUses(ctx, tx, b.busyRepo, nil, uses[:n/200]))
+		return errors.Join(storetest.Tables.Inventory.InsertPackages(ctx, tx, versions), storetest.Tables.Inventory.ChangeUses(ctx, tx, b.repos[1], nil, uses), storetest.Tables.Inventory.ChangeUses(ctx, tx, b.busyRepo, nil, uses[:n/200]))
 	})
 }
 
@@ -162,7 +162,7 @@ func (b *bigWorld) createReports() {
 		tags := times(50, func(i int) *platform.Tag {
 			return &platform.Tag{UID: d.below(b.repos[i]), Name: "reported", Digest: b.digests[i].Digest, CreateTime: platform.At(epoch), UpdateTime: platform.At(epoch)}
 		})
-		return storetest.Tables.Tags.Insert(b.t.Context(), tx, tags...)
+		return storetest.Tables.Inventory.Tags.Insert(b.t.Context(), tx, tags...)
 	})
 }
 
@@ -191,11 +191,11 @@ func (b *bigWorld) createOrganisations(n int) {
 	ctx := b.t.Context()
 	b.insert(func(tx platform.Tx) error {
 		for _, insert := range []func() error{
-			func() error { return storetest.Tables.Groups.Insert(ctx, tx, roots...) },
-			func() error { return storetest.Tables.Identities.Insert(ctx, tx, owners...) },
-			func() error { return storetest.Tables.RoleBindings.Insert(ctx, tx, bindings...) },
-			func() error { return storetest.Tables.Repos.Insert(ctx, tx, repos...) },
-			func() error { return storetest.Tables.Advisories.Insert(ctx, tx, advisories...) },
+			func() error { return storetest.Tables.IAM.Groups.Insert(ctx, tx, roots...) },
+			func() error { return storetest.Tables.IAM.Identities.Insert(ctx, tx, owners...) },
+			func() error { return storetest.Tables.IAM.RoleBindings.Insert(ctx, tx, bindings...) },
+			func() error { return storetest.Tables.Inventory.Repos.Insert(ctx, tx, repos...) },
+			func() error { return storetest.Tables.Inventory.Advisories.Insert(ctx, tx, advisories...) },
 		} {
 			if err := insert(); err != nil {
 				return err

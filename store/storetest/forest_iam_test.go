@@ -57,12 +57,12 @@ func (f *forest) invitedRole(uid platform.UID) platform.InvitedRole {
 func (f *forest) insertSignIns(tx platform.Tx) error {
 	ctx := f.t.Context()
 	for _, insert := range []func() error{
-		func() error { return storetest.Tables.IdentityProviders.Insert(ctx, tx, f.providers...) },
+		func() error { return storetest.Tables.IAM.IdentityProviders.Insert(ctx, tx, f.providers...) },
 		func() error {
-			return storetest.Tables.ExternalGroupRoleMappings.Insert(ctx, tx, f.mappings...)
+			return storetest.Tables.IAM.ExternalGroupRoleMappings.Insert(ctx, tx, f.mappings...)
 		},
-		func() error { return storetest.Tables.GroupInvites.Insert(ctx, tx, f.invites...) },
-		func() error { return storetest.Tables.AccountAssociations.Insert(ctx, tx, f.associations...) },
+		func() error { return storetest.Tables.IAM.GroupInvites.Insert(ctx, tx, f.invites...) },
+		func() error { return storetest.Tables.IAM.AccountAssociations.Insert(ctx, tx, f.associations...) },
 	} {
 		if err := insert(); err != nil {
 			return err

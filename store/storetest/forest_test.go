@@ -199,15 +199,15 @@ func (f *forest) insertAll() {
 	ctx := f.t.Context()
 	f.insert(func(tx platform.Tx) error {
 		for _, insert := range []func() error{
-			func() error { return storetest.Tables.Groups.Insert(ctx, tx, f.groups...) },
-			func() error { return storetest.Tables.Identities.Insert(ctx, tx, f.identities...) },
-			func() error { return storetest.Tables.Roles.Insert(ctx, tx, f.roles...) },
-			func() error { return storetest.Tables.RoleBindings.Insert(ctx, tx, f.bindings...) },
-			func() error { return storetest.Tables.Repos.Insert(ctx, tx, f.repos...) },
-			func() error { return storetest.Tables.Tags.Insert(ctx, tx, f.tags...) },
-			func() error { return storetest.Tables.Advisories.Insert(ctx, tx, f.advisories...) },
-			func() error { return storetest.Tables.Subscriptions.Insert(ctx, tx, f.subscriptions...) },
-			func() error { return storetest.Tables.Vulnerabilities.Insert(ctx, tx, f.vulnerabilities...) },
+			func() error { return storetest.Tables.IAM.Groups.Insert(ctx, tx, f.groups...) },
+			func() error { return storetest.Tables.IAM.Identities.Insert(ctx, tx, f.identities...) },
+			func() error { return storetest.Tables.IAM.Roles.Insert(ctx, tx, f.roles...) },
+			func() error { return storetest.Tables.IAM.RoleBindings.Insert(ctx, tx, f.bindings...) },
+			func() error { return storetest.Tables.Inventory.Repos.Insert(ctx, tx, f.repos...) },
+			func() error { return storetest.Tables.Inventory.Tags.Insert(ctx, tx, f.tags...) },
+			func() error { return storetest.Tables.Inventory.Advisories.Insert(ctx, tx, f.advisories...) },
+			func() error { return storetest.Tables.Webhooks.Subscriptions.Insert(ctx, tx, f.subscriptions...) },
+			func() error { return storetest.Tables.Inventory.Vulnerabilities.Insert(ctx, tx, f.vulnerabilities...) },
 			func() error { return f.insertSignIns(tx) },
 		} {
 			if err := insert(); err != nil {

@@ -164,7 +164,7 @@ func (r *readList) addSingleReads() {
 		return func(ctx context.Context) error {
 			at, _, err := r.s.EventPosition(ctx, r.b.eventIDs[len(r.b.eventIDs)/2])
 			if err == nil {
-				_, err = storetest.Tables.EventsAfter(ctx, r.s, roots, at, 100)
+				_, err = storetest.Tables.Events.EventsAfter(ctx, r.s, roots, at, 100)
 			}
 			return err
 		}
@@ -174,7 +174,7 @@ func (r *readList) addSingleReads() {
 			at, _, err := r.s.EventPosition(ctx, r.b.eventIDs[len(r.b.eventIDs)/2])
 			newest, _, failed := r.s.EventPosition(ctx, r.b.eventIDs[len(r.b.eventIDs)-1])
 			if err = errors.Join(err, failed); err == nil {
-				_, err = storetest.Tables.EventsUpTo(ctx, r.s, roots, at, newest, 100)
+				_, err = storetest.Tables.Events.EventsUpTo(ctx, r.s, roots, at, newest, 100)
 			}
 			return err
 		}

@@ -22,10 +22,10 @@ func (b *bigWorld) createDeliveries(n int) {
 		b.subscriptions = append(b.subscriptions, s.UID)
 	}
 	b.insert(func(tx platform.Tx) error {
-		return storetest.Tables.Subscriptions.Insert(b.t.Context(), tx, subscriptions...)
+		return storetest.Tables.Webhooks.Subscriptions.Insert(b.t.Context(), tx, subscriptions...)
 	})
 	states := []platform.DeliveryState{platform.DeliveryDelivered, platform.DeliveryDelivered, platform.DeliveryDelivered, platform.DeliveryFailed}
-	chunks(b, n+n/others, storetest.Tables.Deliveries, func(i int) *platform.Delivery {
+	chunks(b, n+n/others, storetest.Tables.Webhooks.Deliveries, func(i int) *platform.Delivery {
 		subscription := b.subscriptions[0]
 		if i >= n {
 			subscription = b.subscriptions[1+i%others]

@@ -135,7 +135,7 @@ func (c *chronicle) awaitFeed(roots []platform.UID, at platform.EventPosition, s
 func (c *chronicle) readFeed(roots []platform.UID, at platform.EventPosition, step int) (ids []string) {
 	c.t.Helper()
 	for {
-		events := must[[]*platform.Event](c.t)(storetest.Tables.EventsAfter(c.t.Context(), c.store, roots, at, step))
+		events := must[[]*platform.Event](c.t)(storetest.Tables.Events.EventsAfter(c.t.Context(), c.store, roots, at, step))
 		for _, e := range events {
 			at, ids = e.Position, append(ids, e.ID)
 		}
@@ -355,7 +355,7 @@ func TestServersWriteWhilePartitionsChange(t *testing.T) {
 	var at platform.EventPosition
 	readAll := func() {
 		for {
-			events := must[[]*platform.Event](t)(storetest.Tables.EventsAfter(t.Context(), w.store, nil, at, 100))
+			events := must[[]*platform.Event](t)(storetest.Tables.Events.EventsAfter(t.Context(), w.store, nil, at, 100))
 			for _, e := range events {
 				at = e.Position
 				read[e.ID]++

@@ -50,22 +50,22 @@ func TestIdentitiesAreFoundByTheirRules(t *testing.T) {
 			if slices.Sort(got); !slices.Equal(got, c.want) || slices.Contains(got, noRule) {
 				t.Errorf("%q, %q: candidates are %v, want %v", c.issuer, c.subject, got, c.want)
 			}
-			if known := must[bool](t)(storetest.Tables.KnowsIssuer(ctx, w.store, c.issuer)); known != c.known {
+			if known := must[bool](t)(storetest.Tables.IAM.KnowsIssuer(ctx, w.store, c.issuer)); known != c.known {
 				t.Errorf("%q is known: %v, want %v", c.issuer, known, c.known)
 			}
-			if found := must[[]platform.UID](t)(storetest.Tables.LookupIdentities(ctx, w.store, c.issuer, c.subject, []platform.UID{root})); !slices.Equal(found, c.lookup) {
+			if found := must[[]platform.UID](t)(storetest.Tables.IAM.LookupIdentities(ctx, w.store, c.issuer, c.subject, []platform.UID{root})); !slices.Equal(found, c.lookup) {
 				t.Errorf("%q, %q: lookup finds %q, want %q", c.issuer, c.subject, found, c.lookup)
 			}
-			if found := must[[]platform.UID](t)(storetest.Tables.LookupIdentities(ctx, w.store, c.issuer, c.subject, []platform.UID{elsewhere})); len(found) > 0 {
+			if found := must[[]platform.UID](t)(storetest.Tables.IAM.LookupIdentities(ctx, w.store, c.issuer, c.subject, []platform.UID{elsewhere})); len(found) > 0 {
 				t.Errorf("%q, %q: lookup finds %q in another organisation", c.issuer, c.subject, found)
 			}
 		}
 
 		must[*platform.Identity](t)(w.p.Identities.Update(ctx, long, input[*platform.Identity](`{"claimMatch": {"issuer": "https://c.example.com", "subject": "z"}}`)))
-		if found := must[[]platform.UID](t)(storetest.Tables.LookupIdentities(ctx, w.store, "https://c.example.com", "z", []platform.UID{root, elsewhere})); !slices.Equal(found, []platform.UID{long}) {
+		if found := must[[]platform.UID](t)(storetest.Tables.IAM.LookupIdentities(ctx, w.store, "https://c.example.com", "z", []platform.UID{root, elsewhere})); !slices.Equal(found, []platform.UID{long}) {
 			t.Errorf("after its rule changed, lookup finds %q, want %q", found, long)
 		}
-		if must[bool](t)(storetest.Tables.KnowsIssuer(ctx, w.store, "https://a.example.com/long")) {
+		if must[bool](t)(storetest.Tables.IAM.KnowsIssuer(ctx, w.store, "https://a.example.com/long")) {
 			t.Error("the issuer of the old rule is still known")
 		}
 	})
@@ -89,7 +89,7 @@ func TestCandidatesComeWithTheirBindings(t *testing.T) {
 			return a.Identity == b.Identity && a.Group == b.Group && a.Role == b.Role && slices.Equal(a.Capabilities, b.Capabilities)
 		}
 		want := platform.Grant{Identity: who, Group: group, Role: role, Capabilities: []platform.Capability{platform.CapRepoList, platform.CapTagList}}
-		grants := must[[]platform.Grant](t)(storetest.Tables.Grants(ctx, w.store, []platform.UID{who, org.Identity.UID}))
+		grants := must[[]platform.Grant](t)(storetest.Tables.IAM.Grants(ctx, w.store, []platform.UID{who, org.Identity.UID}))
 		if len(grants) != 3 {
 			t.Errorf("there are %d grants, want 3", len(grants))
 		}
@@ -104,7 +104,7 @@ func TestCandidatesComeWithTheirBindings(t *testing.T) {
 // candidates returns the identities whose rule may match.
 func (w *world) candidates(t *testing.T, issuer, subject string) []platform.Candidate {
 	t.Helper()
-	found, _, err := storetest.Tables.Candidates(t.Context(), w.store, bearerOf(issuer, subject))
+	found, _, err := storetest.Tables.IAM.Candidates(t.Context(), w.store, bearerOf(issuer, subject))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -120,7 +120,7 @@ func TestLimitsOfATransactionEndWithIt(t *testing.T) {
 	w := newWorld(t, url)
 	limit := func() (found string) {
 		err := w.store.Write(t.Context(), func(tx platform.Tx) error {
-			if err := storetest.Tables.SetRelayPosition(t.Context(), tx, platform.EventPosition{}); err != nil { // The transaction begins with its first statement.
+			if err := storetest.Tables.Webhooks.SetRelayPosition(t.Context(), tx, platform.EventPosition{}); err != nil { // The transaction begins with its first statement.
 				return err
 			}
 			found = w.query(w.openDirect(), "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND classid = 1635021417 AND database = (SELECT oid FROM pg_database WHERE datname = current_database())")[0][0]

@@ -217,7 +217,7 @@ func newLoad(t *testing.T, w *world) *load {
 	reading, end := context.WithCancel(t.Context())
 	reader.Go(func() {
 		for reading.Err() == nil {
-			events, err := storetest.Tables.EventsAfter(reading, w.store, nil, at, 50)
+			events, err := storetest.Tables.Events.EventsAfter(reading, w.store, nil, at, 50)
 			if err != nil {
 				continue
 			}
@@ -265,7 +265,7 @@ func (l *load) check() {
 	at := platform.EventPosition{}
 	stored := map[string]bool{}
 	for {
-		events := must[[]*platform.Event](t)(storetest.Tables.EventsAfter(t.Context(), l.w.store, nil, at, 500))
+		events := must[[]*platform.Event](t)(storetest.Tables.Events.EventsAfter(t.Context(), l.w.store, nil, at, 500))
 		for _, e := range events {
 			at, stored[e.ID] = e.Position, true
 		}

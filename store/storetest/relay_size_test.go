@@ -16,7 +16,7 @@ func (w *world) createSubscriptions(d dice, group platform.UID, n int) {
 		return &platform.Subscription{UID: d.below(group), Sink: fmt.Sprint("https://sink.example.com/", i), EncryptedSecret: []byte("x"), CreateTime: platform.At(epoch), UpdateTime: platform.At(epoch)}
 	})
 	w.insert(func(tx platform.Tx) error {
-		return storetest.Tables.Subscriptions.Insert(w.t.Context(), tx, subscriptions...)
+		return storetest.Tables.Webhooks.Subscriptions.Insert(w.t.Context(), tx, subscriptions...)
 	})
 }
 

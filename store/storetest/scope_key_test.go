@@ -28,8 +28,8 @@ func (w *world) createTwin(d dice, root platform.UID) (made twin) {
 			return &platform.Tag{UID: d.below(repo.UID), Name: fmt.Sprint("tag ", i), Digest: "sha256:" + strings.Repeat("a", 64), Deprecated: true, CreateTime: made, UpdateTime: made}
 		})
 		w.insert(func(tx platform.Tx) error {
-			return errors.Join(storetest.Tables.Groups.Insert(w.t.Context(), tx, g),
-				storetest.Tables.Repos.Insert(w.t.Context(), tx, repo), storetest.Tables.Tags.Insert(w.t.Context(), tx, tags...))
+			return errors.Join(storetest.Tables.IAM.Groups.Insert(w.t.Context(), tx, g),
+				storetest.Tables.Inventory.Repos.Insert(w.t.Context(), tx, repo), storetest.Tables.Inventory.Tags.Insert(w.t.Context(), tx, tags...))
 		})
 		made.groups[level], made.repos[level], parent = g.UID, repo.UID, g.UID
 		for _, tag := range tags {
@@ -58,7 +58,7 @@ func TestScopesWithEqualKeysDoNotMix(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		d := newDice(31)
 		root := &platform.Group{UID: d.root(), Name: "root"}
-		w.insert(func(tx platform.Tx) error { return storetest.Tables.Groups.Insert(t.Context(), tx, root) })
+		w.insert(func(tx platform.Tx) error { return storetest.Tables.IAM.Groups.Insert(t.Context(), tx, root) })
 		asked, other := w.createTwin(d, root.UID), w.createTwin(d, root.UID)
 		for level := range other.repos {
 			w.copyKeys("repo", asked.repos[level], other.repos[level])

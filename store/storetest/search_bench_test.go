@@ -60,12 +60,12 @@ func (b *bigWorld) createSearchableRepos() (repos []platform.UID) {
 		for i := range 1000 {
 			b.group(b.root, fmt.Sprint("group ", i))
 		}
-		chunks(b, 100_000, storetest.Tables.Repos, func(i int) *platform.Repo {
+		chunks(b, 100_000, storetest.Tables.Inventory.Repos, func(i int) *platform.Repo {
 			r := &platform.Repo{UID: b.d.below(b.groups[1+i%1000]), Name: fmt.Sprintf("image-%x/%d", b.d.IntN(1<<20), i), Description: "A container image, rebuilt every day", CreateTime: b.randomTime(), UpdateTime: b.randomTime()}
 			repos = append(repos, r.UID)
 			return r
 		})
-		chunks(b, 500_000, storetest.Tables.Tags, func(i int) *platform.Tag {
+		chunks(b, 500_000, storetest.Tables.Inventory.Tags, func(i int) *platform.Tag {
 			name := fmt.Sprintf("1.%d.%d-%x", b.d.IntN(90), i, b.d.IntN(1<<24))
 			switch {
 			case i%10_000 == 0:
@@ -160,7 +160,7 @@ func (b *bigWorld) reportWrites(t *testing.B, repos []platform.UID) {
 		before, began := position(), time.Now()
 		for range 50 {
 			b.insert(func(tx platform.Tx) error {
-				return storetest.Tables.Tags.Insert(t.Context(), tx, times(200, func(i int) *platform.Tag {
+				return storetest.Tables.Inventory.Tags.Insert(t.Context(), tx, times(200, func(i int) *platform.Tag {
 					name := fmt.Sprintf("%d.%d.%d-r%d-%d", b.d.IntN(9), b.d.IntN(30), b.d.IntN(50), b.d.IntN(9), b.d.IntN(1e6))
 					return &platform.Tag{UID: b.d.below(pick(b.d, repos)), Name: name, Digest: "sha256:" + b.d.hex(32), CreateTime: b.randomTime(), UpdateTime: b.randomTime()}
 				})...)

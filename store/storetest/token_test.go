@@ -18,7 +18,7 @@ func (w *world) repos(group platform.UID, n int) []*platform.Repo {
 	made := times(n, func(i int) *platform.Repo {
 		return &platform.Repo{UID: d.below(group), Name: fmt.Sprintf("repo-%04d", i), CreateTime: platform.At(w.now()), UpdateTime: platform.At(w.now())}
 	})
-	w.insert(func(tx platform.Tx) error { return storetest.Tables.Repos.Insert(w.t.Context(), tx, made...) })
+	w.insert(func(tx platform.Tx) error { return storetest.Tables.Inventory.Repos.Insert(w.t.Context(), tx, made...) })
 	return made
 }
 

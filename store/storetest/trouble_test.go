@@ -28,7 +28,7 @@ func TestUnitsThatLostAreRunAgainAsAWhole(t *testing.T) {
 				run := runs.Add(1)
 				for n, at := range []int{i, 1 - i} {
 					r := &platform.Repo{UID: pair[at].UID, Description: fmt.Sprint("by ", i), UpdateTime: platform.At(w.now())}
-					if err := storetest.Tables.Repos.Update(ctx, tx, r, "description"); err != nil {
+					if err := storetest.Tables.Inventory.Repos.Update(ctx, tx, r, "description"); err != nil {
 						return err
 					}
 					if !w.onSQLite() && run <= 2 && n == 0 { // The first unit waits until the other has its first lock.
@@ -37,7 +37,7 @@ func TestUnitsThatLostAreRunAgainAsAWhole(t *testing.T) {
 					}
 				}
 				tx.Record(&platform.Event{ID: fmt.Sprint("of ", i), Body: []byte("{}")})
-				return storetest.Tables.Tags.Insert(ctx, tx, &platform.Tag{UID: newDice(uint64(i)).below(pair[i].UID), Name: "t"})
+				return storetest.Tables.Inventory.Tags.Insert(ctx, tx, &platform.Tag{UID: newDice(uint64(i)).below(pair[i].UID), Name: "t"})
 			})
 		})
 		if n := runs.Load(); !w.onSQLite() && n < 3 {
@@ -60,11 +60,11 @@ func TestWorkWhoseTimeIsUpChangesNothing(t *testing.T) {
 		repo := w.repos(org.Group.UID, 1)[0].UID
 		short, cancel := context.WithCancel(ctx)
 		err := w.store.Write(short, func(tx platform.Tx) error {
-			if err := storetest.Tables.SetReadme(short, tx, repo, "half"); err != nil {
+			if err := storetest.Tables.Inventory.SetReadme(short, tx, repo, "half"); err != nil {
 				return err
 			}
 			cancel()
-			return storetest.Tables.SetReadme(short, tx, repo, "whole")
+			return storetest.Tables.Inventory.SetReadme(short, tx, repo, "whole")
 		})
 		if code := platform.AsError(err).Code; code != platform.CodeDeadlineExceeded {
 			t.Errorf("got %v (%v), want DEADLINE_EXCEEDED", code, err)
@@ -181,7 +181,7 @@ func TestAWriterThatHangsDelaysEventsNoLongerThanItsLimit(t *testing.T) {
 		done := make(chan error, 1)
 		go func() {
 			done <- hanging.Write(t.Context(), func(tx platform.Tx) error {
-				if err := storetest.Tables.SetRelayPosition(t.Context(), tx, platform.EventPosition{}); err != nil { // The transaction now has an id.
+				if err := storetest.Tables.Webhooks.SetRelayPosition(t.Context(), tx, platform.EventPosition{}); err != nil { // The transaction now has an id.
 					return err
 				}
 				close(began)
@@ -194,7 +194,7 @@ func TestAWriterThatHangsDelaysEventsNoLongerThanItsLimit(t *testing.T) {
 			t.Fatal(err)
 		}
 		find := func() bool {
-			events := must[[]*platform.Event](t)(storetest.Tables.EventsAfter(t.Context(), w.store, nil, platform.EventPosition{}, 10))
+			events := must[[]*platform.Event](t)(storetest.Tables.Events.EventsAfter(t.Context(), w.store, nil, platform.EventPosition{}, 10))
 			return slices.ContainsFunc(events, func(e *platform.Event) bool { return e.ID == "other" })
 		}
 		if find() {
@@ -253,13 +253,13 @@ func TestAWriterThatCommitsWhileLocksAreListedIsNotPassed(t *testing.T) {
 		u.RawQuery = query.Encode()
 		reader := storetest.Open(t, u.String())
 		err = w.store.Write(t.Context(), func(tx platform.Tx) error {
-			if err := storetest.Tables.SetRelayPosition(t.Context(), tx, platform.EventPosition{}); err != nil { // The transaction now has an id.
+			if err := storetest.Tables.Webhooks.SetRelayPosition(t.Context(), tx, platform.EventPosition{}); err != nil { // The transaction now has an id.
 				return err
 			}
 			if err := w.record(w.store, "later"); err != nil {
 				return err
 			}
-			if read := must[[]*platform.Event](t)(storetest.Tables.EventsAfter(t.Context(), reader, nil, platform.EventPosition{}, 10)); len(read) != 0 {
+			if read := must[[]*platform.Event](t)(storetest.Tables.Events.EventsAfter(t.Context(), reader, nil, platform.EventPosition{}, 10)); len(read) != 0 {
 				t.Errorf("a reader gets %s beside a writer with an earlier id", read[0].ID)
 			}
 			tx.Record(&platform.Event{ID: "earlier", Body: []byte("{}")})
@@ -269,7 +269,7 @@ func TestAWriterThatCommitsWhileLocksAreListedIsNotPassed(t *testing.T) {
 			t.Fatal(err)
 		}
 		waitFor(t, "the reader does not get both events", func() bool {
-			return len(must[[]*platform.Event](t)(storetest.Tables.EventsAfter(t.Context(), reader, nil, platform.EventPosition{}, 10))) == 2
+			return len(must[[]*platform.Event](t)(storetest.Tables.Events.EventsAfter(t.Context(), reader, nil, platform.EventPosition{}, 10))) == 2
 		})
 	})
 }
@@ -287,7 +287,7 @@ func TestAUnitThatPanicsIsUndone(t *testing.T) {
 			}()
 			_ = w.store.Write(ctx, func(tx platform.Tx) error {
 				r := &platform.Repo{UID: repo, Description: "undone", UpdateTime: platform.At(w.now())}
-				if err := storetest.Tables.Repos.Update(ctx, tx, r, "description"); err != nil {
+				if err := storetest.Tables.Inventory.Repos.Update(ctx, tx, r, "description"); err != nil {
 					t.Error(err)
 				}
 				panic("unit")

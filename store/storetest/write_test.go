@@ -190,7 +190,7 @@ func TestEachChangeIsRecordedWithItsEventAndNothingElseIs(t *testing.T) {
 		undone := errors.New("undone")
 		if err := w.store.Write(ctx, func(tx platform.Tx) error {
 			tx.Record(&platform.Event{ID: "never", Body: []byte("{}")})
-			return errors.Join(storetest.Tables.SetReadme(ctx, tx, repo, "never"), undone)
+			return errors.Join(storetest.Tables.Inventory.SetReadme(ctx, tx, repo, "never"), undone)
 		}); !errors.Is(err, undone) {
 			t.Fatalf("got %v, want the unit's own error", err)
 		}
@@ -232,7 +232,7 @@ func TestAnImportThatIsRepeatedStoresTheSame(t *testing.T) {
 		}
 		importTag(digests[0], true, platform.ImportOptions{})
 		importTag(digests[1], false, platform.ImportOptions{NamesOnly: true})
-		tags := must[[]*platform.Tag](t)(storetest.Tables.TagsOfSource(t.Context(), w.store, platform.RepoSource{Repo: repo, Source: source}))
+		tags := must[[]*platform.Tag](t)(storetest.Tables.Inventory.TagsOfSource(t.Context(), w.store, platform.RepoSource{Repo: repo, Source: source}))
 		if len(tags) != 1 || tags[0].Digest != digests[1] || !tags[0].Deprecated {
 			t.Errorf("the tags of the source are %+v", tags)
 		}

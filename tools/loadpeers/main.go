@@ -83,37 +83,37 @@ const (
 )
 
 func (c *copier) copyAll() {
-	copyRows(c, groupRows, c.to.Tables().Groups, func(row pgx.CollectableRow) (*platform.Group, error) {
+	copyRows(c, groupRows, c.to.Tables().IAM.Groups, func(row pgx.CollectableRow) (*platform.Group, error) {
 		g, at := &platform.Group{Status: platform.OrgStatusReady}, times{}
 		return g, at.scan(row, &g.CreateTime, &g.UpdateTime, &g.UID, &g.Name, &g.Description)
 	})
-	copyRows(c, rootRows, c.to.Tables().Groups, func(row pgx.CollectableRow) (*platform.Group, error) {
+	copyRows(c, rootRows, c.to.Tables().IAM.Groups, func(row pgx.CollectableRow) (*platform.Group, error) {
 		g := &platform.Group{Name: "advisories.example.com", Status: platform.OrgStatusReady}
 		return g, row.Scan(&g.UID)
 	})
-	copyRows(c, roleRows, c.to.Tables().Roles, func(row pgx.CollectableRow) (*platform.Role, error) {
+	copyRows(c, roleRows, c.to.Tables().IAM.Roles, func(row pgx.CollectableRow) (*platform.Role, error) {
 		r := &platform.Role{Capabilities: []platform.Capability{platform.CapRepoList}}
 		return r, row.Scan(&r.UID, &r.Name, &r.Description)
 	})
-	copyRows(c, people, c.to.Tables().Identities, func(row pgx.CollectableRow) (*platform.Identity, error) {
+	copyRows(c, people, c.to.Tables().IAM.Identities, func(row pgx.CollectableRow) (*platform.Identity, error) {
 		i, at := &platform.Identity{ClaimMatch: &platform.ClaimMatch{}}, times{}
 		return i, at.scan(row, &i.CreateTime, &i.UpdateTime, &i.UID, &i.Name, &i.Description, &i.ClaimMatch.Issuer, &i.ClaimMatch.Subject)
 	})
-	copyRows(c, bindings, c.to.Tables().RoleBindings, func(row pgx.CollectableRow) (*platform.RoleBinding, error) {
+	copyRows(c, bindings, c.to.Tables().IAM.RoleBindings, func(row pgx.CollectableRow) (*platform.RoleBinding, error) {
 		b, at := &platform.RoleBinding{}, times{}
 		return b, at.scan(row, &b.CreateTime, nil, &b.UID, &b.IdentityUID, &b.RoleUID)
 	})
-	copyRows(c, repoRows, c.to.Tables().Repos, func(row pgx.CollectableRow) (*platform.Repo, error) {
+	copyRows(c, repoRows, c.to.Tables().Inventory.Repos, func(row pgx.CollectableRow) (*platform.Repo, error) {
 		r, at := &platform.Repo{}, times{}
 		return r, at.scan(row, &r.CreateTime, &r.UpdateTime, &r.UID, &r.Name, &r.Description)
 	})
-	copyRows(c, tagRows, c.to.Tables().Tags, func(row pgx.CollectableRow) (*platform.Tag, error) {
+	copyRows(c, tagRows, c.to.Tables().Inventory.Tags, func(row pgx.CollectableRow) (*platform.Tag, error) {
 		t, at := &platform.Tag{}, times{}
 		err := at.scan(row, &t.UpdateTime, nil, &t.UID, &t.Name, &t.Digest, &t.Deprecated)
 		t.CreateTime = t.UpdateTime
 		return t, err
 	})
-	copyRows(c, advisory, c.to.Tables().Advisories, func(row pgx.CollectableRow) (*platform.Advisory, error) {
+	copyRows(c, advisory, c.to.Tables().Inventory.Advisories, func(row pgx.CollectableRow) (*platform.Advisory, error) {
 		a, at := &platform.Advisory{}, times{}
 		err := at.scan(row, &a.UpdateTime, nil, &a.UID, &a.AdvisoryID, &a.ArtifactName)
 		a.CreateTime = a.UpdateTime
@@ -123,11 +123,11 @@ func (c *copier) copyAll() {
 
 // addCallers makes the owner of the development issuer the owner of what the queries reach.
 func (c *copier) addCallers() {
-	copyRows(c, callersOf, c.to.Tables().Identities, func(row pgx.CollectableRow) (*platform.Identity, error) {
+	copyRows(c, callersOf, c.to.Tables().IAM.Identities, func(row pgx.CollectableRow) (*platform.Identity, error) {
 		root, err := pgx.RowTo[platform.UID](row)
 		return &platform.Identity{UID: root + "/0000000000000001", Name: "zz-caller", ClaimMatch: &platform.ClaimMatch{Issuer: auth.DevelopmentIssuer, Subject: "owner"}}, err
 	})
-	copyRows(c, callersOf, c.to.Tables().RoleBindings, func(row pgx.CollectableRow) (*platform.RoleBinding, error) {
+	copyRows(c, callersOf, c.to.Tables().IAM.RoleBindings, func(row pgx.CollectableRow) (*platform.RoleBinding, error) {
 		root, err := pgx.RowTo[platform.UID](row)
 		return &platform.RoleBinding{UID: root + "/ffffffffffffffff", IdentityUID: root + "/0000000000000001", RoleUID: platform.OwnerRole}, err
 	})
