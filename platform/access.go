@@ -214,7 +214,7 @@ func (k *Kind[T]) narrowScope(f UIDFilter, allowed []UID) Scope {
 	}
 	all := subtreeScope(allowed)
 	if k.IsBuiltIn != nil {
-		all.branches = append(all.branches, Branch{Relation: BuiltIn})
+		all.Branches = append(all.Branches, Branch{Relation: BuiltIn})
 	}
 	return all
 }
@@ -255,7 +255,7 @@ func newScope(b Branch) Scope {
 func subtreeScope(roots []UID) Scope {
 	s := Scope{make([]Branch, len(roots))}
 	for i, r := range roots {
-		s.branches[i] = Branch{Relation: Within, UID: r}
+		s.Branches[i] = Branch{Relation: Within, UID: r}
 	}
 	return s
 }

@@ -186,7 +186,7 @@ func (s AuditLog) readSomeGrants(ctx context.Context, q PastBindingQuery) (grant
 		asked.From = &Position{UID: q.After}
 	}
 	for _, g := range q.Groups {
-		asked.Scope.branches = append(asked.Scope.branches, Branch{Relation: Children, UID: g})
+		asked.Scope.Branches = append(asked.Scope.Branches, Branch{Relation: Children, UID: g})
 	}
 	now, err := s.area.iam.tables.RoleBindings.List(ctx, s.area.store, asked)
 	if err != nil {

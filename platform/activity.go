@@ -210,7 +210,7 @@ func (s Advisories) activityScope(ctx context.Context, within UID) (Scope, error
 	if err != nil || within.IsRoot() {
 		return q.Scope, err
 	}
-	repos, err := s.area.tables.Repos.Get(ctx, s.area.store, Keys{uids: []UID{within}})
+	repos, err := s.area.tables.Repos.Get(ctx, s.area.store, Keys{UIDs: []UID{within}})
 	if err != nil || len(repos) == 0 {
 		return q.Scope, err
 	}

@@ -63,6 +63,9 @@ func (a *Actor) Key() string {
 	return key
 }
 
+// keepKey computes Key once.
+func (a *Actor) keepKey() { a.key = a.Key() }
+
 type actorKey struct{}
 
 // WithActor returns a context with the caller of the request.

@@ -425,7 +425,7 @@ func (s Advisories) AffectedVersions(ctx context.Context, uids []UID) (map[UID]*
 	if _, err := requireCaller(ctx); err != nil {
 		return nil, s.rows.kind.addArea(err)
 	}
-	found, err := s.area.tables.Advisories.Get(ctx, s.area.store, Keys{uids: uids, without: AdvisoryEvents})
+	found, err := s.area.tables.Advisories.Get(ctx, s.area.store, Keys{UIDs: uids, Without: AdvisoryEvents})
 	sets := make(map[UID]*AffectedVersions, len(found))
 	for _, a := range found {
 		sets[a.UID] = a.Affected

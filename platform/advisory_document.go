@@ -303,7 +303,7 @@ func (s AdvisoryDocuments) readAdvisories(ctx context.Context, places []FeedPlac
 	}
 	var keys Keys
 	for _, place := range places {
-		keys.uids = append(keys.uids, place.UID)
+		keys.UIDs = append(keys.UIDs, place.UID)
 	}
 	found, err := s.area.tables.Advisories.Get(ctx, s.area.store, keys)
 	slices.SortFunc(found, func(x, y *Advisory) int {
@@ -370,8 +370,8 @@ func (s AdvisoryDocuments) ListAdvisories(ctx context.Context, req ListRequest[*
 		}
 		scope := documentScope(ActorOf(ctx))
 		q.Filter = &AdvisoryFilter{Feed: &FeedQuery{scope: scope, names: d.names}}
-		for _, b := range scope.branches {
-			q.Scope.branches = append(q.Scope.branches, Branch{Relation: OfDocument, Name: d.ID, Inside: b.UID})
+		for _, b := range scope.Branches {
+			q.Scope.Branches = append(q.Scope.Branches, Branch{Relation: OfDocument, Name: d.ID, Inside: b.UID})
 		}
 		return of, q, nil
 	})

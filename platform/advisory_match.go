@@ -40,8 +40,8 @@ func (s Advisories) affecting(ctx context.Context, image ImageKey, f UIDFilter) 
 		return Scope{}, err
 	}
 	scope := s.rows.kind.narrowScope(f, []UID{image.Repo.Root(), FeedGroup})
-	for i := range scope.branches {
-		scope.branches[i].Affecting = image
+	for i := range scope.Branches {
+		scope.Branches[i].Affecting = image
 	}
 	return scope, nil
 }

@@ -137,7 +137,7 @@ func (s Artifacts) List(ctx context.Context, req ListRequest[*ArtifactFilter]) (
 		return Page[*Artifact]{}, s.rows.kind.addArea(err)
 	}
 	for _, e := range req.Filter.Ecosystems {
-		q.Scope.branches = append(q.Scope.branches, ecosystemBranch(e))
+		q.Scope.Branches = append(q.Scope.Branches, ecosystemBranch(e))
 	}
 	page, err := s.rows.read(ctx, req, q)
 	return page, s.rows.kind.addArea(err)

@@ -225,7 +225,7 @@ func (r AuditRequest) buildQuery(types *EventTypes, v *violations) AuditQuery {
 // checkRecorded fails if there is neither a group nor an event of it. The events of a deleted
 // group stay in the log.
 func (s AuditLog) checkRecorded(ctx context.Context, group UID, scope Scope) error {
-	groups, err := s.area.iam.tables.Groups.Get(ctx, s.area.store, Keys{uids: []UID{group}})
+	groups, err := s.area.iam.tables.Groups.Get(ctx, s.area.store, Keys{UIDs: []UID{group}})
 	if err != nil || len(groups) > 0 {
 		return err
 	}

@@ -66,7 +66,7 @@ func (p *iamArea) Authenticate(ctx context.Context, c Claims) (*Actor, error) {
 			return nil, err
 		}
 	}
-	found.actor.key = found.actor.Key()
+	found.actor.keepKey()
 	return found.actor, nil
 }
 

@@ -32,9 +32,6 @@ func (r *Collection[T, F]) also(capabilities ...Capability) *Collection[T, F] {
 	return &narrowed
 }
 
-// Kind returns the facts about the kind.
-func (r *Collection[T, F]) Kind() *Kind[T] { return r.kind }
-
 // Resources are the operations on a kind that all areas offer to their callers. The caller is that of the context, and
 // what the caller may not see is not there.
 type Resources[T any, F filter] struct{ rows *Collection[T, F] }

@@ -130,7 +130,7 @@ func (s Deliveries) redeliver(ctx context.Context, uids []UID) ([]*Delivery, err
 	again := make([]*Delivery, len(uids))
 	err := s.area.store.Write(ctx, func(tx Tx) error {
 		lockSubscriptions(tx, parentsOf(uids))
-		found, err := s.area.tables.Deliveries.Get(ctx, tx, Keys{uids: uids})
+		found, err := s.area.tables.Deliveries.Get(ctx, tx, Keys{UIDs: uids})
 		if err != nil {
 			return err
 		}

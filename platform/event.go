@@ -95,12 +95,12 @@ func newEvent(ctx context.Context, at Time, kind, verb string, subject, group UI
 	b, _ := json.Marshal(body) // cannot fail for plain data
 	return &Event{
 		ID: newEventID(at.Time), Type: eventType(kind, verb),
-		Subject: subject, Group: group, Actor: eventActor(ctx, subject), Body: b, Time: at, Count: 1, Cause: TraceOf(ctx).traceParent(),
+		Subject: subject, Group: group, Actor: changeActor(ctx, subject), Body: b, Time: at, Count: 1, Cause: TraceOf(ctx).traceParent(),
 	}
 }
 
-// eventActor returns the actor of a change of subject.
-func eventActor(ctx context.Context, changed UID) EventActor {
+// changeActor returns the actor of a change of subject.
+func changeActor(ctx context.Context, changed UID) EventActor {
 	a := ActorOf(ctx)
 	switch {
 	case a == nil:

@@ -32,7 +32,7 @@ func newEventTypes(kinds []AnyKind) *EventTypes {
 		}
 	}
 	for _, read := range kinds { // after the others: the order of kinds is that of the documentation
-		for _, other := range read.otherEvents() {
+		for _, other := range read.Info().OtherEvents {
 			t.kinds = append(t.kinds, eventKind{EventKind: other, read: read})
 		}
 	}

@@ -38,8 +38,8 @@ type eventsArea struct {
 	AuditLog AuditLog
 }
 
-func newEvents(core *Core, store EventsStore, tables EventQueries, types *EventTypes, iam *iamArea, options EventOptions) *eventsArea {
-	area := &eventsArea{Core: core, store: store, tables: tables, types: types, iam: iam, options: options}
+func newEvents(c *Core, store EventsStore, tables EventQueries, types *EventTypes, iam *iamArea, options EventOptions) *eventsArea {
+	area := &eventsArea{Core: c, store: store, tables: tables, types: types, iam: iam, options: options}
 	area.broadcast = newBroadcast(area)
 	area.Events, area.AuditLog = Events{area}, AuditLog{area}
 	return area

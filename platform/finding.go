@@ -348,7 +348,7 @@ func (s Findings) Advisories(ctx context.Context, uids []UID, without CostlyFiel
 	if _, err := requireCaller(ctx); err != nil {
 		return nil, s.rows.kind.addArea(err)
 	}
-	found, err := s.area.tables.Advisories.Get(ctx, s.area.store, Keys{uids: uids, without: without | advisoryKind.Hidden})
+	found, err := s.area.tables.Advisories.Get(ctx, s.area.store, Keys{UIDs: uids, Without: without | advisoryKind.Hidden})
 	byUID := make(map[UID]*Advisory, len(found))
 	for _, a := range found {
 		byUID[a.UID] = a
@@ -364,9 +364,9 @@ func (s Findings) ofImages(ctx context.Context, images []ImageKey) ([][]*Finding
 		if err != nil {
 			return nil, s.rows.kind.addArea(err)
 		}
-		for _, b := range q.Scope.branches {
+		for _, b := range q.Scope.Branches {
 			b.Digest = key.Digest
-			scopes[i].branches = append(scopes[i].branches, b)
+			scopes[i].Branches = append(scopes[i].Branches, b)
 		}
 	}
 	found, err := s.area.tables.Findings.ListEach(ctx, s.area.store, Query[*FindingFilter]{Filter: &FindingFilter{WithoutLiveTags: true}, Order: s.rows.kind.DefaultOrder, Limit: noLimit, Parts: PartItems}, scopes)

@@ -191,7 +191,7 @@ func (s Findings) versionsByUID(ctx context.Context, tx Tx, uids []UID) (map[UID
 	byUID := make(map[UID]*PackageVersion, len(uids))
 	for len(uids) > 0 {
 		slices.Sort(uids)
-		found, err := s.area.tables.PackageVersions.Get(ctx, tx, Keys{uids: slices.Compact(uids)})
+		found, err := s.area.tables.PackageVersions.Get(ctx, tx, Keys{UIDs: slices.Compact(uids)})
 		if err != nil {
 			return nil, err
 		}

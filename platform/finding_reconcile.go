@@ -10,7 +10,7 @@ import (
 // reconcileRepo ends tasks of one repo, about up to limit images if there are more. It returns
 // the number of images.
 func (s Findings) reconcileRepo(ctx context.Context, tx Tx, repo UID, tasks []FindingTask, limit int, events findingEvents) (ended []FindingTask, images int, err error) {
-	found, err := s.area.tables.Repos.Get(ctx, tx, Keys{uids: []UID{repo}})
+	found, err := s.area.tables.Repos.Get(ctx, tx, Keys{UIDs: []UID{repo}})
 	if err != nil {
 		return nil, 0, err
 	}
@@ -104,7 +104,7 @@ func (s Findings) reconcileImages(ctx context.Context, tx Tx, repo *Repo, digest
 
 // reconcileAdvisories writes the findings of some advisories in a repo, and returns how many images it has looked at.
 func (s Findings) reconcileAdvisories(ctx context.Context, tx Tx, repo *Repo, uids []UID, events findingEvents) (images int, err error) {
-	advisories, err := s.area.tables.Advisories.Get(ctx, tx, Keys{uids: uids})
+	advisories, err := s.area.tables.Advisories.Get(ctx, tx, Keys{UIDs: uids})
 	if err != nil || len(advisories) == 0 {
 		return 0, err
 	}

@@ -70,7 +70,7 @@ func (s Findings) changeRules(ctx context.Context, tx Tx, u *FindingUpdate, c *f
 	if !u.makesRules() || !c.Writes("state") {
 		return nil
 	}
-	rules := u.rules(c.Row.decision(), s.area.now(), eventActor(ctx, u.Within).Subject)
+	rules := u.rules(c.Row.decision(), s.area.now(), changeActor(ctx, u.Within).Subject)
 	kept := rules
 	if c.Row.State == FindingOpen {
 		var err error
@@ -137,7 +137,7 @@ func (s Findings) ImportRules(ctx context.Context, group UID, rules []*TriageRul
 		s.area.tables.PutTriageRules(tx, rows)
 		s.followRules(ctx, tx, group, rows)
 	}
-	now, author := s.area.now(), eventActor(ctx, group).Subject
+	now, author := s.area.now(), changeActor(ctx, group).Subject
 	in := importPlan[*TriageRule, triageTarget]{
 		key: (*TriageRule).target,
 		check: func(r *TriageRule, v *violations) {

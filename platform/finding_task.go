@@ -194,7 +194,7 @@ func (s Findings) reconcileTasks(ctx context.Context, tx Tx, tasks []FindingTask
 // spreadAdvisories ends the tasks of advisories, which are of one organisation or of FeedGroup: it adds a task for each
 // repo that each of them is for, and returns their number.
 func (s Findings) spreadAdvisories(ctx context.Context, tx Tx, ended []FindingTask) (added int, err error) {
-	found, err := s.area.tables.Advisories.Get(ctx, tx, Keys{uids: advisoriesOf(ended)})
+	found, err := s.area.tables.Advisories.Get(ctx, tx, Keys{UIDs: advisoriesOf(ended)})
 	if err != nil || len(found) == 0 {
 		return 0, err
 	}

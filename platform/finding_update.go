@@ -310,7 +310,7 @@ func (s Findings) choose(ctx context.Context, tx Tx, u *FindingUpdate) ([]*Findi
 func (s Findings) chooseListed(ctx context.Context, tx Tx, uids []UID) ([]*Finding, error) {
 	sorted := slices.Clone(uids)
 	slices.Sort(sorted)
-	found, err := s.area.tables.Findings.Get(ctx, tx, Keys{uids: slices.Compact(sorted)})
+	found, err := s.area.tables.Findings.Get(ctx, tx, Keys{UIDs: slices.Compact(sorted)})
 	if err != nil {
 		return nil, err
 	}

@@ -48,27 +48,27 @@ type iamArea struct {
 	Issuers                   Issuers
 }
 
-func newIAM(core *Core, store IAMStore, tables IAMTables, secrets *Secrets, options IAMOptions) *iamArea {
-	area := &iamArea{Core: core, store: store, tables: tables, options: options, secrets: secrets, patterns: newPatterns(), seen: make(chan UID, 256)}
-	groups := newCollection(core, &groupKind, groupKeyFilter, tables.Groups)
+func newIAM(c *Core, store IAMStore, tables IAMTables, secrets *Secrets, options IAMOptions) *iamArea {
+	area := &iamArea{Core: c, store: store, tables: tables, options: options, secrets: secrets, patterns: newPatterns(), seen: make(chan UID, 256)}
+	groups := newCollection(c, &groupKind, groupKeyFilter, tables.Groups)
 	area.Groups = Groups{groups.Resources(), groups, area}
-	identities := newCollection(core, &identityKind, nil, tables.Identities)
+	identities := newCollection(c, &identityKind, nil, tables.Identities)
 	area.Identities = Identities{identities.Resources(), identities, area}
-	roles := newCollection(core, &roleKind, roleKeyFilter, tables.Roles)
+	roles := newCollection(c, &roleKind, roleKeyFilter, tables.Roles)
 	area.Roles = Roles{roles.Resources(), roles, area}
-	bindings := newCollection(core, &roleBindingKind, bindingKeyFilter, tables.RoleBindings)
+	bindings := newCollection(c, &roleBindingKind, bindingKeyFilter, tables.RoleBindings)
 	area.RoleBindings = RoleBindings{bindings.Resources(), bindings, area}
 	bindings.checkNames = area.RoleBindings.checkNames
-	providers := newCollection(core, &identityProviderKind, providerKeyFilter, tables.IdentityProviders)
+	providers := newCollection(c, &identityProviderKind, providerKeyFilter, tables.IdentityProviders)
 	area.IdentityProviders = IdentityProviders{providers.Resources(), providers, area}
-	associations := newCollection(core, &accountAssociationKind, associationKeyFilter, tables.AccountAssociations)
+	associations := newCollection(c, &accountAssociationKind, associationKeyFilter, tables.AccountAssociations)
 	area.AccountAssociations = AccountAssociations{associations.Resources(), associations, area}
-	invites := newCollection(core, &groupInviteKind, nil, tables.GroupInvites)
+	invites := newCollection(c, &groupInviteKind, nil, tables.GroupInvites)
 	area.GroupInvites = GroupInvites{invites.Resources(), invites, area}
-	mappings := newCollection(core, &externalGroupRoleMappingKind, mappingKeyFilter, tables.ExternalGroupRoleMappings)
+	mappings := newCollection(c, &externalGroupRoleMappingKind, mappingKeyFilter, tables.ExternalGroupRoleMappings)
 	area.ExternalGroupRoleMappings = ExternalGroupRoleMappings{mappings.Resources(), mappings, area}
 	mappings.checkNames = area.ExternalGroupRoleMappings.checkNames
-	terms := newCollection(core, &termsKind, nil, tables.TermsAcceptances)
+	terms := newCollection(c, &termsKind, nil, tables.TermsAcceptances)
 	area.Terms = Terms{terms.Resources(), terms, area}
 	area.Issuers = Issuers{area}
 	return area

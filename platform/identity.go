@@ -339,5 +339,5 @@ func (s Identities) ListOwn(ctx context.Context) ([]*Identity, error) {
 	if err != nil || len(actor.Identities) == 0 {
 		return nil, err
 	}
-	return s.rows.table.Get(ctx, s.area.store, Keys{uids: actor.Identities})
+	return s.rows.table.Get(ctx, s.area.store, Keys{UIDs: actor.Identities})
 }

@@ -335,7 +335,7 @@ func (s Vulnerabilities) Import(ctx context.Context, vulnerabilities []*Vulnerab
 			for i, vuln := range rows {
 				ids[i] = s.rows.kind.UID(vuln)
 			}
-			return s.area.tables.Vulnerabilities.Get(ctx, tx, Keys{uids: ids})
+			return s.area.tables.Vulnerabilities.Get(ctx, tx, Keys{UIDs: ids})
 		},
 		isUnchanged: func(known, vuln *Vulnerability) bool {
 			return equalJSON(vuln.sourceContent(), known.sourceContent()) || isOlder(vuln.UpdateTime, known.UpdateTime)

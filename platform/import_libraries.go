@@ -112,7 +112,7 @@ func (l *libraries) readByName(ctx context.Context, tx Tx, like []*ImportedArtif
 	}
 	q := Query[*ArtifactFilter]{Filter: &ArtifactFilter{Names: names}, Order: artifactKind.DefaultOrder, Limit: noLimit, Parts: PartItems}
 	for _, e := range ecosystems {
-		q.Scope.branches = append(q.Scope.branches, ecosystemBranch(e))
+		q.Scope.Branches = append(q.Scope.Branches, ecosystemBranch(e))
 	}
 	stored, err := l.area.tables.Artifacts.List(ctx, tx, q)
 	if err != nil || len(stored.Items) == 0 {

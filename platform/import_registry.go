@@ -96,7 +96,7 @@ func (s Repos) readImported(ctx context.Context, tx Tx, group UID, like []*Impor
 		found[i], uids[i] = &ImportedRepo{Repo: *r}, r.UID
 		byUID[r.UID] = found[i]
 	}
-	readmes, err := s.area.tables.Readmes(ctx, tx, Keys{uids: uids})
+	readmes, err := s.area.tables.Readmes(ctx, tx, Keys{UIDs: uids})
 	for _, r := range readmes {
 		byUID[r.UID].Readme = r.Content
 	}
@@ -217,7 +217,7 @@ func (p *inventoryArea) existingRepos(ctx context.Context, repos []UID) (map[UID
 	if len(uids) == 0 {
 		return exists, nil
 	}
-	found, err := p.Repos.rows.table.Get(ctx, p.store, Keys{uids: slices.Compact(uids)})
+	found, err := p.Repos.rows.table.Get(ctx, p.store, Keys{UIDs: slices.Compact(uids)})
 	for _, repo := range found {
 		exists[repo.UID] = true
 	}

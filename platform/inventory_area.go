@@ -18,25 +18,25 @@ type inventoryArea struct {
 	ResolvedVulnerabilities ResolvedVulnerabilities
 }
 
-func newInventory(core *Core, tables InventoryTables, iam *iamArea) *inventoryArea {
-	area := &inventoryArea{Core: core, tables: tables, iam: iam}
-	repos := newCollection(core, &repoKind, repoKeyFilter, tables.Repos)
+func newInventory(c *Core, tables InventoryTables, iam *iamArea) *inventoryArea {
+	area := &inventoryArea{Core: c, tables: tables, iam: iam}
+	repos := newCollection(c, &repoKind, repoKeyFilter, tables.Repos)
 	area.Repos = Repos{repos.Resources(), repos, area}
-	tags := newCollection(core, &tagKind, nil, tables.Tags)
+	tags := newCollection(c, &tagKind, nil, tables.Tags)
 	area.Tags = Tags{tags.Resources(), tags, area}
-	advisories := newCollection(core, &advisoryKind, nil, tables.Advisories)
+	advisories := newCollection(c, &advisoryKind, nil, tables.Advisories)
 	area.Advisories = Advisories{advisories.Resources(), advisories, area}
-	vulnerabilities := newCollection(core, &vulnerabilityKind, nil, tables.Vulnerabilities)
+	vulnerabilities := newCollection(c, &vulnerabilityKind, nil, tables.Vulnerabilities)
 	area.Vulnerabilities = Vulnerabilities{vulnerabilities.Resources(), vulnerabilities, area}
-	findings := newCollection(core, &findingKind, nil, tables.Findings)
+	findings := newCollection(c, &findingKind, nil, tables.Findings)
 	area.Findings = Findings{findings.Resources(), findings, area}
-	packages := newCollection(core, &packageKind, nil, tables.Packages)
+	packages := newCollection(c, &packageKind, nil, tables.Packages)
 	area.Packages = Packages{packages.Resources(), packages, area}
-	versions := newCollection(core, &packageVersionKind, nil, tables.PackageVersions)
+	versions := newCollection(c, &packageVersionKind, nil, tables.PackageVersions)
 	area.PackageVersions = PackageVersions{versions.Resources(), versions, area}
-	area.Images = Images{area, newCollection(core, &imageKind, nil, tables.ImageLists)}
-	area.AdvisoryDocuments = AdvisoryDocuments{area, newCollection[*AdvisoryDocument, *DocumentFilter](core, &documentKind, nil, nil)}
-	area.ResolvedVulnerabilities = ResolvedVulnerabilities{area, newCollection[*ResolvedVulnerabilityReport, *ResolvedVulnerabilityFilter](core, &resolvedReportKind, nil, nil)}
+	area.Images = Images{area, newCollection(c, &imageKind, nil, tables.ImageLists)}
+	area.AdvisoryDocuments = AdvisoryDocuments{area, newCollection[*AdvisoryDocument, *DocumentFilter](c, &documentKind, nil, nil)}
+	area.ResolvedVulnerabilities = ResolvedVulnerabilities{area, newCollection[*ResolvedVulnerabilityReport, *ResolvedVulnerabilityFilter](c, &resolvedReportKind, nil, nil)}
 	return area
 }
 

@@ -83,7 +83,7 @@ func (s Issuers) record(ctx context.Context, tx Tx, root UID, issuer string) err
 	if err != nil {
 		return err
 	}
-	changed, err := providers.rows.table.Get(ctx, tx, Keys{uids: uids})
+	changed, err := providers.rows.table.Get(ctx, tx, Keys{UIDs: uids})
 	for _, provider := range changed {
 		providers.rows.recordUpdate(ctx, tx, provider, []EventChange{newValueChange("issuerVerified", nil, provider.IssuerVerified)})
 	}

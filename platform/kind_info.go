@@ -9,7 +9,6 @@ import (
 type AnyKind interface {
 	Info() KindInfo
 	readableBy(a *Actor, uid UID) bool
-	otherEvents() []EventKind
 }
 
 // An EventKind describes events: the middle of their types and the verbs, the type of their bodies, and the kind of
@@ -25,13 +24,14 @@ type EventKind struct {
 type KindInfo struct {
 	Name, Plural, Area, Parent   string
 	Number                       byte
-	Own                          bool     // whether the kind is not in the reference
-	GraphOnly                    bool     // whether only GraphQL has the kind
-	Shared                       bool     // whether its rows belong to no organisation
-	Event                        string   // the middle of its event types
-	Verbs                        []string // the verbs of its event types
-	EventBody                    string   // the kind of the bodies of its events
-	EventsOfParent               bool     // whether its events are about the parent
+	Own                          bool        // whether the kind is not in the reference
+	GraphOnly                    bool        // whether only GraphQL has the kind
+	Shared                       bool        // whether its rows belong to no organisation
+	Event                        string      // the middle of its event types
+	Verbs                        []string    // the verbs of its event types
+	EventBody                    string      // the kind of the bodies of its events
+	EventsOfParent               bool        // whether its events are about the parent
+	OtherEvents                  []EventKind // events of other kinds for those who may read it
 	List, Create, Update, Delete Capability
 	Required                     []string // fields that a creation must set
 	Orders                       []string // fields that lists can be sorted by
@@ -46,12 +46,10 @@ func (k *Kind[T]) Info() KindInfo {
 	}
 	return KindInfo{
 		Name: k.Name, Plural: k.Plural, Area: k.Area, Parent: k.Parent.Name, Number: k.Number, Own: k.Own, GraphOnly: k.GraphOnly, Shared: k.Shared,
-		Event: k.Event, Verbs: k.Verbs, EventBody: k.bodyType(), EventsOfParent: k.EventsOfParent,
+		Event: k.Event, Verbs: k.Verbs, EventBody: k.bodyType(), EventsOfParent: k.EventsOfParent, OtherEvents: k.OtherEvents,
 		List: k.List, Create: k.Create, Update: k.Update, Delete: k.Delete,
 		Required: k.Required, Orders: orders, Row: reflect.TypeFor[T]().Elem(),
 	}
 }
 
 func (k *Kind[T]) bodyType() string { return cmp.Or(k.EventBody, k.Area+"."+k.Name) }
-
-func (k *Kind[T]) otherEvents() []EventKind { return k.OtherEvents }

@@ -9,11 +9,11 @@ type librariesArea struct {
 	ArtifactVersions ArtifactVersions
 }
 
-func newLibraries(core *Core, tables LibraryTables) *librariesArea {
-	area := &librariesArea{Core: core, tables: tables}
-	artifacts := newCollection(core, &artifactKind, nil, tables.Artifacts)
+func newLibraries(c *Core, tables LibraryTables) *librariesArea {
+	area := &librariesArea{Core: c, tables: tables}
+	artifacts := newCollection(c, &artifactKind, nil, tables.Artifacts)
 	area.Artifacts = Artifacts{artifacts.Resources(), artifacts, area}
-	versions := newCollection(core, &artifactVersionKind, nil, tables.ArtifactVersions)
+	versions := newCollection(c, &artifactVersionKind, nil, tables.ArtifactVersions)
 	area.ArtifactVersions = ArtifactVersions{versions.Resources(), versions, area}
 	return area
 }

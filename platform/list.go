@@ -116,9 +116,9 @@ func listReferring[T any, F filter](ctx context.Context, r *Collection[T, F], re
 			errs[i] = r.kind.addArea(errs[i])
 			continue
 		}
-		for _, b := range q.Scope.branches {
+		for _, b := range q.Scope.Branches {
 			if !nothing {
-				scopes[i].branches = append(scopes[i].branches, narrow(b)...)
+				scopes[i].Branches = append(scopes[i].Branches, narrow(b)...)
 			}
 		}
 	}

@@ -44,7 +44,7 @@ func (r *Collection[T, F]) findNamed(ctx context.Context, field string, seesRows
 		return nil
 	}
 	slices.Sort(readable)
-	found, err := r.table.Get(ctx, r.core.store, Keys{uids: slices.Compact(readable), without: r.kind.Hidden})
+	found, err := r.table.Get(ctx, r.core.store, Keys{UIDs: slices.Compact(readable), Without: r.kind.Hidden})
 	if err == nil && len(found) == 0 {
 		err = newNamedNotFound(field, r.kind.ref(), uids[0])
 	}

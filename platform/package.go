@@ -127,10 +127,10 @@ func heldBy(ctx context.Context, within UID) (held Scope, roots Scope, err error
 	if held, err = packageKind.scope(actor, UIDFilter{DescendantsOf: within}); err != nil {
 		return Scope{}, Scope{}, err
 	}
-	for _, b := range held.branches {
+	for _, b := range held.Branches {
 		root := Branch{Relation: Children, UID: b.UID.Root()}
-		if !slices.ContainsFunc(roots.branches, func(r Branch) bool { return r.UID == root.UID }) {
-			roots.branches = append(roots.branches, root)
+		if !slices.ContainsFunc(roots.Branches, func(r Branch) bool { return r.UID == root.UID }) {
+			roots.Branches = append(roots.Branches, root)
 		}
 	}
 	return held, roots, nil
@@ -176,7 +176,7 @@ func getHeld[T any, F filter](ctx context.Context, r *Collection[T, F], uids []U
 			errs[i] = err
 		case !uid.Valid():
 			errs[i] = invalidUID("uid", uid)
-		case !slices.ContainsFunc(roots.branches, func(b Branch) bool { return uid.Within(b.UID) }):
+		case !slices.ContainsFunc(roots.Branches, func(b Branch) bool { return uid.Within(b.UID) }):
 			errs[i] = r.kind.refuseReadingOf(ActorOf(ctx), uid)
 		default:
 			readable = append(readable, uid)

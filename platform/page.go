@@ -41,7 +41,7 @@ func (f UIDFilter) isNarrow() bool {
 }
 
 // isEmpty reports whether no row can match, so that nothing need be read.
-func (q Query[F]) isEmpty() bool { return len(q.Scope.branches) == 0 || matchesNothing(q.Filter) }
+func (q Query[F]) isEmpty() bool { return len(q.Scope.Branches) == 0 || matchesNothing(q.Filter) }
 
 // matchesNothing reports whether a filter has an empty list that is not nil, which
 // no value can match. Lists of values to exclude are tagged `excludes`; an empty

@@ -81,43 +81,46 @@ type Platform struct {
 	core    *Core
 	store   Store
 	secrets *Secrets
-	iam     *iamArea
-	events  *eventsArea
+
+	iam       *iamArea
+	inventory *inventoryArea
+	libraries *librariesArea
+	events    *eventsArea
+	webhooks  *webhooksArea
 }
 
 // New prepares a Platform over store: shared keys and built-in roles are in
 // place when it returns.
 func New(ctx context.Context, store Store, options Options) (*Platform, error) {
 	options = options.complete()
-	core, tables := newCore(store, options.Clock, options.Logger), store.Tables()
+	tables := store.Tables()
+	p := &Platform{core: newCore(store, options.Clock, options.Logger), store: store}
 	if err := store.SyncBuiltInRoles(ctx, BuiltInRoles()); err != nil {
 		return nil, fmt.Errorf("built-in roles: %w", err)
 	}
-	secrets, err := newSecrets(ctx, core, tables.Secrets, SecretOptions{options.EncryptionKey, options.NextEncryptionKey, options.NoSecrets})
+	var err error
+	p.secrets, err = newSecrets(ctx, p.core, tables.Secrets, SecretOptions{options.EncryptionKey, options.NextEncryptionKey, options.NoSecrets})
 	if err != nil {
 		return nil, fmt.Errorf("encryption key: %w", err)
 	}
-	core.tokens.read = secrets.pageTokenKeys
-	if err := core.tokens.load(ctx); err != nil {
+	p.core.tokens.read = p.secrets.pageTokenKeys
+	if err := p.core.tokens.load(ctx); err != nil {
 		return nil, fmt.Errorf("page token keys: %w", err)
 	}
-	iam := newIAM(core, store, tables.IAM, secrets, IAMOptions{options.AllowSignup, options.AllowIssuers, options.SharedIssuers, options.IssuerFile})
-	inventory := newInventory(core, tables.Inventory, iam)
-	libraries := newLibraries(core, tables.Libraries)
-	events := newEvents(core, store, tables.Events, allEventTypes, iam, EventOptions{options.AuditRetention, options.DeliveryRetention, options.Observer})
-	webhooks := newWebhooks(core, store, tables.Webhooks, secrets, events, WebhookOptions{options.PrivateSinks, options.SinkPorts, options.DeliveryTimeScale, options.Observer})
-	p := &Platform{
-		Operations: Operations{
-			iam.Groups, iam.Identities, iam.Roles, iam.RoleBindings, iam.IdentityProviders, iam.AccountAssociations, iam.GroupInvites,
-			iam.ExternalGroupRoleMappings, iam.Terms, inventory.Repos, inventory.Tags, webhooks.Subscriptions, webhooks.Deliveries,
-			inventory.Advisories, inventory.Vulnerabilities, libraries.Artifacts, libraries.ArtifactVersions, inventory.Findings,
-			inventory.Packages, inventory.PackageVersions,
-		},
-		Images: inventory.Images, Events: events.Events, AuditLog: events.AuditLog, Webhooks: webhooks.Webhooks,
-		AdvisoryDocuments: inventory.AdvisoryDocuments, ResolvedVulnerabilities: inventory.ResolvedVulnerabilities, Issuers: iam.Issuers,
-		core: core, store: store, secrets: secrets, iam: iam, events: events,
+	p.iam = newIAM(p.core, store, tables.IAM, p.secrets, IAMOptions{options.AllowSignup, options.AllowIssuers, options.SharedIssuers, options.IssuerFile})
+	p.inventory = newInventory(p.core, tables.Inventory, p.iam)
+	p.libraries = newLibraries(p.core, tables.Libraries)
+	p.events = newEvents(p.core, store, tables.Events, allEventTypes, p.iam, EventOptions{options.AuditRetention, options.DeliveryRetention, options.Observer})
+	p.webhooks = newWebhooks(p.core, store, tables.Webhooks, p.secrets, p.events, WebhookOptions{options.PrivateSinks, options.SinkPorts, options.DeliveryTimeScale, options.Observer})
+	p.Operations = Operations{
+		p.iam.Groups, p.iam.Identities, p.iam.Roles, p.iam.RoleBindings, p.iam.IdentityProviders, p.iam.AccountAssociations, p.iam.GroupInvites,
+		p.iam.ExternalGroupRoleMappings, p.iam.Terms, p.inventory.Repos, p.inventory.Tags, p.webhooks.Subscriptions, p.webhooks.Deliveries,
+		p.inventory.Advisories, p.inventory.Vulnerabilities, p.libraries.Artifacts, p.libraries.ArtifactVersions, p.inventory.Findings,
+		p.inventory.Packages, p.inventory.PackageVersions,
 	}
-	p.Search = newSearch(core, tables.Search, iam.searchables(), inventory.searchables())
+	p.Images, p.AdvisoryDocuments, p.ResolvedVulnerabilities = p.inventory.Images, p.inventory.AdvisoryDocuments, p.inventory.ResolvedVulnerabilities
+	p.Events, p.AuditLog, p.Webhooks, p.Issuers = p.events.Events, p.events.AuditLog, p.webhooks.Webhooks, p.iam.Issuers
+	p.Search = newSearch(p.core, tables.Search, p.iam.searchables(), p.inventory.searchables())
 	return p, nil
 }
 

@@ -40,28 +40,19 @@ type Rows[T any] struct {
 
 // Keys are UIDs that the caller may read.
 type Keys struct {
-	uids    []UID
-	without CostlyFields
+	UIDs    []UID
+	Without CostlyFields // the costly fields to leave empty
 }
 
-// UIDs lists the UIDs.
-func (k Keys) UIDs() []UID { return k.uids }
-
-// Without returns the costly fields to leave empty.
-func (k Keys) Without() CostlyFields { return k.without }
-
 // A Scope is the set of rows that a list may return: the rows of its branches. No
-// two branches contain the same row.
-type Scope struct{ branches []Branch }
-
-// Branches lists the branches. Without branches, the scope is empty.
-func (s Scope) Branches() []Branch { return s.branches }
+// two branches contain the same row. Without branches, the scope is empty.
+type Scope struct{ Branches []Branch }
 
 // Holding returns the rows whose images hold a version of a package.
 func (s Scope) Holding(version UID) Scope {
-	held := Scope{slices.Clone(s.branches)}
-	for i := range held.branches {
-		held.branches[i].Holds = version
+	held := Scope{slices.Clone(s.Branches)}
+	for i := range held.Branches {
+		held.Branches[i].Holds = version
 	}
 	return held
 }

@@ -22,7 +22,7 @@ func (r *Collection[T, F]) GetMany(ctx context.Context, uids []UID) ([]T, []erro
 // GetManyWithout is like GetMany, but leaves the given fields empty.
 func (r *Collection[T, F]) GetManyWithout(ctx context.Context, uids []UID, fields CostlyFields) ([]T, []error) {
 	read := func(ctx context.Context, on Conn, keys Keys) ([]T, error) {
-		keys.without = fields | r.kind.Hidden
+		keys.Without = fields | r.kind.Hidden
 		return r.table.Get(ctx, on, keys)
 	}
 	return readEach(ctx, r, uids, read, r.kind.UID)
@@ -43,14 +43,14 @@ func readEach[T, V any, F filter](ctx context.Context, r *Collection[T, F], uids
 			r.kind.record(actor, uid, errs[i] == nil)
 		}
 		if errs[i] == nil {
-			keys.uids = append(keys.uids, uid)
+			keys.UIDs = append(keys.UIDs, uid)
 		}
 	}
-	if len(keys.uids) == 0 {
+	if len(keys.UIDs) == 0 {
 		return rows, errs
 	}
-	slices.Sort(keys.uids)
-	keys.uids = slices.Compact(keys.uids)
+	slices.Sort(keys.UIDs)
+	keys.UIDs = slices.Compact(keys.UIDs)
 	found, err := read(ctx, r.core.store, keys)
 	slices.SortFunc(found, func(a, b V) int { return cmp.Compare(uidOf(a), uidOf(b)) })
 	for i, uid := range uids {

@@ -297,7 +297,7 @@ func (s Repos) updateReadme(ctx context.Context, uid UID, in fieldmask.Input[*Re
 		err := tx.RunTogether(ctx,
 			func(ctx context.Context) error { return s.area.tables.Repos.Update(ctx, tx, repo) }, // this also locks the repo
 			func(ctx context.Context) (err error) {
-				before, err = s.area.tables.Readmes(ctx, tx, Keys{uids: []UID{uid}})
+				before, err = s.area.tables.Readmes(ctx, tx, Keys{UIDs: []UID{uid}})
 				return err
 			},
 			func(ctx context.Context) error { return s.area.tables.SetReadme(ctx, tx, uid, readme.Content) },

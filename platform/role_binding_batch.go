@@ -177,7 +177,7 @@ func (s RoleBindings) unbindAll(ctx context.Context, tx Tx, sorted []UID, note s
 	for _, uid := range sorted {
 		tx.Lock(uid.Root())
 	}
-	found, err := s.area.tables.RoleBindings.Get(ctx, tx, Keys{uids: sorted})
+	found, err := s.area.tables.RoleBindings.Get(ctx, tx, Keys{UIDs: sorted})
 	if err != nil {
 		return noRow, err
 	}

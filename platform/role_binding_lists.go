@@ -52,7 +52,7 @@ func (s RoleBindings) effectiveQuery(ctx context.Context, group UID, req ListReq
 	q, err := s.rows.buildQuery(ctx, req)
 	for _, g := range append(group.Ancestors(), group) {
 		if kind.readableBy(actor, g) {
-			q.Scope.branches = append(q.Scope.branches, Branch{Relation: Children, UID: g})
+			q.Scope.Branches = append(q.Scope.Branches, Branch{Relation: Children, UID: g})
 		}
 	}
 	return q, err
@@ -70,7 +70,7 @@ func (s RoleBindings) ListOwn(ctx context.Context, req ListRequest[*RoleBindingF
 	}
 	var own Scope
 	for _, identity := range actor.Identities {
-		own.branches = append(own.branches, Branch{Relation: OfIdentity, UID: identity})
+		own.Branches = append(own.Branches, Branch{Relation: OfIdentity, UID: identity})
 	}
 	page, err := s.rows.listInScope(ctx, own, req)
 	s.hideNotes(ctx, page.Items...)

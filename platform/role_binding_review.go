@@ -118,7 +118,7 @@ func (s RoleBindings) checkNotOwn(ctx context.Context, tx Tx, b *RoleBinding) er
 
 // noteReview writes into a binding that the caller has reviewed it.
 func (s RoleBindings) noteReview(ctx context.Context, tx Tx, b *RoleBinding, note string) error {
-	b.ReviewTime, b.Reviewer, b.ReviewNote = s.area.now(), eventActor(ctx, b.UID).Subject, note
+	b.ReviewTime, b.Reviewer, b.ReviewNote = s.area.now(), changeActor(ctx, b.UID).Subject, note
 	return s.rows.table.Update(ctx, tx, b, reviewFields...)
 }
 

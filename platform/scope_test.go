@@ -126,7 +126,7 @@ func checkScope[T any](t *testing.T, seed uint64, k *Kind[T], actor *Actor, aske
 	found := 0
 	for _, row := range rows {
 		in := 0
-		for _, b := range scope.branches {
+		for _, b := range scope.Branches {
 			if b.holds(row) {
 				in++
 			}
@@ -136,7 +136,7 @@ func checkScope[T any](t *testing.T, seed uint64, k *Kind[T], actor *Actor, aske
 			want, found = 1, found+1
 		}
 		if in != want {
-			t.Fatalf("seed %d: %s %+v: %s is in %d branches of %v, want %d; the caller holds %v", seed, k.Name, asked, row, in, scope.branches, want, actor.grants)
+			t.Fatalf("seed %d: %s %+v: %s is in %d branches of %v, want %d; the caller holds %v", seed, k.Name, asked, row, in, scope.Branches, want, actor.grants)
 		}
 	}
 	if found == 0 {

@@ -162,7 +162,7 @@ func (s searchableKind[T, F]) checkScope(ctx context.Context, within UID) error 
 
 // read reads rows that the caller may see.
 func (s searchableKind[T, F]) read(ctx context.Context, uids []UID, words []string, found map[UID]SearchHit) error {
-	rows, err := s.table.Get(ctx, s.core.store, Keys{uids: uids})
+	rows, err := s.table.Get(ctx, s.core.store, Keys{UIDs: uids})
 	for _, row := range rows {
 		found[s.kind.UID(row)] = SearchHit{Object: row, Field: matchedField(s.texts(row), words, s.core.store.FoldText)}
 	}
@@ -259,7 +259,7 @@ func (s Search) scopes(actor *Actor, req SearchRequest) ([]SearchScope, error) {
 	if len(scopes) == 0 && denied != nil {
 		return nil, denied
 	}
-	return slices.DeleteFunc(scopes, func(s SearchScope) bool { return len(s.Scope.branches) == 0 }), nil
+	return slices.DeleteFunc(scopes, func(s SearchScope) bool { return len(s.Scope.Branches) == 0 }), nil
 }
 
 // page reads the page of hits that a query asks for.

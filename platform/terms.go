@@ -201,7 +201,7 @@ func (s Terms) acceptanceScope(ctx context.Context, group UID) (Scope, error) {
 	}
 	var scope Scope
 	for _, g := range append(group.Ancestors(), group) {
-		scope.branches = append(scope.branches, Branch{Relation: Children, UID: g})
+		scope.Branches = append(scope.Branches, Branch{Relation: Children, UID: g})
 	}
 	return scope, nil
 }

@@ -19,11 +19,11 @@ type Dispatch struct {
 // BeginAttempt returns the data for an attempt with a ticket, or nil if nothing
 // must be sent with it any more.
 func (w Webhooks) BeginAttempt(ctx context.Context, ticket Ticket) (*Dispatch, error) {
-	found, err := w.area.tables.Deliveries.Get(ctx, w.area.store, Keys{uids: []UID{ticket.Delivery}})
+	found, err := w.area.tables.Deliveries.Get(ctx, w.area.store, Keys{UIDs: []UID{ticket.Delivery}})
 	if err != nil || len(found) == 0 || found[0].Stage == StageEnded || found[0].ticket() != ticket {
 		return nil, err
 	}
-	subscriptions, err := w.area.tables.Subscriptions.Get(ctx, w.area.store, Keys{uids: []UID{ticket.Delivery.Parent()}})
+	subscriptions, err := w.area.tables.Subscriptions.Get(ctx, w.area.store, Keys{UIDs: []UID{ticket.Delivery.Parent()}})
 	if err != nil || len(subscriptions) == 0 {
 		return nil, err
 	}
@@ -129,7 +129,7 @@ func (w Webhooks) storeAttempt(ctx context.Context, tx Tx, begun *Delivery, a At
 	if err != nil || !mine {
 		return d, nil, false, err
 	}
-	subscriptions, err := w.area.tables.Subscriptions.Get(ctx, tx, Keys{uids: []UID{d.UID.Parent()}})
+	subscriptions, err := w.area.tables.Subscriptions.Get(ctx, tx, Keys{UIDs: []UID{d.UID.Parent()}})
 	if err != nil || len(subscriptions) == 0 {
 		return nil, nil, false, err
 	}
@@ -185,7 +185,7 @@ func (w Webhooks) failPending(ctx context.Context, subscription UID) error {
 		err := w.area.store.Write(ctx, func(tx Tx) error {
 			more = false
 			tx.Lock(subscription)
-			found, err := w.area.tables.Subscriptions.Get(ctx, tx, Keys{uids: []UID{subscription}})
+			found, err := w.area.tables.Subscriptions.Get(ctx, tx, Keys{UIDs: []UID{subscription}})
 			if err == nil && len(found) == 1 {
 				more, err = w.failSome(ctx, tx, found[0])
 			}

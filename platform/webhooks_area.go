@@ -38,11 +38,11 @@ type webhooksArea struct {
 	Webhooks      Webhooks
 }
 
-func newWebhooks(core *Core, store WebhooksStore, tables SubscriptionTables, secrets *Secrets, events *eventsArea, options WebhookOptions) *webhooksArea {
-	area := &webhooksArea{Core: core, store: store, tables: tables, secrets: secrets, events: events, options: options}
-	subscriptions := newCollection(core, area.subscriptionKind(), subscriptionKeyFilter, tables.Subscriptions)
+func newWebhooks(c *Core, store WebhooksStore, tables SubscriptionTables, secrets *Secrets, events *eventsArea, options WebhookOptions) *webhooksArea {
+	area := &webhooksArea{Core: c, store: store, tables: tables, secrets: secrets, events: events, options: options}
+	subscriptions := newCollection(c, area.subscriptionKind(), subscriptionKeyFilter, tables.Subscriptions)
 	area.Subscriptions = Subscriptions{subscriptions.Resources(), subscriptions, area}
-	deliveries := newCollection(core, &deliveryKind, nil, tables.Deliveries)
+	deliveries := newCollection(c, &deliveryKind, nil, tables.Deliveries)
 	area.Deliveries = Deliveries{deliveries.Resources(), deliveries, area}
 	area.Webhooks = Webhooks{area}
 	return area

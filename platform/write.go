@@ -143,7 +143,7 @@ func (r *Collection[T, F]) getCurrent(ctx context.Context, uid UID) (T, error) {
 
 // getRow reads a resource. It does not check the rights of the caller.
 func (r *Collection[T, F]) getRow(ctx context.Context, from Conn, uid UID) (zero T, _ error) {
-	rows, err := r.table.Get(ctx, from, Keys{uids: []UID{uid}})
+	rows, err := r.table.Get(ctx, from, Keys{UIDs: []UID{uid}})
 	if err != nil {
 		return zero, err
 	}
@@ -155,7 +155,7 @@ func (r *Collection[T, F]) getRow(ctx context.Context, from Conn, uid UID) (zero
 
 // findRows reads those of some resources that exist. It does not check the rights of the caller.
 func (r *Collection[T, F]) findRows(ctx context.Context, from Conn, uids []UID) (map[UID]T, error) {
-	rows, err := r.table.Get(ctx, from, Keys{uids: slices.Compact(slices.Sorted(slices.Values(uids)))})
+	rows, err := r.table.Get(ctx, from, Keys{UIDs: slices.Compact(slices.Sorted(slices.Values(uids)))})
 	found := make(map[UID]T, len(rows))
 	for _, row := range rows {
 		found[r.kind.UID(row)] = row

@@ -20,12 +20,12 @@ func (f feeds) Events(ctx context.Context, descendantsOf *platform.UID, types, k
 	if err != nil {
 		return nil, err
 	}
-	events := make(chan *platform.Event)
+	stream := make(chan *platform.Event)
 	go func() {
-		defer close(events)
+		defer close(stream)
 		err := feed.Follow(ctx, func(e *platform.Event) error {
 			select {
-			case events <- e:
+			case stream <- e:
 				return nil
 			case <-ctx.Done():
 				return ctx.Err()
@@ -35,7 +35,7 @@ func (f feeds) Events(ctx context.Context, descendantsOf *platform.UID, types, k
 			execute.EndWith(ctx, err) // the client can resume after the last event it received
 		}
 	}()
-	return events, nil
+	return stream, nil
 }
 
 // feedPosition is the field of which readFeedPosition reads the value.
@@ -62,7 +62,7 @@ func (q queries) FeedPosition(ctx context.Context) (*string, error) {
 // a live feed delivers together. An edge to a deleted object is null.
 
 // Resource reads the objects that the events are about.
-func (events) Resource(ctx context.Context, all []*platform.Event) ([]scalar.Node, error) {
+func (eventFields) Resource(ctx context.Context, all []*platform.Event) ([]scalar.Node, error) {
 	r := readsOf(ctx)
 	if r.burst != nil {
 		r.objects(ctx, resourcesOf(r.burst.Events)) // loads all; the read below finds them
@@ -81,7 +81,7 @@ func resourcesOf(all []*platform.Event) []object {
 	})
 }
 
-func (events) GroupNode(ctx context.Context, all []*platform.Event) ([]*platform.Group, error) {
+func (eventFields) GroupNode(ctx context.Context, all []*platform.Event) ([]*platform.Group, error) {
 	r, groupOf := readsOf(ctx), func(e *platform.Event) platform.UID { return e.Group }
 	groups := r.groups()
 	if r.burst != nil {

@@ -39,7 +39,7 @@ type (
 	acceptedTerms         root // the resolvers of AcceptTermsPayload
 	holderConnections     root
 	holderEdges           root
-	events                root
+	eventFields           root
 	eventActors           root
 )
 
@@ -69,7 +69,7 @@ func (r root) TermsAcceptance() graph.TermsAcceptanceResolver       { return ter
 func (r root) AcceptTermsPayload() graph.AcceptTermsPayloadResolver { return acceptedTerms(r) }
 
 func (r root) HolderConnection() graph.HolderConnectionResolver { return holderConnections(r) }
-func (r root) Event() graph.EventResolver                       { return events(r) }
+func (r root) Event() graph.EventResolver                       { return eventFields(r) }
 func (r root) EventActor() graph.EventActorResolver             { return eventActors(r) }
 func (r root) HolderEdge() graph.HolderEdgeResolver             { return holderEdges(r) }
 

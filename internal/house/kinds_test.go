@@ -98,7 +98,7 @@ func TestEveryKindIsInTheListOfKinds(t *testing.T) {
 // TestEveryKindIsListedEverywhere checks the lists that must contain each kind.
 func TestEveryKindIsListedEverywhere(t *testing.T) {
 	t.Parallel()
-	p, _ := core(t)
+	p, _ := corePackages(t)
 	fields := operationsOf(p)
 	_, tables, _ := strings.Cut(read(t, "store/sqlstore/tables.go"), "\nvar kinds = ")
 	tables, _, _ = strings.Cut(tables, "\n}\n")
@@ -263,11 +263,11 @@ func TestTheContractsNameEveryCapabilityAndEvent(t *testing.T) {
 			t.Errorf("%s: add to the enum Capability, then `make generate`\n\t%s", inProto, line)
 		}
 	}
-	const events = "schema/event.graphqls"
-	values = enumValues(t, events, "EventKind")
+	const inEvents = "schema/event.graphqls"
+	values = enumValues(t, inEvents, "EventKind")
 	for _, full := range platform.AllEventTypes().All() {
 		if short := platform.ShortEventType(full); !slices.Contains(values, enumName(short)) {
-			t.Errorf("%s: add to the enum EventKind, then `make generate`\n\t%s", events, enumName(short))
+			t.Errorf("%s: add to the enum EventKind, then `make generate`\n\t%s", inEvents, enumName(short))
 		}
 	}
 }

@@ -16,7 +16,7 @@ import (
 // tokens. They must never change and never get another meaning. New lines may be added.
 
 // core returns a platform with one organisation, and the actor of its owner.
-func core(t *testing.T) (*platform.Platform, *platform.Actor) {
+func corePackages(t *testing.T) (*platform.Platform, *platform.Actor) {
 	t.Helper()
 	p, err := platform.New(t.Context(), storetest.Open(t, storetest.SQLite(t)), platform.Options{})
 	if err != nil {
@@ -132,7 +132,7 @@ var builtInUIDs = map[string]platform.UID{
 func TestBuiltInRolesHoldWhatTheTableSays(t *testing.T) {
 	t.Parallel()
 	rows, roles := capabilityTable(t)
-	p, owner := core(t)
+	p, owner := corePackages(t)
 	ctx := platform.WithActor(t.Context(), owner)
 	page, err := p.Roles.List(ctx, platform.ListRequest[*platform.RoleFilter]{UIDP: platform.UIDFilter{InRoot: true}})
 	if err != nil || len(page.Items) != len(roles) {

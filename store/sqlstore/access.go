@@ -20,34 +20,34 @@ func bindingEvents(alias string) string {
 
 // FirstBindingChanges reads the first change since a time of each role binding that was there before. It walks along the
 // index to the end of the page, and looks for an earlier change of each binding in it.
-func (s *Store) FirstBindingChanges(ctx context.Context, q platform.PastBindingQuery) (events []*platform.Event, err error) {
+func (s *Store) FirstBindingChanges(ctx context.Context, q platform.PastBindingQuery) (changes []*platform.Event, err error) {
 	order, passed := "", ">"
 	if q.Backward {
 		order, passed = " DESC", "<"
 	}
 	var run []*dbconn.Statement
 	for _, group := range q.Groups {
-		changes := []any{string(group), platform.BindingConfirmed, platform.FirstEventID(q.Time)}
-		page := newEventStatement(s.Dialect).Add(selectEvents+" WHERE "+bindingEvents("e"), changes...)
+		conditions := []any{string(group), platform.BindingConfirmed, platform.FirstEventID(q.Time)}
+		page := newEventStatement(s.Dialect).Add(selectEvents+" WHERE "+bindingEvents("e"), conditions...)
 		for _, made := range platform.BindingMade() {
 			page.Add(" AND e.type <> ?", made)
 		}
-		page.Add(" AND "+table.Confirm("NOT EXISTS (SELECT 1 FROM event f WHERE f.subject = e.subject AND (f.xact, f.seq) < (e.xact, e.seq) AND "+bindingEvents("f")+")"), changes...)
+		page.Add(" AND "+table.Confirm("NOT EXISTS (SELECT 1 FROM event f WHERE f.subject = e.subject AND (f.xact, f.seq) < (e.xact, e.seq) AND "+bindingEvents("f")+")"), conditions...)
 		if q.After != "" {
 			page.Add(" AND e.subject "+passed+" ?", string(q.After))
 		}
-		run = append(run, page.Add(" ORDER BY e.subject"+order+" LIMIT ?", int64(q.Limit)).Build(collectEvents(&events)))
+		run = append(run, page.Add(" ORDER BY e.subject"+order+" LIMIT ?", int64(q.Limit)).Build(collectEvents(&changes)))
 	}
 	if err := s.Conn.Run(ctx, run...); err != nil {
 		return nil, err
 	}
-	slices.SortFunc(events, func(x, y *platform.Event) int {
+	slices.SortFunc(changes, func(x, y *platform.Event) int {
 		if q.Backward {
 			x, y = y, x
 		}
 		return cmp.Compare(x.Subject, y.Subject)
 	})
-	return events[:min(len(events), q.Limit)], nil
+	return changes[:min(len(changes), q.Limit)], nil
 }
 
 // RoleCapabilityChanges reads the events by which roles got other capabilities or were deleted since a time.

@@ -39,7 +39,7 @@ func (queries) FindingActivity(ctx context.Context, on platform.Conn, a platform
 	s := tablesOf(on)
 	first, length := quarterNumber(a.From), max(int64(a.Length/quarter), 1)
 	var run []*dbconn.Statement
-	for _, b := range a.Scope.Branches() {
+	for _, b := range a.Scope.Branches {
 		q := table.NewStatement(s.Dialect).AddSlow("SELECT (t.quarter - ?) / ?", first, length)
 		for rank := range len(platform.OpenCounts{}) {
 			q.Add(fmt.Sprintf(", CAST(SUM(t.r%d) AS BIGINT)", rank))
@@ -93,7 +93,7 @@ func addInterval(s *table.Statement, column string, a platform.ActivityQuery) {
 // a statement that selects steps and two counts of each, and add receives them.
 func (s tables) countIntervals(ctx context.Context, conn dbconn.Conn, a platform.ActivityQuery, add func(step int, first, second int64), count func(*table.Statement, platform.Branch)) error {
 	var run []*dbconn.Statement
-	for branches := range slices.Chunk(a.Scope.Branches(), table.MaxBranches) {
+	for branches := range slices.Chunk(a.Scope.Branches, table.MaxBranches) {
 		q := table.NewStatement(s.Dialect)
 		for i, b := range branches {
 			if i > 0 {

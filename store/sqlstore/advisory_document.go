@@ -25,7 +25,7 @@ func (queries) ListDocuments(ctx context.Context, on platform.Conn, q platform.Q
 		run = append(run, s.countDocuments(q, &found.Total))
 	}
 	if q.Parts.Has(platform.PartItems) {
-		for branches := range slices.Chunk(q.Scope.Branches(), table.MaxBranches) {
+		for branches := range slices.Chunk(q.Scope.Branches, table.MaxBranches) {
 			run = append(run, s.documentPage(q, branches, &names))
 		}
 	}
@@ -173,7 +173,7 @@ func parentsOf(q platform.FeedQuery) []dbconn.ParentColumn {
 	}
 	columns := make([]dbconn.ParentColumn, len(of))
 	keys, lows, pasts := dbconn.ParentColumn{Name: "k"}, dbconn.ParentColumn{Name: "inside"}, dbconn.ParentColumn{Name: "past"}
-	for _, b := range q.Scope().Branches() {
+	for _, b := range q.Scope().Branches {
 		for i, c := range of {
 			columns[i].Name, columns[i].Texts = c.Name, append(columns[i].Texts, c.Texts...)
 		}
@@ -185,7 +185,7 @@ func parentsOf(q platform.FeedQuery) []dbconn.ParentColumn {
 }
 
 func isEverything(scope platform.Scope) bool {
-	return slices.ContainsFunc(scope.Branches(), func(b platform.Branch) bool { return b.Relation == platform.Everything })
+	return slices.ContainsFunc(scope.Branches, func(b platform.Branch) bool { return b.Relation == platform.Everything })
 }
 
 // addNamed adds the condition that an advisory has one of names as its id, an alias or an
@@ -216,7 +216,7 @@ func addVisible(s *table.Statement, row string, scope platform.Scope, byNames bo
 		return
 	}
 	var keys, lows, pasts [][]byte
-	for _, b := range scope.Branches() {
+	for _, b := range scope.Branches {
 		keys, lows, pasts = append(keys, table.ScopeKey(b.UID.Root())), append(lows, table.RestOf(b.UID)), append(pasts, table.PastRest(b.UID))
 	}
 	s.Add("(SELECT p.k, p.inside, p.past FROM ")

@@ -28,7 +28,7 @@ func (s tables) sumCounters(ctx context.Context, scopes []platform.Scope, first,
 	var indices []int
 	var within []string
 	for i, scope := range scopes {
-		for _, b := range scope.Branches() {
+		for _, b := range scope.Branches {
 			indices, within = append(indices, i), append(within, string(b.UID))
 		}
 	}

@@ -16,7 +16,7 @@ func (s *Store) EventLog(ctx context.Context, a platform.AuditQuery) ([]*platfor
 	var events []*platform.Event
 	var run []*dbconn.Statement
 	if a.IDs != nil {
-		for branches := range slices.Chunk(a.Scope.Branches(), table.MaxBranches) {
+		for branches := range slices.Chunk(a.Scope.Branches, table.MaxBranches) {
 			run = append(run, s.selectByID(a, branches).Build(collectEvents(&events)))
 		}
 	} else {
@@ -73,7 +73,7 @@ func resource(a platform.AuditQuery) (platform.UID, []logRole) {
 // several.
 func splitLog(a platform.AuditQuery) (parts []logPart) {
 	uid, roles := resource(a)
-	branches, types := a.Scope.Branches(), [][]string{a.Types}
+	branches, types := a.Scope.Branches, [][]string{a.Types}
 	if each := slices.Compact(slices.Sorted(slices.Values(a.Types))); uid == "" && len(each) > 1 && len(each)*len(branches) <= table.MaxBranches {
 		types = slices.Collect(slices.Chunk(each, 1))
 	}

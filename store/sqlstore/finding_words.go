@@ -47,7 +47,7 @@ func planWords(ctx context.Context, r *table.Reader[*platform.Finding, *platform
 	if len(table.SearchWords(q.Filter.Query)) == 0 {
 		return r, nil
 	}
-	for _, b := range q.Scope.Branches() {
+	for _, b := range q.Scope.Branches {
 		if !r.IsOrganisation(b) {
 			return r, nil
 		}
@@ -57,7 +57,7 @@ func planWords(ctx context.Context, r *table.Reader[*platform.Finding, *platform
 		AddRows: addPairs,
 		Where:   func(f *platform.FindingFilter, s *table.Statement) { addFindingConditions(f, s, true) },
 	}
-	if len(q.Scope.Branches()) == 0 || !q.Parts.Has(platform.PartItems) {
+	if len(q.Scope.Branches) == 0 || !q.Parts.Has(platform.PartItems) {
 		return &by, nil
 	}
 	found, err := by.CountUpTo(ctx, q, manyFound)

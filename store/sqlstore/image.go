@@ -107,7 +107,7 @@ type useList struct {
 func newUseList(scopes []platform.Scope) *useList {
 	l := new(useList)
 	for i, scope := range scopes {
-		for _, b := range scope.Branches() {
+		for _, b := range scope.Branches {
 			if b.Holds == "" || b.UID != "" && b.UID.Root() != b.Holds.Root() {
 				continue
 			}
@@ -279,7 +279,7 @@ func (r imageLists) pageOfAffected(q platform.Query[*platform.ImageFilter], into
 func addAffected(s *table.Statement, q platform.Query[*platform.ImageFilter]) {
 	addOpenVulnerability(s, q.Filter.VulnerabilityIDs)
 	s.Add(" AND (")
-	for i, b := range q.Scope.Branches() {
+	for i, b := range q.Scope.Branches {
 		if i > 0 {
 			s.Add(" OR ")
 		}

@@ -57,8 +57,8 @@ const fewPackages = 2000
 
 // planHeld returns a reader of a list which knows the few packages that images in a scope hold.
 func planHeld(ctx context.Context, r *table.Reader[*platform.Package, *platform.PackageFilter], q platform.Query[*platform.PackageFilter]) (*table.Reader[*platform.Package, *platform.PackageFilter], error) {
-	within := q.Filter.Held.Branches()
-	if len(within) != 1 || within[0].UID.IsRoot() || len(q.Scope.Branches()) == 0 || q.Scope.Branches()[0].Relation == platform.Listed {
+	within := q.Filter.Held.Branches
+	if len(within) != 1 || within[0].UID.IsRoot() || len(q.Scope.Branches) == 0 || q.Scope.Branches[0].Relation == platform.Listed {
 		return r, nil
 	}
 	by, uid := *r, within[0].UID
@@ -81,11 +81,11 @@ func planHeld(ctx context.Context, r *table.Reader[*platform.Package, *platform.
 // addHeld adds the condition that images in a scope hold a row: that there are uses whose column
 // has the value.
 func addHeld(s *table.Statement, held platform.Scope, column, value string) {
-	if len(held.Branches()) == 0 {
+	if len(held.Branches) == 0 {
 		return
 	}
 	s.Add(" AND (")
-	for i, b := range held.Branches() {
+	for i, b := range held.Branches {
 		if i > 0 {
 			s.Add(" OR ")
 		}

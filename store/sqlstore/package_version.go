@@ -44,7 +44,7 @@ func (queries) AdvisoriesOfVersions(ctx context.Context, on platform.Conn, versi
 	var uids, roots, low, past [][]byte
 	var names, places []string
 	for i, v := range versions {
-		for _, b := range scopes[i].Branches() {
+		for _, b := range scopes[i].Branches {
 			if b.UID != "" && b.UID.Root() != v.UID.Root() {
 				continue
 			}

@@ -70,7 +70,7 @@ var repos = table.New(&table.Definition[*platform.Repo, *platform.RepoFilter]{
 func (queries) Readmes(ctx context.Context, on platform.Conn, keys platform.Keys) ([]*platform.Readme, error) {
 	s := tablesOf(on)
 	var readmes []*platform.Readme
-	q := table.NewStatement(s.Dialect).Add("SELECT uid, readme FROM repo WHERE uid ?", table.UIDKeys(keys.UIDs()))
+	q := table.NewStatement(s.Dialect).Add("SELECT uid, readme FROM repo WHERE uid ?", table.UIDKeys(keys.UIDs))
 	err := s.Reads.Run(ctx, q.Build(func(scan func(...any) error) error {
 		r := new(platform.Readme)
 		readmes = append(readmes, r)

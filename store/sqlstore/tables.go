@@ -27,11 +27,11 @@ func Tables() platform.Tables {
 			PackageVersionQueries: queries{}, AdvisoryQueries: queries{}, ExploitationQueries: queries{}, FindingQueries: queries{},
 			TriageRuleQueries: queries{},
 		},
-		Libraries:      platform.LibraryTables{Artifacts: artifacts, ArtifactVersions: artifactVersions},
-		Events:       queries{},
-		Webhooks: platform.SubscriptionTables{Subscriptions: subscriptions, Deliveries: deliveries, SubscriptionQueries: queries{}, WebhookQueries: queries{}},
-		Secrets:         queries{},
-		Search:      queries{},
+		Libraries: platform.LibraryTables{Artifacts: artifacts, ArtifactVersions: artifactVersions},
+		Events:    queries{},
+		Webhooks:  platform.SubscriptionTables{Subscriptions: subscriptions, Deliveries: deliveries, SubscriptionQueries: queries{}, WebhookQueries: queries{}},
+		Secrets:   queries{},
+		Search:    queries{},
 	}
 }
 

@@ -31,7 +31,9 @@ func (w *world) findingsOf(d dice, repos []platform.UID) (all []*platform.Findin
 		}
 		all = append(all, f)
 	}
-	w.insert(func(tx platform.Tx) error { return storetest.Tables.Inventory.ReplaceFindings(w.t.Context(), tx, nil, all) })
+	w.insert(func(tx platform.Tx) error {
+		return storetest.Tables.Inventory.ReplaceFindings(w.t.Context(), tx, nil, all)
+	})
 	return all
 }
 

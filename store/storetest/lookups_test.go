@@ -160,7 +160,7 @@ func (r *readList) addSingleReads() {
 		return errs[0]
 	})
 	r.add("whether something exists", 40, func(ctx context.Context) error { _, err := r.s.Exists(ctx, r.b.repos[0]); return err })
-	events := func(roots ...platform.UID) func(ctx context.Context) error {
+	next := func(roots ...platform.UID) func(ctx context.Context) error {
 		return func(ctx context.Context) error {
 			at, _, err := r.s.EventPosition(ctx, r.b.eventIDs[len(r.b.eventIDs)/2])
 			if err == nil {
@@ -181,8 +181,8 @@ func (r *readList) addSingleReads() {
 	}
 	r.add("missed events of an organisation", 3*pageBuffers, missed(r.b.root))
 	r.add("missed events of a quiet organisation", 3*pageBuffers, missed(r.b.otherOrg))
-	r.add("the next events of an organisation", 3*pageBuffers, events(r.b.root))
-	r.add("the next events of a quiet organisation", 3*pageBuffers, events(r.b.otherOrg))
+	r.add("the next events of an organisation", 3*pageBuffers, next(r.b.root))
+	r.add("the next events of a quiet organisation", 3*pageBuffers, next(r.b.otherOrg))
 	no, yes := false, true
 	for name, req := range map[string]platform.AuditRequest{
 		"the log of an organisation":            {DescendantsOf: r.b.root},

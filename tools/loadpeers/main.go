@@ -47,7 +47,7 @@ func load(ctx context.Context, from, to string) error {
 		return err
 	}
 	defer func() { _ = target.Close() }()
-	core, err := platform.New(ctx, target, platform.Options{}) // It writes the built-in roles.
+	p, err := platform.New(ctx, target, platform.Options{}) // It writes the built-in roles.
 	if err != nil {
 		return err
 	}
@@ -57,7 +57,7 @@ func load(ctx context.Context, from, to string) error {
 	if c.err != nil {
 		return c.err
 	}
-	return core.Findings.Settle(platform.WithActor(ctx, platform.NewOperator("loadpeers"))) // Otherwise the server would do this while it is measured.
+	return p.Findings.Settle(platform.WithActor(ctx, platform.NewOperator("loadpeers"))) // Otherwise the server would do this while it is measured.
 }
 
 // A copier copies rows of one kind after the other. After an error it does nothing more.

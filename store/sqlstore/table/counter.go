@@ -113,7 +113,7 @@ func (r *Reader[T, F]) total(q platform.Query[F], into *int64) *dbconn.Statement
 	self := 0
 	counters := r.counters(q.Filter)
 	filtered := counters.isEmpty()
-	for _, b := range q.Scope.Branches() {
+	for _, b := range q.Scope.Branches {
 		switch by := r.Relations[b.Relation]; {
 		case filtered || r.Narrow != nil && r.Narrow(b).SQL != "":
 			r.countInto(s, q, b)
@@ -159,7 +159,7 @@ func (r *Reader[T, F]) countInto(s *Statement, q platform.Query[F], b platform.B
 // CountUpTo counts the rows of a query over all pages, up to a limit for each branch.
 func (r *Reader[T, F]) CountUpTo(ctx context.Context, q platform.Query[F], limit int) (found int64, err error) {
 	var run []*dbconn.Statement
-	for _, b := range q.Scope.Branches() {
+	for _, b := range q.Scope.Branches {
 		s := NewStatement(r.Dialect).Add("SELECT COUNT(*) FROM (SELECT 1 FROM ")
 		r.selectCounted(s, q, b)
 		run = append(run, s.Add(" LIMIT ?) x", int64(limit)).Build(func(scan func(...any) error) error {

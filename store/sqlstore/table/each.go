@@ -41,7 +41,7 @@ func (r *Reader[T, F]) ListEach(ctx context.Context, q platform.Query[F], scopes
 	}
 	for i := range found {
 		slices.SortFunc(found[i].Items, r.compare(q.Order, q.Backward))
-		if len(scopes[i].Branches()) > 1 || len(filters) > 1 {
+		if len(scopes[i].Branches) > 1 || len(filters) > 1 {
 			found[i].Items = found[i].Items[min(q.Skip, len(found[i].Items)):]
 		}
 		found[i].Items, found[i].More = TrimPage(found[i].Items, q.Limit, q.Backward)
@@ -214,7 +214,7 @@ func (r *Reader[T, F]) parts(scopes []platform.Scope, by accessPath) (parts []*p
 	byShape, read := map[partKey]*part{}, map[sharedBranch]int{}
 	last := &part{}
 	for i, scope := range scopes {
-		branches := scope.Branches()
+		branches := scope.Branches
 		if slices.ContainsFunc(branches, func(b platform.Branch) bool { _, ok := r.branchKey(b, by); return !ok }) {
 			rest = append(rest, i)
 			continue

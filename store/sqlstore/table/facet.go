@@ -34,7 +34,7 @@ func (r *Reader[T, F]) CountBy(filter F, scopes []platform.Scope, joined string,
 		count(strconv.Itoa(n)+", p.i", q.Parents(p.columns()...)+" CROSS JOIN ", func() { p.addParentCondition(q) }, "p.i, ")
 	}
 	for _, i := range rest {
-		for _, b := range scopes[i].Branches() {
+		for _, b := range scopes[i].Branches {
 			count("-1, "+strconv.Itoa(i), "", func() { r.addBranch(q, b, how, ordering{}, nil) }, "")
 		}
 	}

@@ -33,9 +33,9 @@ type Finder[F any] struct {
 func (r *Reader[T, F]) Get(ctx context.Context, keys platform.Keys) ([]T, error) {
 	var rows []T
 	s := NewStatement(r.Dialect)
-	p := r.project(keys.Without())
+	p := r.project(keys.Without)
 	s.Add("SELECT ").Add(p.Selected).Add(" FROM ").Add(r.Name).Add(" t").Add(p.Joins)
-	if uids := keys.UIDs(); len(uids) == 1 {
+	if uids := keys.UIDs; len(uids) == 1 {
 		s.Plan, s.Quick = dbconn.PlanBySession, true
 		s.Add(" WHERE t.uid = ?", r.key(uids[0]))
 	} else {
@@ -73,14 +73,14 @@ func (r *Reader[T, F]) List(ctx context.Context, q platform.Query[F]) (platform.
 		return r.farPage(ctx, q, found)
 	}
 	if q.Parts.Has(platform.PartItems) {
-		for branches := range slices.Chunk(q.Scope.Branches(), MaxBranches) {
+		for branches := range slices.Chunk(q.Scope.Branches, MaxBranches) {
 			run = append(run, r.page(q, branches, &items))
 		}
 	}
 	if err := r.Conn.Run(ctx, run...); err != nil {
 		return found, err
 	}
-	if len(q.Scope.Branches()) > MaxBranches {
+	if len(q.Scope.Branches) > MaxBranches {
 		slices.SortFunc(items, r.compare(q.Order, q.Backward))
 		items = items[min(q.Skip, len(items)):]
 	}
@@ -147,7 +147,7 @@ func (r *Reader[T, F]) farPage(ctx context.Context, q platform.Query[F], found p
 	}
 	var items []T
 	var run []*dbconn.Statement
-	for branches := range slices.Chunk(q.Scope.Branches(), MaxBranches) {
+	for branches := range slices.Chunk(q.Scope.Branches, MaxBranches) {
 		run = append(run, r.page(near, branches, &items))
 	}
 	if err := r.Conn.Run(ctx, run...); err != nil {
@@ -170,7 +170,7 @@ func (r *Reader[T, F]) page(q platform.Query[F], branches []platform.Branch, int
 	s.Plan = dbconn.PlanOnce
 	o := r.orderingOf(q)
 	limit, skip := int64(q.MaxRows()), int64(q.Skip)
-	if len(q.Scope.Branches()) > MaxBranches {
+	if len(q.Scope.Branches) > MaxBranches {
 		limit, skip = limit+skip, 0 // the skip is counted when all chunks are merged
 	}
 	simple := len(branches) == 1 && skip == 0 && len(r.filters(q.Filter)) == 1

@@ -140,7 +140,7 @@ func (t *Definition[T, F]) addScope(q *Statement, scope platform.Scope) {
 	var lows, pasts [][]byte
 	var roots []platform.UID
 	isBuiltIn := false
-	for _, b := range scope.Branches() {
+	for _, b := range scope.Branches {
 		if b.Relation == platform.BuiltIn {
 			isBuiltIn = true
 			continue
