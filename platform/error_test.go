@@ -24,23 +24,23 @@ func TestEveryErrorIsShownAsAStatusWithTypedDetails(t *testing.T) {
 			`{"code":3,"message":"Invalid argument: name: is required","details":[
 				{"@type":"type.googleapis.com/google.rpc.ErrorInfo","domain":"iam.atrium.dev","reason":"INVALID_ARGUMENT"},
 				{"@type":"type.googleapis.com/google.rpc.BadRequest","fieldViolations":[{"field":"name","description":"is required"},{"field":"description","description":"must be one line"}]}]}`},
-		{repoKind.notFound(rootA),
+		{inArea(areaRegistry, newNotFound(repoRef, rootA)),
 			`{"code":5,"message":"Not found: repo ` + uid + ` does not exist","details":[
 				{"@type":"type.googleapis.com/google.rpc.ErrorInfo","domain":"registry.atrium.dev","reason":"NOT_FOUND"},
 				{"@type":"type.googleapis.com/google.rpc.ResourceInfo","description":"repo ` + uid + ` does not exist","resourceName":"` + uid + `","resourceType":"registry.atrium.dev/Repo"}]}`},
-		{repoKind.addArea(newNotFound(groupRef, rootA)), // This is an error of the registry about a group.
+		{inArea(areaRegistry, newNotFound(groupRef, rootA)), // This is an error of the registry about a group.
 			`{"code":5,"message":"Not found: group ` + uid + ` does not exist","details":[
 				{"@type":"type.googleapis.com/google.rpc.ErrorInfo","domain":"registry.atrium.dev","reason":"NOT_FOUND"},
 				{"@type":"type.googleapis.com/google.rpc.ResourceInfo","description":"group ` + uid + ` does not exist","resourceName":"` + uid + `","resourceType":"iam.atrium.dev/Group"}]}`},
-		{subscriptionKind.addArea(newAlreadyExists(subscriptionKind.ref(), rootA)),
+		{inArea(areaEvents, newAlreadyExists(Ref{"Subscription", areaEvents}, rootA)),
 			`{"code":6,"message":"Already exists: the subscription exists already","details":[
 				{"@type":"type.googleapis.com/google.rpc.ErrorInfo","domain":"events.atrium.dev","reason":"ALREADY_EXISTS"},
 				{"@type":"type.googleapis.com/google.rpc.ResourceInfo","description":"the subscription exists already","resourceName":"` + uid + `","resourceType":"events.atrium.dev/Subscription"}]}`},
-		{newAlreadyExists(accountAssociationKind.ref(), rootA), // The message has the name of the kind in words.
+		{newAlreadyExists(Ref{"AccountAssociation", areaIAM}, rootA), // The message has the name of the kind in words.
 			`{"code":6,"message":"Already exists: the account association exists already","details":[
 				{"@type":"type.googleapis.com/google.rpc.ErrorInfo","domain":"iam.atrium.dev","reason":"ALREADY_EXISTS"},
 				{"@type":"type.googleapis.com/google.rpc.ResourceInfo","description":"the account association exists already","resourceName":"` + uid + `","resourceType":"iam.atrium.dev/AccountAssociation"}]}`},
-		{advisoryKind.addArea(permissionDenied(CapAdvisoriesList, rootA)),
+		{inArea(areaVulnerabilities, permissionDenied(CapAdvisoriesList, rootA)),
 			`{"code":7,"message":"Permission denied: capability advisories.list is needed on ` + uid + `","details":[
 				{"@type":"type.googleapis.com/google.rpc.ErrorInfo","domain":"vulnerabilities.atrium.dev","metadata":{"capability":"advisories.list","resource":"` + uid + `"},"reason":"PERMISSION_DENIED"}]}`},
 		{failedPrecondition("RESOURCE_NOT_EMPTY", uid, "the group still holds other resources"),
@@ -131,14 +131,14 @@ func TestTheCauseIsForTheLogAndForErrorsIs(t *testing.T) {
 func TestMarkingTheAreaLeavesTheOriginalAlone(t *testing.T) {
 	t.Parallel()
 	original := permissionDenied(CapRepoList, rootA)
-	marked := AsError(repoKind.addArea(original))
+	marked := AsError(inArea(areaRegistry, original))
 	if original.Area != "" || marked.Area != "registry" {
 		t.Errorf("original %q, want none, marked %q, want registry", original.Area, marked.Area)
 	}
-	if again := AsError(groupKind.addArea(marked)); again.Area != "registry" {
+	if again := AsError(inArea(areaIAM, marked)); again.Area != "registry" {
 		t.Errorf("marked twice it is %q, want registry", again.Area)
 	}
-	if groupKind.addArea(nil) != nil {
+	if inArea(areaIAM, nil) != nil {
 		t.Error("no error becomes one")
 	}
 }
@@ -149,7 +149,7 @@ func TestViolationsComeInTheOrderOfFields(t *testing.T) {
 	for _, field := range []string{"nope", "claimMatch.subject", "updateMask", "description", "name", "claimMatch.issuer", "parent"} {
 		v.add(field, "is wrong")
 	}
-	if got := fieldsOf(v.sortByField(identityKind.fieldNames())); got != "parent name description claimMatch.subject claimMatch.issuer nope updateMask" {
+	if got := fieldsOf(v.sortByField([]string{"uid", "name", "description", "claimMatch"})); got != "parent name description claimMatch.subject claimMatch.issuer nope updateMask" {
 		t.Errorf("got %v, want 'parent name description claimMatch.subject claimMatch.issuer nope updateMask'", got)
 	}
 }

@@ -11,15 +11,15 @@ func TestCallersShareAnswersThatDependOnEqualChecks(t *testing.T) {
 	t.Parallel()
 	org := UID(strings.Repeat("0", 39) + "1")
 	team, repo := org+"/0000000000000002", org+"/0000000000000002/0000000000000003"
-	repos := &Collection[*Repo, *RepoFilter]{core: &Core{}, kind: &repoKind}
+	repos := &Collection[*thing, *thingFilter]{core: &Core{}, kind: &thingKind}
 	caller := func(scope UID, capabilities ...Capability) *Actor {
 		return &Actor{grants: []grant{{scope: scope, set: setOf(capabilities)}}}
 	}
 	viewer, teamViewer, stranger := caller(org, CapRepoList, CapTagList), caller(team, CapRepoList), caller(team, CapGroupsList)
 	read := func(ctx context.Context) {
-		_, _ = readEach(ctx, repos, []UID{repo}, func(context.Context, Conn, Keys) ([]*Repo, error) { return []*Repo{{UID: repo}}, nil }, repos.kind.UID)
+		_, _ = readEach(ctx, repos, []UID{repo}, func(context.Context, Conn, Keys) ([]*thing, error) { return []*thing{{UID: repo}}, nil }, repos.kind.UID)
 	}
-	look := func(ctx context.Context) { repos.CallerCan(ctx, &Repo{UID: repo}, nil) }
+	look := func(ctx context.Context) { repos.CallerCan(ctx, &thing{UID: repo}, nil) }
 	for _, c := range []struct {
 		name       string
 		answer     func(context.Context)

@@ -22,7 +22,7 @@ func testSealer(t testing.TB) *sealer {
 
 var (
 	tokenTime = At(time.Date(2026, 3, 27, 13, 55, 0, 785e6, time.UTC))
-	ofRepos   = listName("Repo", UIDFilter{DescendantsOf: rootA}, &RepoFilter{})
+	ofRepos   = listName("Repo", UIDFilter{DescendantsOf: rootA}, &thingFilter{})
 )
 
 func TestATokenOpensToWhatWasSealed(t *testing.T) {
@@ -86,12 +86,12 @@ func TestATokenIsNotOpenedElsewhere(t *testing.T) {
 	s := testSealer(t)
 	sealed := s.seal(token{issued: tokenTime.Time, Position: Position{"golang", rootA + seg("1")}}, ofRepos)
 	for what, list := range map[string][]byte{
-		"another kind":     listName("Tag", UIDFilter{DescendantsOf: rootA}, &RepoFilter{}),
-		"another scope":    listName("Repo", UIDFilter{DescendantsOf: rootB}, &RepoFilter{}),
-		"another relation": listName("Repo", UIDFilter{ChildrenOf: rootA}, &RepoFilter{}),
-		"no scope":         listName("Repo", UIDFilter{}, &RepoFilter{}),
-		"one scope more":   listName("Repo", UIDFilter{DescendantsOf: rootA, InRoot: true}, &RepoFilter{}),
-		"another filter":   listName("Repo", UIDFilter{DescendantsOf: rootA}, &RepoFilter{Name: "golang"}),
+		"another kind":     listName("Tag", UIDFilter{DescendantsOf: rootA}, &thingFilter{}),
+		"another scope":    listName("Repo", UIDFilter{DescendantsOf: rootB}, &thingFilter{}),
+		"another relation": listName("Repo", UIDFilter{ChildrenOf: rootA}, &thingFilter{}),
+		"no scope":         listName("Repo", UIDFilter{}, &thingFilter{}),
+		"one scope more":   listName("Repo", UIDFilter{DescendantsOf: rootA, InRoot: true}, &thingFilter{}),
+		"another filter":   listName("Repo", UIDFilter{DescendantsOf: rootA}, &thingFilter{Name: "golang"}),
 		"nothing":          nil,
 	} {
 		if got, err := s.open(sealed, list); !errors.Is(err, errToken) {
@@ -212,20 +212,20 @@ func FuzzTokenParse(f *testing.F) {
 func TestAPageSealsOnlyRequestedTokens(t *testing.T) {
 	t.Parallel()
 	p := newCore(nil, time.Now, slog.New(slog.DiscardHandler))
-	repos := &Collection[*Repo, *RepoFilter]{core: p, kind: &repoKind}
-	rows := Rows[*Repo]{Items: []*Repo{{UID: rootA + seg("1"), Name: "a"}, {UID: rootA + seg("2"), Name: "b"}}, More: true}
-	q := Query[*RepoFilter]{Order: repoKind.DefaultOrder}
-	if page := repos.newPage(ListRequest[*RepoFilter]{}, q, rows); !page.HasNext || len(page.Items) != 2 {
+	repos := &Collection[*thing, *thingFilter]{core: p, kind: &thingKind}
+	rows := Rows[*thing]{Items: []*thing{{UID: rootA + seg("1"), Name: "a"}, {UID: rootA + seg("2"), Name: "b"}}, More: true}
+	q := Query[*thingFilter]{Order: thingKind.DefaultOrder}
+	if page := repos.newPage(ListRequest[*thingFilter]{}, q, rows); !page.HasNext || len(page.Items) != 2 {
 		t.Errorf("the page is %+v, want 2 items", page)
 	}
 	p.tokens.sealer.Store(testSealer(t))
-	forward := repos.newPage(ListRequest[*RepoFilter]{}, q, rows)
-	backward := repos.newPage(ListRequest[*RepoFilter]{Backward: true}, q, rows)
+	forward := repos.newPage(ListRequest[*thingFilter]{}, q, rows)
+	backward := repos.newPage(ListRequest[*thingFilter]{Backward: true}, q, rows)
 	if forward.NextPageToken() != forward.Cursor(1) || backward.NextPageToken() == "" || backward.NextPageToken() != backward.Cursor(0) {
 		t.Errorf("%q goes on after %q, %q before %q", forward.NextPageToken(), forward.Cursor(1), backward.NextPageToken(), backward.Cursor(0))
 	}
 	rows.More = false
-	if last := repos.newPage(ListRequest[*RepoFilter]{}, q, rows); last.NextPageToken() != "" {
+	if last := repos.newPage(ListRequest[*thingFilter]{}, q, rows); last.NextPageToken() != "" {
 		t.Error("the last page has a next one")
 	}
 }

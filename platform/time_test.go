@@ -73,14 +73,14 @@ func TestTextsInJSONMayHoldEscapes(t *testing.T) {
 
 func TestAnAbsentTimeIsLeftOut(t *testing.T) {
 	t.Parallel()
-	b, err := json.Marshal(Group{UID: rootA, Name: "acme"})
+	b, err := json.Marshal(thing{UID: rootA, Name: "acme"})
 	if err != nil || strings.Contains(string(b), "Time") {
 		t.Errorf("%s (%v)", b, err)
 	}
 	if !At(time.Time{}).IsZero() {
 		t.Error("the time of nothing is something")
 	}
-	var got Group
+	var got thing
 	if err := json.Unmarshal([]byte(`{"createTime": null, "updateTime": "2026-03-27T13:55:00Z"}`), &got); err != nil || !got.CreateTime.IsZero() || got.UpdateTime.IsZero() {
 		t.Errorf("%v (%v)", got, err)
 	}

@@ -1,0 +1,22 @@
+package platform
+
+// A thing is a resource in a group, for tests.
+type thing struct {
+	UID  UID    `json:"uid"`
+	Name string `json:"name"`
+
+	CreateTime Time `json:"createTime,omitzero"`
+	UpdateTime Time `json:"updateTime,omitzero"`
+}
+
+// A thingFilter restricts a list of things.
+type thingFilter struct{ Name string }
+
+func (*thingFilter) check(*violations) {}
+
+var thingKind = Kind[*thing]{
+	Name: "Thing", Area: areaRegistry, Parent: groupRef, List: CapRepoList,
+	Orders:       []OrderField[*thing]{{"name", nil, func(t *thing) any { return t.Name }}},
+	DefaultOrder: Order{Field: "name"},
+	UID:          func(t *thing) UID { return t.UID },
+}
