@@ -2817,10 +2817,10 @@ func fieldsIdentityFacets(_ ResolverRoot) *execute.Object {
 func fieldsIdentityKindFacet(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "IdentityKindFacet", Satisfies: []string{"IdentityKindFacet"}, Fields: map[string]*execute.Field{
 		"value": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendIdentityKind(b, parent.(*platform.Facet[platform.IdentityKind]).Value, false)
+			return scalar.AppendIdentityKind(b, parent.(*platform.Facet[platform.IdentityType]).Value, false)
 		}},
 		"count": {Append: func(b []byte, parent any) []byte {
-			return execute.AppendInt64(b, parent.(*platform.Facet[platform.IdentityKind]).Count)
+			return execute.AppendInt64(b, parent.(*platform.Facet[platform.IdentityType]).Count)
 		}},
 	}}
 }

@@ -7972,7 +7972,7 @@ func (ec *executionContext) unmarshalNIdentityByUIDsInput2ᚕᚖatriumᚋgraph�
 	return all, nil
 }
 
-func (ec *executionContext) unmarshalNIdentityKind2atriumᚋplatformᚐIdentityKind(ctx context.Context, v any) (platform.IdentityKind, error) {
+func (ec *executionContext) unmarshalNIdentityKind2atriumᚋplatformᚐIdentityKind(ctx context.Context, v any) (platform.IdentityType, error) {
 	value, err := scalar.UnmarshalIdentityKind(v)
 	return value, graphql.ErrorOnPath(ctx, err)
 }
@@ -9054,12 +9054,12 @@ func (ec *executionContext) unmarshalOIdentityFilter2ᚖatriumᚋgraphᚋscalar�
 	return &value, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) unmarshalOIdentityKind2ᚕatriumᚋplatformᚐIdentityKindᚄ(ctx context.Context, v any) ([]platform.IdentityKind, error) {
+func (ec *executionContext) unmarshalOIdentityKind2ᚕatriumᚋplatformᚐIdentityKindᚄ(ctx context.Context, v any) ([]platform.IdentityType, error) {
 	if v == nil {
 		return nil, nil
 	}
 	list := graphql.CoerceList(v)
-	all := make([]platform.IdentityKind, len(list))
+	all := make([]platform.IdentityType, len(list))
 	for i := range list {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
 		var err error

@@ -341,7 +341,7 @@ func (f *AdvisoryFilter) check(v *violations) {
 	checkOneOf(v, "latestEventType", f.LatestEventType, eventTypes)
 	v.checkLine("query", f.Query)
 	for _, r := range f.Severities {
-		checkOneOf(v, "severities", r, severityRatings)
+		checkOneOf(v, "severities", r, SeverityRatings())
 	}
 	for _, s := range f.States {
 		checkOneOf(v, "states", s, advisoryStates)

@@ -22,8 +22,8 @@ type (
 	TagClassFacet = Facet[TagClass]
 	// A DeprecatedFacet counts the tags that have, or have not, reached their end of life.
 	DeprecatedFacet = Facet[bool]
-	// An IdentityKindFacet counts the identities of a kind.
-	IdentityKindFacet = Facet[IdentityKind]
+	// An IdentityTypeFacet counts the identities of a kind.
+	IdentityTypeFacet = Facet[IdentityType]
 )
 
 // maxFacets limits the values of one field.
@@ -34,7 +34,7 @@ type RoleBindingFacets struct{ Role, Group []UIDFacet }
 
 // IdentityFacets count the identities of a list, sorted by descending count.
 type IdentityFacets struct {
-	Kind  []IdentityKindFacet
+	Kind  []IdentityTypeFacet
 	Group []UIDFacet
 }
 

@@ -147,7 +147,7 @@ func (f *FindingFilter) WantedStates() []FindingState {
 func (f *FindingFilter) check(v *violations) {
 	f.LabelFilter.check(v)
 	for _, r := range f.Severities {
-		checkOneOf(v, "severities", r, severityRatings)
+		checkOneOf(v, "severities", r, SeverityRatings())
 	}
 	for _, s := range f.States {
 		checkOneOf(v, "states", s, findingStates)

@@ -47,7 +47,7 @@ func (s Findings) activity(ctx context.Context, req ActivityRequest) ([]FindingA
 	activity, open := make([]FindingActivity, len(in.starts)), now.Open.SeverityCount
 	for i := len(in.starts) - 1; i >= 0; i-- {
 		for rank, n := range after[i+1] {
-			open.add(severityRatings[rank], -n)
+			open.add(ratingOfRank(rank), -n)
 		}
 		activity[i] = FindingActivity{in.starts[i], open}
 	}

@@ -136,7 +136,7 @@ const maxConditionScopes = 100
 
 // check checks the conditions of a subscription of a group, or of a feed; "" means all groups.
 func (c *FindingConditions) check(group UID, v *violations) {
-	checkOneOf(v, "findings.minSeverity", c.MinSeverity, severityRatings)
+	checkOneOf(v, "findings.minSeverity", c.MinSeverity, SeverityRatings())
 	checkConditionScopes(v, "findings.within", c.Within, group)
 }
 

@@ -39,7 +39,7 @@ func (f *Finding) Class() FindingClass {
 
 // Number returns the number of the class, from 0.
 func (c FindingClass) Number() int {
-	n := c.State.Rank()*len(severityRatings) + max(c.Rating.Rank(), 0)
+	n := c.State.Rank()*severities + max(c.Rating.Rank(), 0)
 	return n*4 + bit(c.Fixable)*2 + bit(c.KnownExploited)
 }
 
@@ -53,7 +53,7 @@ func bit(is bool) int {
 // FindingClassOf returns the class with a number.
 func FindingClassOf(number int) FindingClass {
 	rest := number / 4
-	return FindingClass{findingStates[rest/len(severityRatings)], severityRatings[rest%len(severityRatings)], number&2 != 0, number&1 != 0}
+	return FindingClass{findingStates[rest/severities], ratingOfRank(rest%severities), number&2 != 0, number&1 != 0}
 }
 
 // Add adds n findings of a class to the counts.

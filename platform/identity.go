@@ -43,21 +43,21 @@ var relationshipTypes = []RelationshipType{RelationshipTypeClaimMatch, Relations
 // Values lists the types.
 func (RelationshipType) Values() []string { return fieldmask.Texts(relationshipTypes) }
 
-// An IdentityKind is a way to act as an identity.
-type IdentityKind string
+// An IdentityType is a way to act as an identity.
+type IdentityType string
 
 // The kinds.
 const (
-	IdentityKindUser       IdentityKind = "IDENTITY_KIND_USER"        // a user of an identity provider
-	IdentityKindClaimMatch IdentityKind = "IDENTITY_KIND_CLAIM_MATCH" // a token whose claims match
-	IdentityKindStaticKeys IdentityKind = "IDENTITY_KIND_STATIC_KEYS" // a token signed with keys of the identity
-	IdentityKindNobody     IdentityKind = "IDENTITY_KIND_NOBODY"      // nothing acts as it
+	IdentityTypeUser       IdentityType = "IDENTITY_KIND_USER"        // a user of an identity provider
+	IdentityTypeClaimMatch IdentityType = "IDENTITY_KIND_CLAIM_MATCH" // a token whose claims match
+	IdentityTypeStaticKeys IdentityType = "IDENTITY_KIND_STATIC_KEYS" // a token signed with keys of the identity
+	IdentityTypeNobody     IdentityType = "IDENTITY_KIND_NOBODY"      // nothing acts as it
 )
 
-var identityKinds = []IdentityKind{IdentityKindUser, IdentityKindClaimMatch, IdentityKindStaticKeys, IdentityKindNobody}
+var identityTypes = []IdentityType{IdentityTypeUser, IdentityTypeClaimMatch, IdentityTypeStaticKeys, IdentityTypeNobody}
 
 // Values lists the kinds.
-func (IdentityKind) Values() []string { return fieldmask.Texts(identityKinds) }
+func (IdentityType) Values() []string { return fieldmask.Texts(identityTypes) }
 
 // IdentityFilter restricts a list of identities.
 type IdentityFilter struct {

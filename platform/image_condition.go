@@ -30,7 +30,7 @@ func (c PackageCondition) bounds() VersionBounds {
 
 func (c ImageConditions) check(v *violations) {
 	for _, r := range c.OpenSeverities {
-		checkOneOf(v, "openSeverities", r, severityRatings)
+		checkOneOf(v, "openSeverities", r, SeverityRatings())
 	}
 	if v.checkFilter("vulnerabilityIds", c.VulnerabilityIDs...); len(c.VulnerabilityIDs) > maxIDs {
 		v.add("vulnerabilityIds", "must be at most %d", maxIDs)

@@ -222,7 +222,7 @@ func (a *Actor) equal(b *Actor) bool {
 // MemorySize estimates the memory of the actor in bytes.
 func (a *Actor) MemorySize() int {
 	const actorBytes, grantBytes, proofBytes = 300, 40, 2 << 10
-	n := actorBytes + proofBytes + len(a.Subject) + len(a.Email) + len(a.key)
+	n := actorBytes + proofBytes + len(a.Subject) + len(a.Email) + len(a.Key())
 	for _, uid := range a.Identities {
 		n += grantBytes + len(uid)
 	}

@@ -32,7 +32,7 @@ func (c *RepoCondition) check(v *violations) {
 		checkOneOf(v, "repos.tiers", t, catalogTiers)
 	}
 	for _, r := range c.OpenSeverities {
-		checkOneOf(v, "repos.openSeverities", r, severityRatings)
+		checkOneOf(v, "repos.openSeverities", r, SeverityRatings())
 	}
 }
 

@@ -133,7 +133,7 @@ var roleKind = Kind[*Role]{
 		}
 		if changed("capabilities") {
 			if slices.ContainsFunc(r.Capabilities, func(c Capability) bool { return !c.isKnown() }) {
-				v.add("capabilities", "must be capabilities such as %s", capabilities[0].wire)
+				v.add("capabilities", "must be capabilities such as %s", Capabilities()[0].WireName())
 			}
 			r.Capabilities = setOf(r.Capabilities).list() // sorts and deduplicates
 		}

@@ -59,7 +59,7 @@ type RoleBindingFilter struct {
 	Capability Capability `json:",omitempty"` // the binding gives this capability
 	Lasting    bool       `json:",omitempty"` // the binding never expires
 
-	IdentityKinds []IdentityKind  `json:",omitempty"` // the identity is of one of these kinds
+	IdentityKinds []IdentityType  `json:",omitempty"` // the identity is of one of these kinds
 	Expiring      *ExpiringFilter `json:",omitempty"`
 	CreatedSince  Time            `json:",omitzero"` // the binding was made at this time or later
 	CreatedBefore Time            `json:",omitzero"` // the binding was made before this time; only the service asks this
@@ -83,7 +83,7 @@ func (f *RoleBindingFilter) check(v *violations) {
 		}
 	}
 	for i, kind := range f.IdentityKinds {
-		checkOneOf(v, fmt.Sprintf("identityKinds[%d]", i), kind, identityKinds)
+		checkOneOf(v, fmt.Sprintf("identityTypes[%d]", i), kind, identityTypes)
 	}
 	v.checkTimes("createdSince", f.CreatedSince, "createdBefore", f.CreatedBefore)
 	v.checkTimes("createdSince", f.CreatedSince, "unreviewedSince", f.UnreviewedSince)

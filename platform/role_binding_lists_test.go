@@ -33,7 +33,7 @@ func TestAFilterByIdentitiesNeedsTheRightToListThem(t *testing.T) {
 			},
 		} {
 			for _, filter := range []platform.RoleBindingFilter{
-				{IdentityKinds: []platform.IdentityKind{platform.IdentityKindClaimMatch}},
+				{IdentityKinds: []platform.IdentityType{platform.IdentityTypeClaimMatch}},
 				{IdentityLastSeenBefore: platform.At(w.now())},
 			} {
 				req = platform.ListRequest[*platform.RoleBindingFilter]{Filter: &filter, Parts: platform.PartItems}

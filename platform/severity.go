@@ -26,6 +26,12 @@ const (
 // severityRatings lists the ratings from the least to the worst.
 var severityRatings = []SeverityRating{SeverityUnknown, SeverityNone, SeverityLow, SeverityMedium, SeverityHigh, SeverityCritical}
 
+// severities is the number of ratings.
+const severities = 6
+
+// ratingOfRank returns the rating of a Rank.
+func ratingOfRank(rank int) SeverityRating { return severityRatings[rank] }
+
 // SeverityRatings lists the ratings from the least to the worst.
 func SeverityRatings() []SeverityRating { return slices.Clone(severityRatings) }
 
@@ -169,5 +175,5 @@ func ParseSeverityKey(key string) (rating SeverityRating, score *float64) {
 		value := float64(n) / 10
 		score = &value
 	}
-	return severityRatings[min(max(rank, 0), len(severityRatings)-1)], score
+	return ratingOfRank(min(max(rank, 0), severities-1)), score
 }

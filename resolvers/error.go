@@ -179,7 +179,7 @@ var commonSpellings = []string{
 func enumSpellings() (spellings []string) {
 	for _, enum := range []interface{ Values() []string }{
 		platform.OrgKind(""), platform.OrgStatus(""), platform.CatalogTier(""), platform.CorrelationRule(""), platform.RelationshipType(""),
-		platform.IdentityKind(""), platform.ReviewState(""), platform.EventType(""), platform.AdvisoryState(""), platform.SeverityRating(""),
+		platform.IdentityType(""), platform.ReviewState(""), platform.EventType(""), platform.AdvisoryState(""), platform.SeverityRating(""),
 		platform.SeveritySource(""), platform.Ecosystem(""), platform.FindingBasis(""), platform.FindingState(""),
 	} {
 		for _, value := range enum.Values() {

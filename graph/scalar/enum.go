@@ -141,18 +141,18 @@ func UnmarshalRelationshipType(v any) (platform.RelationshipType, error) {
 }
 
 // AppendIdentityKind appends a kind of identities as JSON.
-func AppendIdentityKind(b []byte, v platform.IdentityKind, _ bool) []byte {
+func AppendIdentityKind(b []byte, v platform.IdentityType, _ bool) []byte {
 	return appendEnum(b, "IDENTITY_KIND_", v)
 }
 
 // MarshalIdentityKind returns the marshaler of a kind of identities.
-func MarshalIdentityKind(v platform.IdentityKind) graphql.Marshaler {
+func MarshalIdentityKind(v platform.IdentityType) graphql.Marshaler {
 	return marshal(AppendIdentityKind(nil, v, true))
 }
 
 // UnmarshalIdentityKind reads a kind of identities.
-func UnmarshalIdentityKind(v any) (platform.IdentityKind, error) {
-	return value[platform.IdentityKind]("IDENTITY_KIND_", v)
+func UnmarshalIdentityKind(v any) (platform.IdentityType, error) {
+	return value[platform.IdentityType]("IDENTITY_KIND_", v)
 }
 
 // AppendReviewState appends a review state as JSON.

@@ -65,15 +65,15 @@ var identities = table.New(&table.Definition[*platform.Identity, *platform.Ident
 })
 
 // kindConditions are the conditions that something acts as an identity h in a way.
-var kindConditions = map[platform.IdentityKind]string{
-	platform.IdentityKindUser:       "h.provider IS NOT NULL",
-	platform.IdentityKindClaimMatch: "h.match_rule <> ''",
-	platform.IdentityKindStaticKeys: "h.static_rule <> ''",
-	platform.IdentityKindNobody:     "h.provider IS NULL AND h.match_rule = '' AND h.static_rule = ''",
+var kindConditions = map[platform.IdentityType]string{
+	platform.IdentityTypeUser:       "h.provider IS NOT NULL",
+	platform.IdentityTypeClaimMatch: "h.match_rule <> ''",
+	platform.IdentityTypeStaticKeys: "h.static_rule <> ''",
+	platform.IdentityTypeNobody:     "h.provider IS NULL AND h.match_rule = '' AND h.static_rule = ''",
 }
 
 // isOfKind returns the condition that an identity h is of one of the kinds.
-func isOfKind(kinds []platform.IdentityKind) string {
+func isOfKind(kinds []platform.IdentityType) string {
 	kinds = slices.Compact(slices.Sorted(slices.Values(kinds))) // So their number has a limit.
 	conditions := make([]string, len(kinds))
 	for i, kind := range kinds {
@@ -223,21 +223,21 @@ func (r *storedRule) UnmarshalJSON(text []byte) error {
 // kindOfIdentity is SQL of the kind of an identity t.
 var kindOfIdentity = func() string {
 	sql := "CASE"
-	for _, kind := range []platform.IdentityKind{platform.IdentityKindUser, platform.IdentityKindClaimMatch, platform.IdentityKindStaticKeys} {
+	for _, kind := range []platform.IdentityType{platform.IdentityTypeUser, platform.IdentityTypeClaimMatch, platform.IdentityTypeStaticKeys} {
 		sql += " WHEN " + strings.ReplaceAll(kindConditions[kind], "h.", "t.") + " THEN '" + string(kind) + "'"
 	}
-	return sql + " ELSE '" + string(platform.IdentityKindNobody) + "' END"
+	return sql + " ELSE '" + string(platform.IdentityTypeNobody) + "' END"
 }()
 
 // FacetIdentities counts identities by kind and group.
 func (queries) FacetIdentities(ctx context.Context, on platform.Conn, filter *platform.IdentityFilter, scopes []platform.Scope) ([]*platform.IdentityFacets, error) {
 	s := tablesOf(on)
 	facets := table.EmptyEach[platform.IdentityFacets](len(scopes))
-	kinds, groups := table.Counting[platform.IdentityKind]{}, table.Counting[platform.UID]{}
+	kinds, groups := table.Counting[platform.IdentityType]{}, table.Counting[platform.UID]{}
 	var kind string
 	var group platform.UID
 	run := identities.Reader(s).CountBy(filter, scopes, "", []string{kindOfIdentity, "t.parent"}, []any{&kind, table.UIDOf(&group)}, func(i int, n int64) {
-		kinds.Add(&facets[i].Kind, platform.IdentityKind(kind), n)
+		kinds.Add(&facets[i].Kind, platform.IdentityType(kind), n)
 		groups.Add(&facets[i].Group, group, n)
 	})
 	return facets, s.RunAll(ctx, run)

@@ -103,7 +103,7 @@ func TestFacetsCountTheRoleBindingsAndTheIdentitiesOfTheList(t *testing.T) {
 			who := pick(d, identities.filters)
 			if page, err := f.p.Identities.List(ctx, platform.ListRequest[*platform.IdentityFilter]{UIDP: scope, Filter: who.filter, PageSize: 1}); err == nil {
 				got := must[[]*platform.IdentityFacets](t)(f.p.Identities.Facets(ctx, []platform.Page[*platform.Identity]{page}))[0]
-				kinds, groups := map[platform.IdentityKind]int64{}, map[platform.UID]int64{}
+				kinds, groups := map[platform.IdentityType]int64{}, map[platform.UID]int64{}
 				for _, i := range identities.expectedRows(c, scope, who, f.p.Identities.Kind().DefaultOrder) {
 					kinds[kindOf(i)]++
 					groups[i.UID.Parent()]++
@@ -120,16 +120,16 @@ func TestFacetsCountTheRoleBindingsAndTheIdentitiesOfTheList(t *testing.T) {
 	})
 }
 
-func kindOf(i *platform.Identity) platform.IdentityKind {
+func kindOf(i *platform.Identity) platform.IdentityType {
 	switch {
 	case i.Provider != "":
-		return platform.IdentityKindUser
+		return platform.IdentityTypeUser
 	case i.ClaimMatch != nil:
-		return platform.IdentityKindClaimMatch
+		return platform.IdentityTypeClaimMatch
 	case i.StaticKeys != nil:
-		return platform.IdentityKindStaticKeys
+		return platform.IdentityTypeStaticKeys
 	default:
-		return platform.IdentityKindNobody
+		return platform.IdentityTypeNobody
 	}
 }
 

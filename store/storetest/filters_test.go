@@ -58,16 +58,16 @@ func (f *forest) roleFilters() []filterCase[*platform.Role, *platform.RoleFilter
 
 func (f *forest) bindingFilters() []filterCase[*platform.RoleBinding, *platform.RoleBindingFilter] {
 	one, since := pick(f.d, f.bindings), platform.At(epoch.Add(moments[2]))
-	kinds, seen := map[platform.UID]platform.IdentityKind{}, map[platform.UID]platform.Time{}
+	kinds, seen := map[platform.UID]platform.IdentityType{}, map[platform.UID]platform.Time{}
 	for _, i := range f.identities {
 		seen[i.UID] = i.LastSeenTime
 		switch {
 		case i.ClaimMatch != nil:
-			kinds[i.UID] = platform.IdentityKindClaimMatch
+			kinds[i.UID] = platform.IdentityTypeClaimMatch
 		case i.StaticKeys != nil:
-			kinds[i.UID] = platform.IdentityKindStaticKeys
+			kinds[i.UID] = platform.IdentityTypeStaticKeys
 		case i.Provider == "":
-			kinds[i.UID] = platform.IdentityKindNobody
+			kinds[i.UID] = platform.IdentityTypeNobody
 		}
 	}
 	holding := map[platform.UID]bool{}
@@ -82,12 +82,12 @@ func (f *forest) bindingFilters() []filterCase[*platform.RoleBinding, *platform.
 		{&platform.RoleBindingFilter{CreatedSince: since}, func(b *platform.RoleBinding) bool { return !b.CreateTime.Before(since.Time) }},
 		{&platform.RoleBindingFilter{Expiring: &platform.ExpiringFilter{}}, func(b *platform.RoleBinding) bool { return !b.ExpireTime.IsZero() }},
 		{&platform.RoleBindingFilter{Expiring: &platform.ExpiringFilter{Before: ends[3]}}, func(b *platform.RoleBinding) bool { return b.ExpireTime == ends[2] }},
-		{&platform.RoleBindingFilter{IdentityKinds: []platform.IdentityKind{platform.IdentityKindStaticKeys, platform.IdentityKindNobody}}, func(b *platform.RoleBinding) bool {
+		{&platform.RoleBindingFilter{IdentityKinds: []platform.IdentityType{platform.IdentityTypeStaticKeys, platform.IdentityTypeNobody}}, func(b *platform.RoleBinding) bool {
 			kind := kinds[b.Identity.UID]
-			return kind == platform.IdentityKindStaticKeys || kind == platform.IdentityKindNobody
+			return kind == platform.IdentityTypeStaticKeys || kind == platform.IdentityTypeNobody
 		}},
-		{&platform.RoleBindingFilter{IdentityKinds: []platform.IdentityKind{platform.IdentityKindClaimMatch}}, func(b *platform.RoleBinding) bool {
-			return kinds[b.Identity.UID] == platform.IdentityKindClaimMatch
+		{&platform.RoleBindingFilter{IdentityKinds: []platform.IdentityType{platform.IdentityTypeClaimMatch}}, func(b *platform.RoleBinding) bool {
+			return kinds[b.Identity.UID] == platform.IdentityTypeClaimMatch
 		}},
 		{&platform.RoleBindingFilter{IdentityLastSeenBefore: since}, func(b *platform.RoleBinding) bool { return seen[b.Identity.UID].Before(since.Time) }},
 		{&platform.RoleBindingFilter{UnreviewedSince: since}, func(b *platform.RoleBinding) bool {
