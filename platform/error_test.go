@@ -149,7 +149,7 @@ func TestViolationsComeInTheOrderOfFields(t *testing.T) {
 	for _, field := range []string{"nope", "claimMatch.subject", "updateMask", "description", "name", "claimMatch.issuer", "parent"} {
 		v.add(field, "is wrong")
 	}
-	if got := fieldsOf(v.sortByField([]string{"uid", "name", "description", "claimMatch"})); got != "parent name description claimMatch.subject claimMatch.issuer nope updateMask" {
+	if got := joinFields(v.sortByField([]string{"uid", "name", "description", "claimMatch"})); got != "parent name description claimMatch.subject claimMatch.issuer nope updateMask" {
 		t.Errorf("got %v, want 'parent name description claimMatch.subject claimMatch.issuer nope updateMask'", got)
 	}
 }
@@ -165,4 +165,13 @@ func TestAnErrorForInvalidInputIsLimited(t *testing.T) {
 			t.Errorf("%d violations are shown, want %d", n, MaxViolations)
 		}
 	}
+}
+
+// joinFields joins the fields of violations.
+func joinFields(all violations) string {
+	fields := make([]string, len(all))
+	for i, v := range all {
+		fields[i] = v.Field
+	}
+	return strings.Join(fields, " ")
 }

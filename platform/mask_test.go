@@ -17,6 +17,9 @@ func decodeInput(body string, mask ...string) (Repo, []string, violations) {
 }
 
 // fieldsOf returns the fields of violations.
+// aRoot is the UID of an organisation.
+const aRoot = UID("aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa")
+
 func fieldsOf(v violations) string {
 	names := make([]string, len(v))
 	for i, x := range v {
@@ -264,12 +267,12 @@ func TestDeeplyNestedBodiesAreRejected(t *testing.T) {
 func TestACreationIgnoresOutputOnlyFieldsOfAReadResourceAndRejectsOthers(t *testing.T) {
 	t.Parallel()
 	wasRead := func(claimed *Group) bool { return claimed.UID.Valid() }
-	in := fieldmask.JSONInput[*Group]([]byte(`{"name": "acme", "uid": "`+string(rootA)+`", "verified": true, "kind": "ORG_KIND_INFRA", "resourceLimits": {"a": 1}, "status": 2, "createTime": "2020-01-01T00:00:00Z"}`), nil)
+	in := fieldmask.JSONInput[*Group]([]byte(`{"name": "acme", "uid": "`+string(aRoot)+`", "verified": true, "kind": "ORG_KIND_INFRA", "resourceLimits": {"a": 1}, "status": 2, "createTime": "2020-01-01T00:00:00Z"}`), nil)
 	got, v := in.DecodeCreate(groupKind.Fields, wasRead)
 	if len(v) > 0 || got.Name != "acme" || got.UID != "" || got.Verified || got.Kind != "" || got.ResourceLimits != nil || got.Status != "" {
 		t.Errorf("%+v %v", got, v)
 	}
-	typed := fieldmask.TypedInput(&Group{UID: rootA, Name: "acme", Description: "not named", Verified: true, Kind: OrgKindInfra}, "name", "verified", "kind")
+	typed := fieldmask.TypedInput(&Group{UID: aRoot, Name: "acme", Description: "not named", Verified: true, Kind: OrgKindInfra}, "name", "verified", "kind")
 	got, v = typed.DecodeCreate(groupKind.Fields, wasRead)
 	if fieldsOf(v) != "verified kind" || got.Name != "acme" || got.Description != "" || got.UID != "" || got.Verified || got.Kind != "" {
 		t.Errorf("typed: %+v %v", got, v)

@@ -19,7 +19,7 @@ func TestARoleHoldsEachCapabilityOnceAndInOrder(t *testing.T) {
 		var v violations
 		in := fieldmask.JSONInput[*Role]([]byte(`{"name": "r", "capabilities": `+body+`}`), nil)
 		got := (&Collection[*Role, *RoleFilter]{kind: &roleKind}).decode(in, &v)
-		if fieldsOf(v) != "capabilities" {
+		if listFields(v) != "capabilities" {
 			t.Errorf("%s: %v %v, want violations of 'capabilities'", body, got.Capabilities, v)
 		}
 	}
