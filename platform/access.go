@@ -97,11 +97,9 @@ func (k *Kind[T]) readableBy(a *Actor, uid UID) bool {
 	return !slices.ContainsFunc(k.ReadCapabilities(), func(c Capability) bool { return !a.Can(c, uid) })
 }
 
-// record records the outcome of the check whether the actor may read the resource uid of the kind.
-func (k *Kind[T]) record(a *Actor, uid UID, isReadable bool) {
-	if a.checks != nil {
-		a.checks.add(accessCheck{func(other *Actor) bool { return k.readableBy(other, uid) }, isReadable})
-	}
+// newAccessCheck returns the check whether an actor may read the resource uid of the kind, with its outcome.
+func (k *Kind[T]) newAccessCheck(uid UID, isReadable bool) accessCheck {
+	return accessCheck{func(other *Actor) bool { return k.readableBy(other, uid) }, isReadable}
 }
 
 // ReadCapabilities lists what reading needs on the resource.

@@ -5,13 +5,11 @@ import (
 	"sync"
 )
 
-// accessChecks records the checks of the access of a caller on which an answer depends. The answer is the
-// same for every caller for whom they have the same outcomes. Whoever takes the caller from the context by
-// ActorOf may do anything with it, so that the answer is for this caller only. readEach records what it checks
-// instead, so that what it reads by UID can be shared.
+// accessChecks records the checks whether a caller may read an object with a UID, on which an answer depends. An
+// answer that depends on nothing else about the caller is the same for every caller for whom they have the same outcomes.
 type accessChecks struct {
 	lock      sync.Mutex
-	isPrivate bool // whether the answer may depend on anything about the caller
+	isPrivate bool // whether a read has recorded no check of one of its keys
 	made      []accessCheck
 }
 
@@ -21,17 +19,18 @@ type accessCheck struct {
 	outcome bool
 }
 
-// addAny records that the answer may depend on anything about the caller.
-func (c *accessChecks) addAny() {
-	c.lock.Lock()
-	defer c.lock.Unlock()
-	c.isPrivate = true
-}
-
 func (c *accessChecks) add(made accessCheck) {
 	c.lock.Lock()
 	defer c.lock.Unlock()
 	c.made = append(c.made, made)
+}
+
+// addRead adds the checks of a read of n keys.
+func (c *accessChecks) addRead(read *accessChecks, n int) {
+	c.lock.Lock()
+	defer c.lock.Unlock()
+	c.made = append(c.made, read.made...)
+	c.isPrivate = c.isPrivate || read.isPrivate || len(read.made) < n
 }
 
 // soFar returns the checks that were made so far.

@@ -27,7 +27,7 @@ type Actor struct {
 	key    string        // the result of Key; "" if the actor was not authenticated
 	prover prover        // proves the grants; nil if they were read in this request
 	proof  any           // what proves them in later requests with the same token
-	checks *accessChecks // records the checks of the caller's access; nil if nobody needs them
+	checks *accessChecks // records which objects the caller may read; nil if nobody needs them
 }
 
 // A grant is the effect of a role binding, limited to the subtree of the group
@@ -76,15 +76,6 @@ func WithActor(ctx context.Context, a *Actor) context.Context {
 
 // ActorOf returns the caller of the request, or nil if it is anonymous.
 func ActorOf(ctx context.Context) *Actor {
-	a := unrecordedActorOf(ctx)
-	if a != nil && a.checks != nil {
-		a.checks.addAny()
-	}
-	return a
-}
-
-// unrecordedActorOf is like ActorOf, for those who record what they check, or check nothing.
-func unrecordedActorOf(ctx context.Context) *Actor {
 	a, _ := ctx.Value(actorKey{}).(*Actor)
 	return a
 }
@@ -98,7 +89,7 @@ type prover interface {
 // Prove proves what the request presumes about the caller, if it presumes anything. If it fails, the request must not
 // be answered.
 func Prove(ctx context.Context) error {
-	if a := unrecordedActorOf(ctx); a != nil && a.prover != nil {
+	if a := ActorOf(ctx); a != nil && a.prover != nil {
 		return a.prover.Prove(ctx)
 	}
 	return nil

@@ -1,6 +1,7 @@
 package platform
 
 import (
+	"context"
 	"sync"
 	"time"
 )
@@ -8,19 +9,32 @@ import (
 // A Burst holds the events that a live feed delivers together. Objects that they
 // refer to can be read together too, with the grants of the caller at that time.
 type Burst struct {
-	// Actor is the caller. It records the checks of its access, so that other callers can share the answers.
-	Actor  *Actor
+	Actor  *Actor // the caller
 	Events []*Event
 
-	round *feedRound
-	once  sync.Once
-	kept  any
+	round  *feedRound
+	checks accessChecks // of what was read for the answers
+	once   sync.Once
+	kept   any
 }
 
-func newBurst(r *feedRound) *Burst {
-	recorded := *r.actor
+func newBurst(r *feedRound) *Burst { return &Burst{Actor: r.actor, round: r} }
+
+// Record lets read read n keys for an answer, with a context that records the checks whether the caller may read
+// what they name. Other callers share only what was read in this way.
+func (b *Burst) Record(ctx context.Context, n int, read func(context.Context)) {
+	recorded := *b.Actor
 	recorded.checks = &accessChecks{}
-	return &Burst{Actor: &recorded, round: r}
+	read(WithActor(ctx, &recorded))
+	b.checks.addRead(recorded.checks, n)
+}
+
+// mayRead reports whether the caller may read the resource uid of a kind. Other callers share the answer only if the same
+// holds for them.
+func (b *Burst) mayRead(kind AnyKind, uid UID) bool {
+	isReadable := kind.readableBy(b.Actor, uid)
+	b.checks.add(accessCheck{func(other *Actor) bool { return kind.readableBy(other, uid) }, isReadable})
+	return isReadable
 }
 
 // Memoize returns the value that begin returns, and calls begin only once for all
@@ -31,15 +45,19 @@ func (b *Burst) Memoize(begin func() any) any {
 }
 
 // Share returns an answer to an event, which answer computes with the Actor of its burst. Feeds with the same key that
-// deliver the event at about the same time share answers that are sharable: those of the same caller, and those of
-// other callers for whom all checks of access have the same outcomes.
-func (e *Event) Share(key any, answer func() (data []byte, isSharable bool)) []byte {
+// deliver the event at about the same time share answers that are sharable: those of the same caller and, with isForAll, those
+// of other callers who may read the same objects. isForAll says that the answer depends on the caller only by what Record
+// records.
+func (e *Event) Share(key any, isForAll bool, answer func() (data []byte, isSharable bool)) []byte {
 	if e.Burst != nil {
-		answers := e.Burst.round.answers
-		for _, k := range []answerKey{{e.ID, key, nil}, {e.ID, key, e.Burst.round.actor}} {
-			if data, found := answers.find(k).get(e.Burst, answer); found {
+		round := e.Burst.round
+		if isForAll {
+			if data, found := round.answers.find(answerKey{e.ID, key, nil}).get(e.Burst, answer); found {
 				return data
 			}
+		}
+		if data, found := round.answers.find(answerKey{e.ID, key, round.actor}).get(e.Burst, answer); found {
+			return data
 		}
 	}
 	data, _ := answer()
@@ -115,7 +133,7 @@ func (s *sharedAnswer) get(b *Burst, answer func() (data []byte, isSharable bool
 	}
 	data, isSharable := answer()
 	if isSharable {
-		s.data, s.caller, s.checks = data, b.round.actor, b.Actor.checks.soFar()
+		s.data, s.caller, s.checks = data, b.round.actor, b.checks.soFar()
 	} else {
 		s.unshared++
 	}

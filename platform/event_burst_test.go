@@ -19,28 +19,34 @@ func TestCallersShareAnswersThatDependOnEqualChecks(t *testing.T) {
 	read := func(ctx context.Context) {
 		_, _ = readEach(ctx, repos, []UID{repo}, func(context.Context, Conn, Keys) ([]*thing, error) { return []*thing{{UID: repo}}, nil }, repos.kind.UID)
 	}
-	look := func(ctx context.Context) { repos.CallerCan(ctx, &thing{UID: repo}, nil) }
+	nothing := func(context.Context, *Burst) {}
+	one := func(ctx context.Context, b *Burst) { b.Record(ctx, 1, read) }
+	unrecorded := func(ctx context.Context, b *Burst) { b.Record(ctx, 1, func(context.Context) {}) }
+	both := func(ctx context.Context, b *Burst) { one(ctx, b); unrecorded(ctx, b) }
 	for _, c := range []struct {
 		name       string
-		answer     func(context.Context)
+		answer     func(context.Context, *Burst)
+		isForAll   bool
 		one, other *Actor
 		isShared   bool
 	}{
-		{"nothing but the event", func(context.Context) {}, viewer, stranger, true},
-		{"a repo that both may read", read, viewer, teamViewer, true},
-		{"a repo that one may not read", read, viewer, stranger, false},
-		{"a repo that only the other may read", read, stranger, viewer, false},
-		{"a repo that neither may read", read, stranger, caller(team), true},
-		{"what the caller may do", look, viewer, teamViewer, false},
-		{"what the caller may do, and a repo", func(ctx context.Context) { look(ctx); read(ctx) }, viewer, teamViewer, false},
-		{"what the same caller may do", look, viewer, viewer, true},
+		{"nothing but the event", nothing, true, viewer, stranger, true},
+		{"a repo that both may read", one, true, viewer, teamViewer, true},
+		{"a repo that one may not read", one, true, viewer, stranger, false},
+		{"a repo that only the other may read", one, true, stranger, viewer, false},
+		{"a repo that neither may read", one, true, stranger, caller(team), true},
+		{"a key without a check", unrecorded, true, viewer, teamViewer, false},
+		{"a key without a check, and a repo", both, true, viewer, teamViewer, false},
+		{"a key without a check, for the same caller", unrecorded, true, viewer, viewer, true},
+		{"what the caller may do", nothing, false, viewer, teamViewer, false},
+		{"what the same caller may do", nothing, false, viewer, viewer, true},
 	} {
 		answers, computed := newSharedAnswers(), 0
 		share := func(a *Actor) {
 			e := &Event{ID: "1", Burst: newBurst(&feedRound{a, answers})}
-			e.Share("key", func() ([]byte, bool) {
+			e.Share("key", c.isForAll, func() ([]byte, bool) {
 				computed++
-				c.answer(WithActor(t.Context(), e.Burst.Actor))
+				c.answer(WithActor(t.Context(), a), e.Burst)
 				return []byte("{}"), true
 			})
 		}

@@ -114,7 +114,7 @@ func TestARoundKeepsFewAnswers(t *testing.T) {
 // askTwice shares two answers, and returns how many were computed.
 func askTwice(one, other *Event, isSharable bool) (computed int) {
 	for _, e := range []*Event{one, other} {
-		e.Share("key", func() ([]byte, bool) { computed++; return []byte("{}"), isSharable })
+		e.Share("key", true, func() ([]byte, bool) { computed++; return []byte("{}"), isSharable })
 	}
 	return computed
 }
@@ -130,7 +130,7 @@ func TestFeedsStopWaitingForAnswersThatAreNotSharable(t *testing.T) {
 		}
 	}
 	var inner int
-	e.Share("key", func() ([]byte, bool) { inner = askTwice(e, e, false); return nil, false })
+	e.Share("key", true, func() ([]byte, bool) { inner = askTwice(e, e, false); return nil, false })
 	if inner != 2 {
 		t.Errorf("%d answers were computed while another one was, want both", inner)
 	}

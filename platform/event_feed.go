@@ -295,7 +295,7 @@ func (f *Feed) deliver(ctx context.Context, caller *feedCaller, events []*Event,
 		if maySee(e) && len(burst.Events) != f.left {
 			own := *e // other feeds get the same event
 			own.Burst = burst
-			own.hideNames(burst.Actor)
+			own.hideNames()
 			burst.Events = append(burst.Events, &own)
 		}
 	}

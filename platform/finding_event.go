@@ -107,14 +107,13 @@ func newFindingChange(repo *Repo, digest string, all []*Finding) *FindingChange 
 	return change
 }
 
-// hideNames removes the name of the repo from the body of an event about findings that is for an actor who may not see
+// hideNames removes the name of the repo from the body of an event about findings whose burst is for an actor who may not see
 // the repo, as exports do.
-func (e *Event) hideNames(a *Actor) {
+func (e *Event) hideNames() {
 	if !(EventKind{Event: findingKind.Event, Verbs: findingKind.Verbs}).matches(e) {
 		return
 	}
-	isReadable := repoKind.readableBy(a, e.Subject)
-	repoKind.record(a, e.Subject, isReadable)
+	isReadable := e.Burst.mayRead(&repoKind, e.Subject)
 	var body map[string]json.RawMessage
 	if isReadable || json.Unmarshal(e.Body, &body) != nil {
 		return

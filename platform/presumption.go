@@ -93,7 +93,7 @@ type BearerRows interface {
 
 // PresumptionOf returns the presumption about the caller of a request, or nil.
 func PresumptionOf(ctx context.Context) *Presumption {
-	if a := unrecordedActorOf(ctx); a != nil {
+	if a := ActorOf(ctx); a != nil {
 		presumed, _ := a.prover.(*Presumption)
 		return presumed
 	}

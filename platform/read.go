@@ -35,12 +35,14 @@ func readEach[T, V any, F filter](ctx context.Context, r *Collection[T, F], uids
 	if len(uids) > 0 {
 		TraceOf(ctx).NoteResource(r.kind.Name, uids[0])
 	}
-	actor, err := requireActor(unrecordedActorOf(ctx))
+	actor, err := requireCaller(ctx)
 	var keys Keys
 	for i, uid := range uids {
 		if errs[i] = err; err == nil {
 			errs[i] = r.kind.addArea(r.checkReadableBy(actor, uid))
-			r.kind.record(actor, uid, errs[i] == nil)
+			if actor.checks != nil {
+				actor.checks.add(r.kind.newAccessCheck(uid, errs[i] == nil))
+			}
 		}
 		if errs[i] == nil {
 			keys.UIDs = append(keys.UIDs, uid)

@@ -42,9 +42,9 @@ func Connect(p *platform.Platform) (graph.ResolverRoot, execute.EngineOptions) {
 }
 
 // shareEvent returns an answer to an event, which may have been computed for another subscription with the key.
-func shareEvent(event, key any, answer func() (data []byte, isSharable bool)) []byte {
+func shareEvent(event, key any, isForAll bool, answer func() (data []byte, isSharable bool)) []byte {
 	if e, ok := event.(*platform.Event); ok {
-		return e.Share(key, answer)
+		return e.Share(key, isForAll, answer)
 	}
 	data, _ := answer()
 	return data

@@ -61,6 +61,12 @@ func (q queries) FeedPosition(ctx context.Context) (*string, error) {
 // The edges of events are read for a whole page at once, and for all events that
 // a live feed delivers together. An edge to a deleted object is null.
 
+// sharableFields are the fields that read only by loaders, which record whether the caller may read what their keys name. Live
+// feeds of callers who may read the same share answers that have no other fields that read.
+var sharableFields = map[string][]string{
+	"Event": {"resource", "groupNode"}, "EventActor": {"identity"}, "Group": {"parent"}, "Repo": {"group"}, "Tag": {"repo"},
+}
+
 // Resource reads the objects that the events are about.
 func (eventFields) Resource(ctx context.Context, all []*platform.Event) ([]scalar.Node, error) {
 	r := readsOf(ctx)

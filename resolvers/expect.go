@@ -32,9 +32,14 @@ var keyedTypes = map[string]keyedType{
 	"EventSubscription": {"subscription", "Subscription", func(uid platform.UID) any { return &platform.Subscription{UID: uid} }, []string{"group", "deliveries"}},
 }
 
-// newSchema returns the schema with the resolvers, and with what root fields tell before they read.
+// newSchema returns the schema with the resolvers, with what root fields tell before they read, and with what live feeds share.
 func newSchema(resolvers graph.ResolverRoot) *execute.Schema {
 	s := graph.NewSchema(resolvers)
+	for name, shared := range sharableFields {
+		for _, field := range shared {
+			s.Objects[name].Fields[field].Sharable = true
+		}
+	}
 	fields := s.Objects["Query"].Fields
 	for name, keyed := range keyedTypes {
 		for _, field := range keyed.fields {

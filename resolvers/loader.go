@@ -106,8 +106,17 @@ func (m memo[K, V]) Delete(_ context.Context, key K) bool { delete(m, key); retu
 // Clear removes all keys.
 func (m memo[K, V]) Clear() { clear(m) }
 
+// get reads keys.
+func (l *loader[K, V]) get(ctx context.Context, keys []K) (rows []V, errs []error) {
+	if l.reads.burst == nil {
+		return recoverPanics(l.getMany)(ctx, keys)
+	}
+	l.reads.burst.Record(ctx, len(keys), func(ctx context.Context) { rows, errs = recoverPanics(l.getMany)(ctx, keys) })
+	return rows, errs
+}
+
 func (l *loader[K, V]) read(ctx context.Context, keys []K) []*dataloader.Result[V] {
-	rows, errs := recoverPanics(l.getMany)(ctx, keys)
+	rows, errs := l.get(ctx, keys)
 	results := make([]*dataloader.Result[V], len(keys))
 	for i := range keys {
 		results[i] = &dataloader.Result[V]{Data: rows[i], Error: errs[i]}
@@ -178,7 +187,7 @@ func (l *loader[K, V]) load(ctx context.Context, key K) (row V, err error) {
 	defer read.done.Done()
 	l.asked[key] = read.wait
 	l.queue.Unlock()
-	rows, errs := recoverPanics(l.getMany)(ctx, []K{key})
+	rows, errs := l.get(ctx, []K{key})
 	read.row, read.err = rows[0], errs[0]
 	return read.row, read.err
 }

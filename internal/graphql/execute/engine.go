@@ -52,9 +52,10 @@ type EngineOptions struct {
 	// means the context of the response.
 	StartEvent func(ctx context.Context, event any) context.Context
 	// Share returns the data of the response to an event of a subscription, which answer computes
-	// with StartEvent. If it is sharable, Share may return it for other subscriptions with the
-	// same key, whose callers would get the same. nil shares nothing.
-	Share func(event, key any, answer func() (data []byte, isSharable bool)) []byte
+	// with StartEvent. If it is sharable, Share may return it for other subscriptions with the same key:
+	// those of the same caller and, if all fields are Sharable, which isForAll says, those of callers who may
+	// read the same objects. nil shares nothing.
+	Share func(event, key any, isForAll bool, answer func() (data []byte, isSharable bool)) []byte
 	// Around is called before a field is read for all of its objects. It returns the
 	// context of the read and a function that is called at its end. It may be nil.
 	Around func(ctx context.Context, object, field string, objects int) (context.Context, func(error))
@@ -77,7 +78,7 @@ func NewEngine(s *Schema, o EngineOptions) Engine {
 		}
 	}
 	if o.Share == nil {
-		o.Share = func(_, _ any, answer func() ([]byte, bool)) []byte { data, _ := answer(); return data }
+		o.Share = func(_, _ any, _ bool, answer func() ([]byte, bool)) []byte { data, _ := answer(); return data }
 	}
 	return &engine{schema: s, EngineOptions: o}
 }
@@ -139,13 +140,13 @@ func (e *engine) Subscribe(ctx context.Context, operation *graphql.OperationCont
 		graphql.AddError(entered, err)
 		return nil
 	}
-	key := newEqualSubscriptions(p, operation)
+	key, isForAll := newEqualSubscriptions(p, operation), p.root.isSharable()
 	return func(ctx context.Context) ([]byte, bool) {
 		event, ok := source(ctx)
 		if !ok {
 			return nil, false
 		}
-		return e.Share(event, key, func() ([]byte, bool) {
+		return e.Share(event, key, isForAll, func() ([]byte, bool) {
 			data := e.answerEvent(ctx, operation, p, event)
 			return data, isSharable(ctx, data)
 		}), true

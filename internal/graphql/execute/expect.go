@@ -14,10 +14,7 @@ func (f *plannedField) planExpected() {
 	if f.Expect == nil {
 		return
 	}
-	f.expects = f.below != nil && f.below.hasByKey()
-	for _, below := range f.belowTypes {
-		f.expects = f.expects || below.hasByKey()
-	}
+	f.expects = slices.ContainsFunc(f.selections(), (*selection).hasByKey)
 }
 
 func (s *selection) hasByKey() bool {

@@ -1,6 +1,7 @@
 package execute
 
 import (
+	"maps"
 	"slices"
 	"sync/atomic"
 
@@ -51,6 +52,14 @@ func (f *plannedField) selectionOf(value any) *selection {
 		return f.below
 	}
 	return f.belowTypes[f.TypeOf(value)]
+}
+
+// selections returns the selections for the types of objects that the field can return.
+func (f *plannedField) selections() []*selection {
+	if f.below != nil {
+		return []*selection{f.below}
+	}
+	return slices.Collect(maps.Values(f.belowTypes))
 }
 
 // A planner makes the plan of one operation.

@@ -46,6 +46,10 @@ type Field struct {
 	// adds no errors by itself: what it returns is dropped if a parent does not exist.
 	ByKey bool
 
+	// Sharable says that what Resolve returns depends on the caller only by which objects it may read by their keys, so
+	// that subscriptions of callers who may read the same objects share it.
+	Sharable bool
+
 	// AppendValue writes a scalar that Resolve returned. It is nil if Resolve returns
 	// objects.
 	AppendValue func(b []byte, value any) []byte

@@ -3,6 +3,7 @@ package execute
 import (
 	"context"
 	"encoding/json"
+	"slices"
 
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/vektah/gqlparser/v2/ast"
@@ -65,6 +66,13 @@ func (u usedVariables) addValue(value *ast.Value) {
 	for _, child := range value.Children {
 		u.addValue(child.Value)
 	}
+}
+
+// isSharable reports whether all fields of the selection that read, and those below, are Sharable.
+func (s *selection) isSharable() bool {
+	return !slices.ContainsFunc(s.fields, func(f *plannedField) bool {
+		return f.Resolve != nil && !f.Sharable || slices.ContainsFunc(f.selections(), func(below *selection) bool { return !below.isSharable() })
+	})
 }
 
 // maxSharedBytes limits data that is kept for other subscriptions, because no budget counts it.
