@@ -111,6 +111,7 @@ func (q *request) admit(r *http.Request) (limit string, err error) {
 			return limit, err
 		}
 	}
+	q.readEarly(r)
 	return q.limiter.acquire(q.ctx, q, key)
 }
 

@@ -80,7 +80,6 @@ func (l *limiter) acquire(ctx context.Context, r *request, key Key) (limit strin
 		l.start(r, now)
 	case l.makeRoom(s, now):
 		l.enqueue(r, now)
-		r.readEarly()
 	default:
 		limit, err = limitQueue, crowdedError()
 		if s.parent.waiting == 0 { // others take all the room

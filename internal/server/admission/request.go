@@ -1,6 +1,7 @@
 package admission
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"io"
@@ -22,7 +23,7 @@ type request struct {
 	http *http.Request   // nil for an operation on a websocket
 	body io.ReadCloser
 
-	early *earlyBody // what was read of the body while the request waited for a slot, or nil
+	early *earlyBody // the body, if it was read before the request took a slot; else nil
 
 	remote   string // address of the sender
 	token    tokenHash
@@ -180,46 +181,42 @@ type requestBody request
 // Read reads a part of the body.
 func (b *requestBody) Read(to []byte) (int, error) {
 	q := (*request)(b)
+	if q.early != nil {
+		return q.early.Read(to)
+	}
 	q.block()
-	n, err := q.readBody(to)
+	n, err := q.body.Read(to)
 	return n, cmp.Or(err, q.unblock())
 }
 
-// readBody reads a part of the body, first what was read early.
-func (q *request) readBody(to []byte) (int, error) {
-	if q.early == nil {
-		return q.body.Read(to)
-	}
-	<-q.early.ended
-	if len(q.early.kept) > 0 {
-		n := copy(to, q.early.kept)
-		q.early.kept = q.early.kept[n:]
-		return n, nil
-	}
-	return 0, cmp.Or(q.early.err, io.EOF)
+// An earlyBody is a whole body that is read before its request takes a slot. So a slow client holds none, and
+// over HTTP/1 net/http notices that a client leaves while its request waits for a slot.
+type earlyBody struct {
+	bytes.Reader
+	err error // why the rest of the body could not be read
 }
 
-// An earlyBody is a whole body that is read while its request waits for a slot: over HTTP/1, net/http
-// notices only then that the client leaves.
-type earlyBody struct {
-	ended chan struct{} // closed when kept and err are set
-	kept  []byte
-	err   error
+// Read reads a part of the body.
+func (b *earlyBody) Read(to []byte) (int, error) {
+	n, err := b.Reader.Read(to)
+	if err != nil {
+		err = cmp.Or(b.err, err)
+	}
+	return n, err
 }
 
 // maxEarly is the size of the largest body that is read early, which most bodies are smaller than.
 const maxEarly = 16 << 10
 
-// readEarly begins to read the body.
-func (q *request) readEarly() {
-	if q.http == nil || q.http.ProtoMajor != 1 || q.http.ContentLength <= 0 || q.http.ContentLength > maxEarly || q.http.Header.Get("Expect") != "" {
+// readEarly reads a small body.
+func (q *request) readEarly(r *http.Request) {
+	if r.ContentLength <= 0 || r.ContentLength > maxEarly || r.Header.Get("Expect") != "" {
 		return
 	}
-	q.early = &earlyBody{ended: make(chan struct{})}
-	go func() {
-		defer close(q.early.ended)
-		q.early.kept, q.early.err = io.ReadAll(q.body)
-	}()
+	body := make([]byte, r.ContentLength)
+	n, err := io.ReadFull(q.body, body)
+	q.early = &earlyBody{err: err}
+	q.early.Reset(body[:n])
 }
 
 // Close closes the body. It may read the rest of it.
