@@ -3,17 +3,17 @@ package platform
 import "context"
 
 // Turns decide when a request may use another connection to the database. The store asks them
-// before each read, so that connections are shared as fairly as requests are admitted. They are
+// before each read and each transaction, so that connections are shared as fairly as requests are admitted. They are
 // safe for concurrent use.
 type Turns interface {
-	// TakeTurn waits until the request may read. It returns nil for a request that has ended, but
+	// TakeTurn waits until the request may read or write. It returns nil for a request that has ended, but
 	// for a stream.
 	TakeTurn(ctx context.Context) (Turn, error)
 }
 
-// A Turn is the right to read over one connection.
+// A Turn is the right to use one connection.
 type Turn interface {
-	// End must be called after the read.
+	// End must be called afterwards.
 	End()
 }
 

@@ -7,14 +7,18 @@ import (
 	"atrium/internal/telemetry"
 )
 
-// FitConcurrency is the value of Config.MaxConcurrent that stands for what the machine and
-// the connections to the database suggest.
+// FitConcurrency is the value of Config.MaxConcurrent that stands for slotsPerConnection requests for each connection
+// to the database.
 const FitConcurrency = -1
+
+// slotsPerConnection is above 1, because a request does more than to read, and because quick reads of many requests share a
+// round trip: the more requests work at the same time, the more share one.
+const slotsPerConnection = 2
 
 // newAdmission returns what admits the requests of all protocols.
 func (c *Config) newAdmission(refuse errorWriter) *admission.Controller {
 	admitting := admission.New(admission.Settings{
-		Slots: c.MaxConcurrent, Rate: c.RateLimit, Burst: c.RateBurst, InFlight: c.MaxInFlight, Shared: c.SharedIdentities,
+		Slots: c.MaxConcurrent, Connections: c.connections, Rate: c.RateLimit, Burst: c.RateBurst, InFlight: c.MaxInFlight, Shared: c.SharedIdentities,
 		Client: peer, Refuse: newRefuser(refuse).refuse,
 	})
 	c.Metrics.WatchAdmission(func() telemetry.Admission { return telemetry.Admission(admitting.State()) })

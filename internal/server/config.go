@@ -69,6 +69,7 @@ type Config struct {
 	// moment. 0 means no limit, and FitConcurrency as many as the connections to the
 	// database suggest.
 	MaxConcurrent int
+	connections   int // of the database, which requests use at the same time; 0 means no limit
 
 	ServiceDomain string // suffix of the domain of errors
 	GraphQL       GraphQL

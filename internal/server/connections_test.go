@@ -37,7 +37,7 @@ func TestTheReadsOfAnOrganisationLeaveConnectionsToOthers(t *testing.T) {
 		tokens[subject] = check(issuer.Mint(subject, "atrium", time.Hour, nil))(t)
 	}
 	handler := Handler(p, Config{
-		Audience: []string{"atrium"}, ServiceDomain: "atrium.dev", GraphQL: DefaultGraphQL(), Logger: discardLogger(), MaxConcurrent: s.ConnectionsForRequests(),
+		Audience: []string{"atrium"}, ServiceDomain: "atrium.dev", GraphQL: DefaultGraphQL(), Logger: discardLogger(), MaxConcurrent: slotsPerConnection * s.Pool().Max, connections: s.ConnectionsForRequests(),
 	}, issuer)
 	send := func(ctx context.Context, subject string, r *http.Request) int {
 		r.Header.Set("Authorization", "Bearer "+tokens[subject])

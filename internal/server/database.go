@@ -54,8 +54,9 @@ func (c *Config) prepare(ctx context.Context) (platform.Store, *platform.Platfor
 	core := c.Core
 	core.AllowIssuers = core.AllowIssuers || c.Development
 	core.Observer = c.recorder
+	c.connections = s.ConnectionsForRequests()
 	if c.MaxConcurrent == FitConcurrency {
-		c.MaxConcurrent = s.ConnectionsForRequests()
+		c.MaxConcurrent = slotsPerConnection * s.Pool().Max
 	}
 	c.Metrics.WatchPool(func() telemetry.Pool { return telemetry.Pool(s.Pool()) })
 	if len(c.ReadURLs) > 0 {

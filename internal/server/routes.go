@@ -40,7 +40,7 @@ func (c *Config) routes(p *platform.Platform, verifier *auth.Verifier, admitting
 	c.ready.use(ready)
 	refuse := newErrorWriter(options)
 	measured := countMemory(c.Memory) // one limit for all protocols
-	// A request is admitted before anything of it is read. Then it is authenticated.
+	// A request is admitted before more of it is read than a small body. Then it is authenticated.
 	admitted := func(next http.Handler) http.Handler {
 		return wrapHandler(next, measured, compressResponses, admitting.IdentifyCallers, auth.Middleware(verifier, refuse), admitting.AdmitRequests)
 	}

@@ -1,6 +1,7 @@
-// Package admission decides which requests are worked on, before anything of them is read.
+// Package admission decides which requests are worked on, before more of them is read than a small body.
 //
-//	limiter.go     a concurrency limit, and a queue whose length and time are bounded
+//	limiter.go     a concurrency limit, and a queue whose length and time are bounded: one for
+//	               slots, and one for connections to the database, which has no bounds
 //	share.go       fair queueing: the queue is fair by organisation and then by caller
 //	quota.go       limits how many requests a caller sends, and has under way
 //	request.go     a request; it lends its slot while it waits for the network
@@ -21,10 +22,11 @@ import (
 
 // Settings configure a Controller. 0 turns a limit off.
 type Settings struct {
-	Slots    int // number of requests that work at the same time
-	Rate     int // requests of a caller a second
-	Burst    int // requests of a caller at once, after it has sent none for a while
-	InFlight int // requests of a caller that are under way at the same time
+	Slots       int // number of requests that work at the same time
+	Connections int // number of connections to the database that requests use at the same time
+	Rate        int // requests of a caller a second
+	Burst       int // requests of a caller at once, after it has sent none for a while
+	InFlight    int // requests of a caller that are under way at the same time
 
 	// Shared are the identities whose tokens many people share, such as that of a gateway.
 	Shared []platform.UID
@@ -59,14 +61,15 @@ func IsLimit(name string) bool {
 // use.
 type Controller struct {
 	*limiter
-	settings Settings
-	quotas   *quotas
-	callers  *callers
+	connections *limiter
+	settings    Settings
+	quotas      *quotas
+	callers     *callers
 }
 
 // New returns a Controller.
 func New(s Settings) *Controller {
-	return &Controller{newLimiter(s.Slots), s, newQuotas(s.Rate, s.Burst, s.InFlight), newCallers()}
+	return &Controller{newLimiter(s.Slots, true), newLimiter(s.Connections, false), s, newQuotas(s.Rate, s.Burst, s.InFlight), newCallers()}
 }
 
 func (c *Controller) isOff() bool { return c.quotas.isOff() && c.limiter.slots == 0 }

@@ -13,7 +13,8 @@ import (
 // A limiter lets a limited number of requests work at the same time. The others wait in a
 // fair queue (see share), whose length and time are bounded.
 type limiter struct {
-	slots int // number of requests that work at the same time; 0 means no limit
+	slots   int  // number of requests that work at the same time; 0 means no limit
+	refuses bool // whether requests are refused that are too many, or wait for too long
 
 	lock       sync.Mutex
 	root       share
@@ -44,8 +45,8 @@ const (
 	sweepInterval = 10 * time.Millisecond
 )
 
-func newLimiter(slots int) *limiter {
-	return &limiter{slots: slots, shares: map[Key]*share{}, working: map[*request]struct{}{}}
+func newLimiter(slots int, refuses bool) *limiter {
+	return &limiter{slots: slots, refuses: refuses, shares: map[Key]*share{}, working: map[*request]struct{}{}}
 }
 
 // maxSlots returns how many slots an organisation may have. Those without a known token get
@@ -62,9 +63,6 @@ func (l *limiter) hasSlot(caller *share) bool {
 	return len(l.working) < l.slots && caller.parent.working < l.maxSlots(caller.key.Organisation)
 }
 
-// maxExtras returns how many slots a request may have in addition to its own.
-func (l *limiter) maxExtras() int { return max(1, l.slots/reserve-1) }
-
 // acquire waits for a slot. It returns the name of the limit and an error if there is none
 // for the request, or if ctx ends.
 func (l *limiter) acquire(ctx context.Context, r *request, key Key) (limit string, err error) {
@@ -74,11 +72,11 @@ func (l *limiter) acquire(ctx context.Context, r *request, key Key) (limit strin
 	now := time.Now()
 	l.lock.Lock()
 	s := l.share(key)
-	r.key, r.share, r.mayRefuse = key, s, true
+	r.key, r.share, r.mayRefuse = key, s, l.refuses
 	switch {
 	case l.hasSlot(s):
 		l.start(r, now)
-	case l.makeRoom(s, now):
+	case !l.refuses || l.makeRoom(s, now):
 		l.enqueue(r, now)
 	default:
 		limit, err = limitQueue, crowdedError()
@@ -240,9 +238,6 @@ func (l *limiter) dispatch(now time.Time) {
 
 // finish takes the slot of a request.
 func (l *limiter) finish(r *request, now time.Time) {
-	if r.extends != nil {
-		r.extends.extras--
-	}
 	delete(l.working, r)
 	r.share.addWorking(-1)
 	r.share.charge(now.Sub(r.since))
@@ -283,7 +278,7 @@ func (l *limiter) sweep() {
 			l.refuse(r, busyError(), now)
 		}
 	}
-	for l.root.waiting > l.maxWaiting(now) {
+	for l.refuses && l.root.waiting > l.maxWaiting(now) {
 		l.overloaded = now
 		l.refuse(l.root.longest().longest().newest(), busyError(), now)
 	}
@@ -299,19 +294,6 @@ func (l *limiter) sweep() {
 	if l.root.waiting+l.root.resuming > 0 {
 		l.timer.Reset(sweepInterval)
 	}
-}
-
-// extend gives a request another slot for one of its reads, or returns nil if it cannot have one.
-func (l *limiter) extend(r *request) (extra *request) {
-	l.lock.Lock()
-	defer l.lock.Unlock()
-	if r.state != isWorking || l.root.waiting+l.root.resuming > 0 || !l.hasSlot(r.share) || r.extras >= l.maxExtras() {
-		return nil
-	}
-	r.extras++
-	extra = &request{Controller: r.Controller, key: r.key, share: r.share, extends: r}
-	l.start(extra, time.Now())
-	return extra
 }
 
 // resume waits until a request whose slot was lent has one again. It is refused after maxWait only

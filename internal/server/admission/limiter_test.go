@@ -91,7 +91,7 @@ func serveAll(t *testing.T, all []*waiter, took time.Duration) (order []string) 
 
 func newTestController(slots int) *Controller {
 	return New(Settings{
-		Slots: slots, Burst: 1,
+		Slots: slots, Connections: slots, Burst: 1,
 		Client: func(address string) string { return "peer " + address },
 		Refuse: func(w http.ResponseWriter, _ *http.Request, _ string, _ error) {
 			w.WriteHeader(http.StatusTooManyRequests)
@@ -559,7 +559,10 @@ func TestSlowClientsThatGoOnTakeNoRoom(t *testing.T) {
 			w.hasBegun.Store(true)
 			_ = w.unblock()
 			go func() {
-				_, err := w.TakeTurn(w.ctx)
+				turn, err := w.TakeTurn(w.ctx)
+				if err == nil {
+					turn.End()
+				}
 				w.decide("", err)
 			}()
 		}

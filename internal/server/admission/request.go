@@ -35,7 +35,7 @@ type request struct {
 	// concurrently. From then on, only Admit, Failed and Wait are called until the end.
 	isSocket atomic.Bool
 
-	turn chan struct{} // holds an element while one of the reads of the request uses its slot
+	turns chan struct{} // holds an element for each read of the request that uses, or waits for, a connection
 
 	isAway   atomic.Bool // whether its slot was lent while a part of the response was written
 	hasEnded atomic.Bool // whether the request has given up its slot for good
@@ -54,8 +54,6 @@ type request struct {
 	ready      chan error // receives the end of a wait: nil or the reason of a refusal
 	isResuming bool       // whether the request has lent its slot before
 	mayRefuse  bool       // whether the request may be refused while it waits
-	extends    *request   // the request that has this slot in addition to its own; nil for that itself
-	extras     int        // number of slots that the request has in addition to its own
 }
 
 type requestState int
@@ -72,7 +70,7 @@ const hasLent = -1
 
 // newRequest returns a request, or an operation on a websocket.
 func (c *Controller) newRequest(ctx context.Context) *request {
-	return &request{Controller: c, ctx: ctx, turn: make(chan struct{}, 1)}
+	return &request{Controller: c, ctx: ctx, turns: make(chan struct{}, maxTurns)}
 }
 
 // begin wraps the body and the response of a request.
@@ -261,53 +259,48 @@ func (q *request) Wait() (resume func() error) {
 
 var _ auth.Throttle = (*request)(nil)
 
-// A request has one turn, which its reads take one after the other: its slot is a connection to the
-// database. Reads that would wait for one another use slots of their own, as long as nobody else
-// waits for a slot.
+// maxTurns is how many connections to the database a request may use at the same time, as long as others wait for none.
+const maxTurns = 2
 
-// TakeTurn waits until the request may read.
+// TakeTurn waits until the request may use a connection to the database. Connections are given to requests as slots are.
 func (q *request) TakeTurn(ctx context.Context) (platform.Turn, error) {
-	if q.limiter.slots == 0 {
+	switch {
+	case q.limiter.slots == 0 || q.connections.slots == 0:
 		return unlimitedTurn{}, nil
-	}
-	if q.hasEnded.Load() {
+	case q.hasEnded.Load():
 		return nil, nil
-	}
-	if q.isAway.Swap(false) {
+	case q.isAway.Swap(false):
 		if _, err := q.limiter.resume(ctx, q, false); err != nil {
 			return nil, err
 		}
 	}
 	select {
-	case q.turn <- struct{}{}:
-		return (*ownTurn)(q), nil
-	default:
-	}
-	if extra := q.limiter.extend(q); extra != nil {
-		return (*extraTurn)(extra), nil
-	}
-	select {
-	case q.turn <- struct{}{}:
-		return (*ownTurn)(q), nil
+	case q.turns <- struct{}{}:
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
+	t := &turn{of: q}
+	if _, err := q.connections.acquire(ctx, &t.connection, q.key); err != nil {
+		<-q.turns
+		return nil, err
+	}
+	return t, nil
 }
 
-// An unlimitedTurn is for a Controller that limits no slots.
+// An unlimitedTurn is for a Controller that limits no slots or no connections.
 type unlimitedTurn struct{}
 
 // End does nothing.
 func (unlimitedTurn) End() {}
 
-// An ownTurn is the turn of a request.
-type ownTurn request
+// A turn is the right of a request to use a connection.
+type turn struct {
+	of         *request
+	connection request // what the limiter of connections knows
+}
 
-// End lets the next read begin.
-func (t *ownTurn) End() { <-t.turn }
-
-// An extraTurn has a slot of its own.
-type extraTurn request
-
-// End gives up the slot.
-func (t *extraTurn) End() { (*request)(t).limiter.leave((*request)(t)) }
+// End lets others use the connection.
+func (t *turn) End() {
+	t.of.connections.leave(&t.connection)
+	<-t.of.turns
+}

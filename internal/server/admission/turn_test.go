@@ -80,30 +80,37 @@ func TestARequestReadsOverFewConnectionsAtOnce(t *testing.T) {
 		if !first.reads() || !second.reads() || third.reads() {
 			t.Errorf("three reads of a request run: %v, %v, %v, want two of them", first.reads(), second.reads(), third.reads())
 		}
-		if n := g.State().Working; n != 2 {
-			t.Errorf("%d slots are in use, want 2", n)
+		if n := len(g.connections.working); n != 2 {
+			t.Errorf("%d connections are in use, want 2", n)
 		}
 		first.end()
 		synctest.Wait()
 		if !third.reads() {
 			t.Error("the third read does not follow the first one")
 		}
-		others := arriveMany(t, g, 6, "acme", "eve") // the last one waits
 		second.end()
-		synctest.Wait()
-		if !others[4].works() || others[5].works() {
-			t.Errorf("the slot of the second read: %v, %v", others[4].works(), others[5].works())
+		others := arriveMany(t, g, 5, "acme", "eve")
+		reads := []*reader{}
+		for _, other := range others {
+			reads = append(reads, other.read(t))
 		}
-		if again := w.read(t); again.reads() {
-			t.Error("a request reads over a second connection while another one waits for a slot")
+		again := w.read(t)
+		if !reads[4].reads() || again.reads() {
+			t.Errorf("one organisation reads over the sixth connection: %v, and over the seventh: %v", reads[4].reads(), again.reads())
 		}
-		w.end()
 		third.end()
 		synctest.Wait()
-		w.leave()
-		for _, other := range others {
-			other.leave()
-			synctest.Wait()
+		if !again.reads() {
+			t.Error("the last read does not follow the third one")
+		}
+		for _, read := range append(reads, again) {
+			read.end()
+		}
+		for _, request := range append(others, w) {
+			request.leave()
+		}
+		if len(g.connections.shares)+len(g.connections.working) > 0 {
+			t.Errorf("connections are in use after all reads have ended: %v", g.connections.working)
 		}
 		expectEmpty(t, g)
 	})

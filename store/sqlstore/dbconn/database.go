@@ -3,8 +3,6 @@ package dbconn
 import (
 	"context"
 	"slices"
-
-	"atrium/platform"
 )
 
 // A Database is the way of a Store to its engine. Reads pass wrappers, each of which has one
@@ -81,17 +79,15 @@ func (d *Database) Run(ctx context.Context, statements ...*Statement) error {
 	return d.primary.Run(ctx, statements...)
 }
 
-// Write runs unit in a transaction. It takes a slot as reads do, reports the round trips,
+// Write runs unit in a transaction. It waits for a connection as reads do, reports the round trips,
 // and keeps the later reads of the request from standbys.
 func (d *Database) Write(ctx context.Context, unit func(*Tx) error) error {
 	NoteWrite(ctx)
-	if platform.IsBackground(ctx) { // a request writes over the connection that its slot stands for
-		turn, err := d.slots.TakeTurn(ctx)
-		if err != nil {
-			return err
-		}
-		defer turn.End()
+	end, err := d.slots.await(ctx)
+	if err != nil {
+		return err
 	}
+	defer end()
 	return d.Engine.Write(ctx, func(conn TxConn) error {
 		return unit(&Tx{TxConn: observedTx{conn, d.observers}, dialect: d.Dialect(), prover: d.prover})
 	})

@@ -61,3 +61,28 @@ func TestBackgroundWorkLeavesConnectionsToRequests(t *testing.T) {
 		}
 	}
 }
+
+// noTurns let no request use a connection.
+type noTurns struct{}
+
+var errNoTurn = errors.New("there is no turn")
+
+func (noTurns) TakeTurn(context.Context) (platform.Turn, error) { return nil, errNoTurn }
+
+// Reads by key of many requests share few connections, so that more requests work than there are connections. All else waits for its turn.
+func TestOnlyQuickReadsNeedNoTurn(t *testing.T) {
+	t.Parallel()
+	d, ctx := New(&slowEngine{}, nil, nil, ""), platform.WithTurns(t.Context(), noTurns{})
+	read := func(isQuick bool) error {
+		return d.Run(ctx, &Statement{SQL: "SELECT", Quick: isQuick, Row: func(func(...any) error) error { return nil }})
+	}
+	for name, c := range map[string]struct{ got, want error }{
+		"a quick read":  {read(true), nil},
+		"another read":  {read(false), errNoTurn},
+		"a transaction": {d.Write(ctx, nil), errNoTurn},
+	} {
+		if !errors.Is(c.got, c.want) {
+			t.Errorf("without a turn, %s ends with %v, want %v", name, c.got, c.want)
+		}
+	}
+}
