@@ -74,6 +74,11 @@ func WithActor(ctx context.Context, a *Actor) context.Context {
 	return context.WithValue(ctx, actorKey{}, a)
 }
 
+// withoutActor returns a context without a caller, for what nobody has asked for.
+func withoutActor(ctx context.Context) context.Context {
+	return context.WithValue(ctx, actorKey{}, (*Actor)(nil))
+}
+
 // ActorOf returns the caller of the request, or nil if it is anonymous.
 func ActorOf(ctx context.Context) *Actor {
 	a, _ := ctx.Value(actorKey{}).(*Actor)

@@ -192,7 +192,7 @@ func (x *Presumption) Prove(ctx context.Context) error {
 	if err := x.Err(); err != nil {
 		return err
 	}
-	fresh, err := x.area.Authenticate(context.WithValue(ctx, actorKey{}, (*Actor)(nil)), x.claims)
+	fresh, err := x.area.Authenticate(withoutActor(ctx), x.claims)
 	switch {
 	case err != nil:
 		return x.finish(isFailed, err)

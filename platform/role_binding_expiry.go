@@ -55,7 +55,7 @@ func (s RoleBindings) writeInPlaceOfExpired(ctx context.Context, group UID, want
 	if !errors.Is(err, ErrDuplicate) {
 		return err
 	}
-	ending, unnamed := false, context.WithValue(ctx, actorKey{}, (*Actor)(nil)) // the caller has not made a binding expire
+	ending, unnamed := false, withoutActor(ctx) // the caller has not made a binding expire
 	for _, b := range wanted() {
 		found, err := s.rows.table.List(ctx, s.area.store, Query[*RoleBindingFilter]{
 			Scope: newScope(Branch{Relation: Children, UID: group}), Filter: bindingKeyFilter(b), Order: s.rows.kind.DefaultOrder, Limit: 1, Parts: PartItems,

@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// An enumeration is a type of this package that lists its values.
+// An enumeration is a type of an area that lists its values.
 func TestEnumerationsListEveryConstantOfTheirType(t *testing.T) {
 	t.Parallel()
 	constants := stringConstants(t)
@@ -26,10 +26,10 @@ func TestEnumerationsListEveryConstantOfTheirType(t *testing.T) {
 	}
 }
 
-// stringConstants returns the constants of this package, by the name of their type.
+// stringConstants returns the constants of all areas, by the name of their type.
 func stringConstants(t *testing.T) map[string][]string {
 	t.Helper()
-	files, err := filepath.Glob("*.go")
+	files, err := filepath.Glob("*/*.go")
 	if err != nil {
 		t.Fatal(err)
 	}
